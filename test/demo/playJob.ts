@@ -3,7 +3,7 @@ import { type Stage, signIn } from '../e2e/stage.ts';
 
 /** Who watches the job being played. */
 export interface Audience {
-  /** Told what happens next. */
+  /** Receives a description of the next step. */
   readonly step: (text: string) => void;
   /** Called when the window shows something worth a picture; the name says what. */
   readonly picture: (name: string) => Promise<unknown>;

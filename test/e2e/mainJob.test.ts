@@ -117,9 +117,9 @@ test('a run goes on while VS Code is closed, and its findings are there afterwar
   const problems = await eventually(workbench.problems, (rows) => rows.length === 12);
   assert.ok(problems.every(({ source }) => source === 'Whitebox'));
   await workbench.screenshot('main-problems.png');
-  const told = await workbench.notifications();
+  const notifications = await workbench.notifications();
   assert.deepEqual(
-    told.map(({ message }) => message).filter((message) => message.includes('has finished')),
+    notifications.map(({ message }) => message).filter((message) => message.includes('has finished')),
     ['The assessment of shop has finished: 12 findings.'],
   );
   const last = problems.at(-1);
@@ -147,6 +147,6 @@ test('F63 a run that is started in one window shows in another, which nobody has
     () => first.statusBarItem('whitebox.status').innerText(),
     (text) => text.trim() === '12',
   );
-  const told = (await first.notifications()).filter(({ message }) => message.includes('has finished'));
-  assert.deepEqual(told, []);
+  const notices = (await first.notifications()).filter(({ message }) => message.includes('has finished'));
+  assert.deepEqual(notices, []);
 });

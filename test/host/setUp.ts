@@ -1,12 +1,12 @@
 type Undo = () => Promise<unknown>;
 
-/** What was made in steps, and what takes it down again, the last step first. */
+/** The result, and a function that undoes its steps in reverse order. */
 export interface SetUp<T> {
   readonly made: T;
   readonly dispose: () => Promise<void>;
 }
 
-/** Makes something in steps, each told how it is undone; when one fails, those before it are undone, for a server that is left behind keeps its process alive. */
+/** Makes something in steps, each with its undo function. If one fails, earlier steps are undone: a server left running would keep its process alive. */
 export async function setUp<T>(make: (onUndo: (undo: Undo) => void) => Promise<T>): Promise<SetUp<T>> {
   const undos: Undo[] = [];
   const dispose = async (): Promise<void> => {

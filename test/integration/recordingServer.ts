@@ -36,7 +36,7 @@ export function readIdentity(folder: string, name: 'service' | 'stranger' | 'oth
 
 const answerEmpty: Answer = (_request, response) => void response.end('{}');
 
-/** Starts a recording server, with TLS when it has an identity; it answers 200 with an empty object unless told otherwise. */
+/** Starts a recording server, with TLS if `identity` is set; by default it answers 200 with an empty object. */
 export async function startRecording(
   options: { identity?: Identity; answer?: Answer } = {},
 ): Promise<RecordingServer> {

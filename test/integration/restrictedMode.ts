@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-/** Does something while the extension is told that the workspace is not trusted; the tests' own window always is. */
+/** Does something while the extension sees an untrusted workspace; the test window itself is always trusted. */
 export async function inRestrictedMode<T>(work: () => Thenable<T>): Promise<T> {
   Object.defineProperty(vscode.workspace, 'isTrusted', { get: () => false, configurable: true });
   try {

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { AssessmentError } from '../../src/core/errors.ts';
 import { leaseMs } from '../../src/core/run/disk/lease.ts';
 import { isFinal, type Run } from '../../src/core/run/state/run.ts';
-import { type Desk, openWindow, type RunWindow } from '../unit/run/runWindow.ts';
+import { type Fixture, openWindow, type RunWindow } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
-import { randomOf } from './chance.ts';
+import { randomOf } from './seededValues.ts';
 import { type Act, longestRetryAfterMs, type Plan } from './plan.ts';
 import { judge } from './verdict.ts';
 import { forgetWaits, tooEarly, watchWire } from './wire.ts';
 
 const dayMs = 24 * 3_600_000;
-/** Once all is well again, a run has come to rest after so long, whatever waits it was told to keep. */
+/** How long a run may take to settle after all faults are gone, including its longest wait. */
 const restMs = 3_600_000;
 /** Describes in the first day of a run, at most; the longest plan stays far below a day. */
 const mostDescribes = 240;
@@ -24,11 +24,16 @@ export interface Lived {
   readonly problems: readonly string[];
 }
 
-/** Lives a plan through, at a desk that other plans used before. */
-export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFile?: string): Promise<Lived> {
+/** Plays a plan through in a fixture shared with other plans. */
+export async function livePlan(
+  scope: Scope,
+  shared: Fixture,
+  plan: Plan,
+  workerFile?: string,
+): Promise<Lived> {
   const { service, clock } = shared;
-  const desk: Desk = { ...shared, root: join(shared.root, String(plan.seed)) };
-  await mkdir(desk.root, { recursive: true });
+  const fixture: Fixture = { ...shared, root: join(shared.root, String(plan.seed)) };
+  await mkdir(fixture.root, { recursive: true });
   const before = {
     runs: service.runs().length,
     files: service.files().length,
@@ -44,7 +49,7 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
   let token = service.token;
 
   const open = (): RunWindow => {
-    const window = openWindow(scope, desk, {
+    const window = openWindow(scope, fixture, {
       deleteSource: plan.deleteSource,
       random,
       ...(plan.faults.some(({ before: fault }) => fault?.kind === 'stall') ? { idle } : {}),
@@ -107,11 +112,11 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
   const heal = plan.faults.map((rule) => service.addFault(rule));
   const started = first.tracker.start(await first.assessment(), { signal: stop.signal });
   await pass(
-    desk,
+    fixture,
     started.catch(() => undefined),
     2 * dayMs,
   );
-  await pass(desk, clock.sleep(plan.troubledMs));
+  await pass(fixture, clock.sleep(plan.troubledMs));
 
   // All is well again, and VS Code is started once more.
   isHealed = true;
@@ -120,29 +125,29 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
   for (const window of windows) window.setToken(token);
   await exitAll();
   const last = open();
-  await pass(desk, last.tracker.resume());
+  await pass(fixture, last.tracker.resume());
   for (const window of windows) alongside(window.tracker.tokenChanged());
-  if (plan.checksByHand) await pass(desk, last.tracker.checkNow());
+  if (plan.checksByHand) await pass(fixture, last.tracker.checkNow());
   // A person knows of no wait.
   forgetWaits(sent);
-  const intents = 1 + (await decide(desk, last, plan, () => remote().at(-1)?.id));
+  const intents = 1 + (await decide(fixture, last, plan, () => remote().at(-1)?.id));
   await exitAll();
-  await pass(desk, Promise.all(last.store.all().map(({ id }) => reached(last, id, isAtRest))));
+  await pass(fixture, Promise.all(last.store.all().map(({ id }) => reached(last, id, isAtRest))));
   // What could not be taken off the service while there was trouble goes at the next start, or when the window is looked at once more.
   for (const window of windows) window.tracker.dispose();
   const next = open();
-  await pass(desk, next.tracker.resume());
-  await pass(desk, Promise.all(under));
-  await pass(desk, clock.sleep(longestRetryAfterMs));
-  await pass(desk, next.tracker.resume());
-  await pass(desk, clock.sleep(10_000));
+  await pass(fixture, next.tracker.resume());
+  await pass(fixture, Promise.all(under));
+  await pass(fixture, clock.sleep(longestRetryAfterMs));
+  await pass(fixture, next.tracker.resume());
+  await pass(fixture, clock.sleep(10_000));
 
   const affectsDispatch = plan.faults.some(
     ({ match }) => match.path === undefined || match.path === '/dispatch',
   );
   const describes = sent.filter(({ path }) => path.endsWith('/describe')).length;
   const problems = await judge({
-    root: desk.root,
+    root: fixture.root,
     journals: next.store.all(),
     remote: remote(),
     files: service.files().slice(before.files),
@@ -167,7 +172,7 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
 }
 
 /** Lets time pass until the promise is settled; it must be within `atMostMs`. */
-async function pass<T>({ clock, traffic }: Desk, promise: Promise<T>, atMostMs = restMs): Promise<T> {
+async function pass<T>({ clock, traffic }: Fixture, promise: Promise<T>, atMostMs = restMs): Promise<T> {
   const done = new AbortController();
   const late = clock.sleep(atMostMs, done.signal).then(
     () => Promise.reject(new Error(`not done after ${String(atMostMs / 60_000)} virtual minutes`)),
@@ -199,7 +204,7 @@ function reached(window: RunWindow, id: string, isReached: (run: Run) => boolean
 
 /** Does what the person does about a lost dispatch; resolves to the number of dispatches that were wanted by that. */
 async function decide(
-  desk: Desk,
+  fixture: Fixture,
   { store, tracker }: RunWindow,
   plan: Plan,
   lastRunId: () => string | undefined,
@@ -208,14 +213,14 @@ async function decide(
   if (run?.state !== 'unknown') return 0;
   const runId = lastRunId();
   const settle = (): Promise<void> =>
-    pass(desk, runId === undefined ? tracker.abandon(run.id) : tracker.giveRunId(run.id, runId));
+    pass(fixture, runId === undefined ? tracker.abandon(run.id) : tracker.giveRunId(run.id, runId));
   const resend = (): Promise<unknown> =>
     pass(
-      desk,
+      fixture,
       tracker.resend(run.id).catch(async (error: unknown) => {
         if (!(error instanceof AssessmentError) || error.kind !== 'busyElsewhere') throw error;
         // The window that lost the answer has not let go of the run yet: a person tries again.
-        await desk.clock.sleep(2 * leaseMs);
+        await fixture.clock.sleep(2 * leaseMs);
         return tracker.resend(run.id);
       }),
     );
@@ -226,7 +231,7 @@ async function decide(
       await settle();
       return 0;
     case 'resendRefused': {
-      const heal = desk.service.addFault({
+      const heal = fixture.service.addFault({
         match: { path: '/dispatch' },
         before: { kind: 'reply', status: plan.seed % 2 === 0 ? 403 : 429 },
       });
@@ -236,16 +241,16 @@ async function decide(
       return 0;
     }
     case 'abandon':
-      await pass(desk, tracker.abandon(run.id));
+      await pass(fixture, tracker.abandon(run.id));
       return 0;
     case 'resend':
       await resend();
       return 1;
     case 'resendAndLose': {
-      const heal = desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
+      const heal = fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
       await resend();
       heal();
-      await pass(desk, tracker.abandon(run.id));
+      await pass(fixture, tracker.abandon(run.id));
       return 1;
     }
   }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { isFinal, type Run } from '../../src/core/run/state/run.ts';
 import { RunStore } from '../../src/core/run/disk/runStore.ts';
-import { openWindow, setUpDesk } from '../unit/run/runWindow.ts';
+import { openWindow, setUpFixture } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
-import { valueOf } from './chance.ts';
+import { valueOf } from './seededValues.ts';
 import { judge } from './verdict.ts';
 import { silent } from '../silentLog.ts';
 
@@ -27,8 +27,8 @@ const moment = fc.oneof(
 
 /** Has a process of its own start an assessment and kill itself at a write of the journal that the seed names, and starts anew. */
 export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
-  const desk = await setUpDesk(scope, { runDurationMs: 0 });
-  const { service, clock, traffic } = desk;
+  const fixture = await setUpFixture(scope, { runDurationMs: 0 });
+  const { service, clock, traffic } = fixture;
   const { baseUrl, organizationId, token } = service;
   const death = { write: 1 + (seed % journalWrites), ...valueOf(moment, seed) };
   const child = fork(join(import.meta.dirname, '../unit/run/start/startingProcess.ts'), [], {
@@ -36,24 +36,32 @@ export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
     execArgv: [],
   });
   const gone = once(child, 'exit');
-  child.send({ root: desk.root, folder: desk.folder, baseUrl, organizationId, token, death, speed: 100 });
+  child.send({
+    root: fixture.root,
+    folder: fixture.folder,
+    baseUrl,
+    organizationId,
+    token,
+    death,
+    speed: 100,
+  });
   const [, signal] = (await gone) as [number | null, NodeJS.Signals | null];
 
-  const left = new RunStore(desk.root, { clock, log: silent });
+  const left = new RunStore(fixture.root, { clock, log: silent });
   await left.reload();
   const [journal] = left.all();
   // What a write left behind is swept once nobody can be writing it any more.
   clock.advance(120_000);
-  const next = openWindow(scope, desk);
+  const next = openWindow(scope, fixture);
   await clock.passUntil(next.tracker.resume(), traffic);
   for (const { id } of next.store.all())
     await next.until(id, (run) => run.state === 'unknown' || (isFinal(run) && !run.noticeDue));
   next.tracker.dispose();
   // A start later nothing is left to do; and a folder that no journal was ever written to is gone.
-  const last = openWindow(scope, desk);
+  const last = openWindow(scope, fixture);
   await clock.passUntil(last.tracker.resume(), traffic);
   const problems = await judge({
-    root: desk.root,
+    root: fixture.root,
     journals: last.store.all(),
     remote: service.runs(),
     files: service.files(),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { FaultRule } from '../service/faults.ts';
 import type { RunOutcome } from '../service/runs/run.ts';
-import { valueOf } from './chance.ts';
+import { valueOf } from './seededValues.ts';
 
 /** What happens in and around the windows once so many requests have been sent. */
 export interface Act {

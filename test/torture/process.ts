@@ -1,7 +1,7 @@
-/** A process that does a part of the torture, told which by a message; sends an outcome for each seed. */
+/** Child process that runs a part of the torture test: receives seeds by message, sends one outcome per seed. */
 import { join } from 'node:path';
 import type { Scope } from '../unit/run/tempFolder.ts';
-import { setUpDesk } from '../unit/run/runWindow.ts';
+import { setUpFixture } from '../unit/run/runWindow.ts';
 import { livePlan } from './faultRun.ts';
 import { killOnce } from './kill.ts';
 import { planOf } from './plan.ts';
@@ -20,7 +20,7 @@ export interface Outcome {
 }
 
 /** A service remembers all that it was ever asked: so many plans share one. */
-const plansPerDesk = 50;
+const plansPerFixture = 50;
 const workerFile = join(import.meta.dirname, '../../dist/archiveWorker.cjs');
 
 /** What nobody handled while a seed was lived. */
@@ -39,13 +39,13 @@ async function work(job: Job): Promise<void> {
   else
     for (const seeds = [...job.seeds]; seeds.length > 0;)
       await inScope(async (shared) => {
-        const desk = await setUpDesk(shared);
+        const fixture = await setUpFixture(shared);
         let state = '';
         // What a plan that was thrown out of its course has left there is not for the next one.
-        for (let lived = 0; lived < plansPerDesk && state !== 'thrown'; lived += 1) {
+        for (let lived = 0; lived < plansPerFixture && state !== 'thrown'; lived += 1) {
           const seed = seeds.shift();
           if (seed === undefined) return;
-          state = await report(seed, (scope) => livePlan(scope, desk, planOf(seed), workerFile));
+          state = await report(seed, (scope) => livePlan(scope, fixture, planOf(seed), workerFile));
         }
       });
 }

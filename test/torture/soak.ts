@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isFinal } from '../../src/core/run/state/run.ts';
-import { openWindow, setUpDesk } from '../unit/run/runWindow.ts';
+import { openWindow, setUpFixture } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
-import { randomOf } from './chance.ts';
+import { randomOf } from './seededValues.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -36,11 +36,11 @@ export async function soak(
   { days, dayHours = 24 }: { days: number; dayHours?: number },
   workerFile?: string,
 ): Promise<Soaked> {
-  const desk = await setUpDesk(scope);
-  const { service, clock, traffic } = desk;
+  const fixture = await setUpFixture(scope);
+  const { service, clock, traffic } = fixture;
   const random = randomOf(1);
   const options = { random, ...(workerFile === undefined ? {} : { workerFile }) };
-  const windows = [openWindow(scope, desk, options), openWindow(scope, desk, options)] as const;
+  const windows = [openWindow(scope, fixture, options), openWindow(scope, fixture, options)] as const;
   const [first, second] = windows;
   const long = await first.start();
   await clock.passUntil(second.tracker.resume(), traffic);
@@ -48,7 +48,7 @@ export async function soak(
   const measures: Measure[] = [];
   const step = (): Promise<void> => clock.passUntil(clock.sleep((dayHours * hourMs) / steps), traffic);
   for (let day = 0; day < days; day += 1) {
-    const asked = desk.sent('/describe');
+    const asked = fixture.sent('/describe');
     const beside = await (day % 2 === 0 ? first : second).start();
     for (let passed = 0; passed < steps; passed += 1) {
       // Early: the wait after failures is over before the day is.
@@ -58,7 +58,7 @@ export async function soak(
       if (passed === 5 && 'runId' in beside && beside.runId !== undefined)
         await service.finishRun(beside.runId);
     }
-    const describes = desk.sent('/describe') - asked;
+    const describes = fixture.sent('/describe') - asked;
     // Two runs, of which one lived three quarters of the day.
     if (describes > 2 * mostDescribes) problems.push(`day ${String(day)}: ${String(describes)} describes`);
     const end = first.store.get(beside.id) ?? second.store.get(beside.id);

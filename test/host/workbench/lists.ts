@@ -63,7 +63,7 @@ export async function scroll(page: Page, list: Locator, pixels: number): Promise
   const view = list.locator('.monaco-list-rows').first();
   const top = (): Promise<string> => view.evaluate((rows: PageElement) => rows.style.top);
   const before = await top();
-  // VS Code reads a wheel's notches, 120 units and 50 pixels each, whose sign is the other way round; a made event has them only when told.
+  // VS Code reads a wheel's notches, 120 units and 50 pixels each, whose sign is the other way round; a synthetic event has them only if they are set.
   const wheel = { deltaY: pixels, wheelDeltaY: -pixels * 2.4, bubbles: true, cancelable: true };
   await view.dispatchEvent('wheel', wheel);
   await page.evaluate(

@@ -7,7 +7,7 @@ import { AssessmentError, workerCrash } from '../../../src/core/errors.ts';
 import { zipBundle } from '../../../src/core/findings/importExport/bundle.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
-import { answer, link, type MessageWatch, watchMessages } from '../person.ts';
+import { answer, link, type MessageWatch, watchMessages } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
 import { signIn } from '../signedIn.ts';
 import { resetUserSettings } from '../userSettings.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { watchMessages } from '../person.ts';
+import { watchMessages } from '../dialogs.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 
 const manifest = vscode.extensions.getExtension('whitebox.whitebox-assessment')!.packageJSON as {

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import { storageVariable } from '../events.ts';
-import { watchMessages } from '../person.ts';
+import { watchMessages } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
 import { signIn } from '../signedIn.ts';
 import { resetUserSettings } from '../userSettings.ts';

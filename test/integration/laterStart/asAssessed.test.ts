@@ -18,7 +18,7 @@ import {
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { storeManifest } from '../../storedManifest.ts';
 import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
-import { recordCommand, watchEachTest } from '../person.ts';
+import { recordCommand, watchEachTest } from '../dialogs.ts';
 import { endedRun } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;

@@ -23,7 +23,7 @@ import {
   sarifProse,
 } from '../../unit/findings/importExport/sarifRules.ts';
 import { shownOf } from '../../unit/findings/importExport/exportingFindings.ts';
-import { answer, type MessageWatch, watchMessages } from '../person.ts';
+import { answer, type MessageWatch, watchMessages } from '../dialogs.ts';
 import { endedRun } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;

@@ -88,7 +88,7 @@ describe('a finding whose file is edited', () => {
   it('a folder that is deleted takes its findings out of Problems, of which VS Code tells by the folder alone, and brings them back', async () => {
     const folder = path.dirname(uri.fsPath);
     const unopened = vscode.Uri.file(path.join(folder, 'server.js'));
-    // What was scanned is told from the copy that is kept with the run.
+    // The scanned text comes from the copy that is kept with the run.
     const kept = sourceFile(path.join(process.env[storageVariable]!, 'runs', shopRunId), 0, 'src/server.js');
     await mkdir(path.dirname(kept), { recursive: true });
     await copyFile(unopened.fsPath, kept);

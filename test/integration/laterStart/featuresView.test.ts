@@ -21,7 +21,7 @@ import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
 import { parseWorkerFile } from '../runLines.ts';
 import { storeCrawl, storeLiveRun } from '../storedRuns.ts';
-import { answer } from '../person.ts';
+import { answer } from '../dialogs.ts';
 
 const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
 

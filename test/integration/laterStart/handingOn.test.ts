@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { answer, watchEachTest } from '../person.ts';
+import { answer, watchEachTest } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
 import { until } from '../until.ts';
 import { setUserSettings } from '../userSettings.ts';

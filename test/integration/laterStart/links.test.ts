@@ -11,7 +11,7 @@ import { shareFinding } from '../../../src/editor/findings/shareFindings.ts';
 import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { answer, recordCommand, watchMessages, replace } from '../person.ts';
+import { answer, recordCommand, watchMessages, replace } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';

@@ -24,7 +24,7 @@ import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { answer, watchMessages } from '../person.ts';
+import { answer, watchMessages } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
 import { parseWorkerFile } from '../runLines.ts';
 import { endedRun, storeCrawl } from '../storedRuns.ts';

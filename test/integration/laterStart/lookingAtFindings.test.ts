@@ -28,7 +28,7 @@ import { revealPlace } from '../../../src/editor/findings/code/goToFinding.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { showStatus } from '../../../src/editor/runs/statusBar.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { answer, recordCommand, watchMessages } from '../person.ts';
+import { answer, recordCommand, watchMessages } from '../dialogs.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
@@ -351,11 +351,11 @@ describe('what is said of findings and runs', () => {
     const titles: (string | undefined)[] = [];
     answer({ showOpenDialog: (options?: vscode.OpenDialogOptions) => void titles.push(options?.title) });
     const messages = watchMessages();
-    const told = [{ path: 'main.js' }, { path: 'other.js' }];
+    const reported = [{ path: 'main.js' }, { path: 'other.js' }];
     const found = (at: number): ShownFinding => {
-      const here = { ...placeIn('src/orders.js', 'same'), reported: told[at] } as ShownPlace;
+      const here = { ...placeIn('src/orders.js', 'same'), reported: reported[at] } as ShownPlace;
       const shown = findingAt(here);
-      return { ...shown, finding: { ...shown.finding, places: told } };
+      return { ...shown, finding: { ...shown.finding, places: reported } };
     };
     const mapAmong = (...all: ShownFinding[]): Promise<void> =>
       mapFindingPaths(Object.assign(storeOf(...all), { folders: () => [] }));

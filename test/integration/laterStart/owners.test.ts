@@ -7,7 +7,7 @@ import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { answer } from '../person.ts';
+import { answer } from '../dialogs.ts';
 
 /** A Memento that lives as long as its test. */
 function makeMemory(): vscode.Memento {

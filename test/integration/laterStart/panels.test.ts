@@ -42,9 +42,9 @@ describe('a document that stands open', () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const file = path.join(shop, 'src', 'server.js');
     const findingAt = (startLine: number): ShownFinding => {
-      const told = { path: 'src/server.js', startLine: 1 };
-      const place = { file, folder: shop, path: told.path, startLine, reported: told, drift: 'moved' };
-      return { run, finding: { index: 7, places: [told] }, places: [place] } as unknown as ShownFinding;
+      const reported = { path: 'src/server.js', startLine: 1 };
+      const place = { file, folder: shop, path: reported.path, startLine, reported, drift: 'moved' };
+      return { run, finding: { index: 7, places: [reported] }, places: [place] } as unknown as ShownFinding;
     };
     let shown = findingAt(1);
     const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
@@ -212,8 +212,8 @@ describe('a document that stands open', () => {
       { runId: run.id },
     ).findings;
     const placeNow = (at: number, startLine: number, file: string): ShownPlace => {
-      const told = finding!.places[at]!;
-      return { file, folder: shop, path: told.path, startLine, reported: told, drift: 'moved' };
+      const reported = finding!.places[at]!;
+      return { file, folder: shop, path: reported.path, startLine, reported, drift: 'moved' };
     };
     const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
     const shown = { run, finding: finding!, places, folder: shop, identity, triage: undecided };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../person.ts';
+import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 import { shopRunId } from './workspace.ts';
@@ -45,7 +45,7 @@ describe('deciding about findings', () => {
     await vscode.commands.executeCommand('whitebox.setTriage', finding);
   };
 
-  /** The state and the note, as a language model is told them. */
+  /** The state and the note, as a language model tool returns them. */
   const decision = async (): Promise<string> => {
     const { content } = await vscode.lm.invokeTool('whitebox_getFinding', {
       input: { finding: `${shopRunId}:${finding.index}` },
@@ -73,7 +73,7 @@ describe('deciding about findings', () => {
     );
     assert.match(await decision(), /a colleague’s/);
     pressed[1]?.('Undo');
-    await eventually(decision, (told) => told.includes('mine'));
+    await eventually(decision, (answer) => answer.includes('mine'));
   });
 
   it('F157 an accepted risk asks until when, a new decision after its end proposes the note, and it is extended with it', async () => {
@@ -194,6 +194,6 @@ describe('deciding about findings', () => {
       () => Promise.resolve(messages.shown.filter(({ buttons }) => buttons.includes('Copy Decisions'))),
       ({ length }) => length === 1,
     );
-    await eventually(decision, (told) => told.includes('kept with VS Code'));
+    await eventually(decision, (answer) => answer.includes('kept with VS Code'));
   });
 });

@@ -19,7 +19,7 @@ export interface IntegrationOptions {
   readonly set?: TestSet;
   /** Only tests whose title contains this. */
   readonly grep?: string;
-  /** Told how each test ended. */
+  /** Receives each result. */
   readonly onTest?: (event: IntegrationEvent) => void;
 }
 

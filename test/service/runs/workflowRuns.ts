@@ -33,7 +33,7 @@ interface Needs {
   readonly cancelOutcome: RunOutcome;
 }
 
-/** A clock that only moves when told never brings a timer to its end, so a due run is looked at again no faster than this. */
+/** A manually advanced clock never ends a timer, so due runs are checked at this interval at least. */
 const MIN_TIMER_MS = 50;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

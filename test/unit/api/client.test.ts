@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { tempFolder } from '../run/tempFolder.ts';
 import { failureOf, startRun, workflow } from './clientCalls.ts';
-import { fixedToken, setUpClient } from './clientDesk.ts';
+import { fixedToken, setUpClient } from './clientFixture.ts';
 
 describe('the client', () => {
   test('makes each of its calls as the strict service wants them', async (t) => {

@@ -7,7 +7,7 @@ import type { AssessmentError } from '../../../src/core/errors.ts';
 import { cpuMs } from '../core/cpuTime.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
-import { fixedToken, setUpClient } from './clientDesk.ts';
+import { fixedToken, setUpClient } from './clientFixture.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 describe('what comes back to the client', () => {

@@ -63,7 +63,7 @@ describe('a token', () => {
 
   test('that the command makes no better is neither kept anew nor sent again, and is the command’s failure', async () => {
     const secrets = secretStore({ key: 'same' });
-    secrets.store = () => assert.fail('a change that is none would be told to every window');
+    secrets.store = () => assert.fail('an unchanged token would be announced to every window');
     const source = storedToken(secrets, 'key', () => Promise.resolve('same'));
     await assert.rejects(source.refresh('same'), { kind: 'tokenCommand' });
   });
@@ -110,7 +110,7 @@ describe('the token command', () => {
       const printing = node(`process.stdout.write('${output}')`);
       await assert.rejects(runTokenCommand(printing), { kind: 'tokenCommand' });
     }
-    // What the operating system refuses at once, as Windows does a batch file; the argument is not told on.
+    // What the operating system refuses at once, as Windows does a batch file; the argument does not appear in the error.
     await assert.rejects(runTokenCommand(['invented', 'canary\0']), (error: Error & { kind?: string }) => {
       assert.equal(error.kind, 'tokenCommand');
       return !error.message.includes('canary');

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
 import { serviceMessage, transportFailure, wasNeverSent } from '../../../src/core/api/failure.ts';
 import { failureOf, workflow } from './clientCalls.ts';
-import { setUpClient } from './clientDesk.ts';
+import { setUpClient } from './clientFixture.ts';
 
 const kinds: Readonly<Record<number, ErrorKind>> = {
   201: 'badResponse',

@@ -11,7 +11,7 @@ import { defaultIdleLimits } from '../../../src/core/api/http.ts';
 import { type HeldTimers, holdTimers } from './heldTimers.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, workflow } from './clientCalls.ts';
-import { type ClientChanges, setUpClient } from './clientDesk.ts';
+import { type ClientChanges, setUpClient } from './clientFixture.ts';
 import { eventually } from '../core/eventually.ts';
 
 const { transferMs } = defaultIdleLimits;

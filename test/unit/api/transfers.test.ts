@@ -8,7 +8,7 @@ import { markOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { unsafeAddresses } from '../core/unsafeAddresses.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
-import { setUpClient } from './clientDesk.ts';
+import { setUpClient } from './clientFixture.ts';
 
 /** From now on the given work on open files fails with this code, as the system says it: without a path. */
 async function failDisk(

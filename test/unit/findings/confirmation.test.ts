@@ -14,7 +14,7 @@ import { getFinding } from '../../../src/core/findings/agents/toolAnswers.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';
 import { isUnsent, type Run, runIdOf } from '../../../src/core/run/state/run.ts';
 import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';
-import { setScene, type Scene } from './findingScene.ts';
+import { setUpFindings, type FindingFixture } from './findingFixture.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 import { invent } from './shownFindings.ts';
 import { runOf } from '../run/sampleRuns.ts';
@@ -49,13 +49,18 @@ test('what is known after a pair was tried: never more than its run tells', () =
     [[tried(succeeded), [], 'notTested'], 'notTested'],
     [[tried(succeeded), [], 'unknown'], 'unknown'],
   ];
-  for (const [told, result] of cases) assert.equal(resultOf(...told), result, JSON.stringify(told[2]));
+  for (const [args, result] of cases) assert.equal(resultOf(...args), result, JSON.stringify(args[2]));
 });
 
 /** Stores an ended run that tried one pair for the finding `1:print`. */
-async function addTried(scene: Scene, findings: unknown, progress: unknown, rest: object = {}): Promise<Run> {
-  const run = await scene.addRun(['shop'], JSON.stringify(findings));
-  const folder = scene.runs.folderOf(run.id);
+async function addTried(
+  fixture: FindingFixture,
+  findings: unknown,
+  progress: unknown,
+  rest: object = {},
+): Promise<Run> {
+  const run = await fixture.addRun(['shop'], JSON.stringify(findings));
+  const folder = fixture.runs.folderOf(run.id);
   await writeFile(path.join(folder, 'scan_progress.json'), JSON.stringify(progress));
   const artifacts = [
     { name: 'findings', file: 'findings.json' },
@@ -69,21 +74,21 @@ async function addTried(scene: Scene, findings: unknown, progress: unknown, rest
     artifacts,
     ...rest,
   } as Run;
-  await scene.runs.create(tried);
+  await fixture.runs.create(tried);
   return tried;
 }
 
 test('the runs that tried a pair for a finding tell of this pair alone, the latest first', async (t) => {
-  const scene = await setScene(t);
-  const source = { runs: scene.runs, workerFile: parseWorker };
+  const fixture = await setUpFindings(t);
+  const source = { runs: fixture.runs, workerFile: parseWorker };
   const completed = { completed: [pair], skipped: [] };
-  await addTried(scene, [], { completed: [], skipped: [pair] });
-  await addTried(scene, [], completed);
-  const lost = await addTried(scene, [], completed);
-  await rm(path.join(scene.runs.folderOf(lost.id), 'findings.json'));
-  await addTried(scene, 'no list', completed);
-  const last = await addTried(scene, [{ ...reflected, perspective: 'Cross-Site Scripting' }], completed);
-  await addTried(scene, [reflected], completed, { confirms: '1:other' });
+  await addTried(fixture, [], { completed: [], skipped: [pair] });
+  await addTried(fixture, [], completed);
+  const lost = await addTried(fixture, [], completed);
+  await rm(path.join(fixture.runs.folderOf(lost.id), 'findings.json'));
+  await addTried(fixture, 'no list', completed);
+  const last = await addTried(fixture, [{ ...reflected, perspective: 'Cross-Site Scripting' }], completed);
+  await addTried(fixture, [reflected], completed, { confirms: '1:other' });
   const confirmations = await readConfirmations('1:print', source);
   assert.deepEqual(
     confirmations.map(({ feature, perspective, result }) => [feature, perspective, result]),
@@ -91,7 +96,7 @@ test('the runs that tried a pair for a finding tell of this pair alone, the late
   );
   assert.equal(confirmations[0]?.found[0]?.title, 'Reflected');
 
-  await scene.runs.apply(last.id, { type: 'answeredIsSame', isSame: true, at: 9 });
+  await fixture.runs.apply(last.id, { type: 'answeredIsSame', isSame: true, at: 9 });
   const [answered] = await readConfirmations('1:print', source);
   assert.equal(answered?.result, 'same');
   const { confirmLive } = getFinding(invent(), [answered]) as { confirmLive: Record<string, unknown>[] };

@@ -3,162 +3,162 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import { finding, setScene, titles } from './findingScene.ts';
+import { finding, setUpFindings, titles } from './findingFixture.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
-  const scene = await setScene(t, 'shop', 'tool');
-  await scene.addRun(['shop'], finding('old'));
-  await scene.addRun(['tool'], finding('other folder'));
-  await scene.addRun(['shop'], finding('new'));
-  await scene.addRun(['closed'], finding('of a folder that is not open'));
-  assert.deepEqual(titles(scene).sort(), ['new', 'other folder']);
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  await fixture.addRun(['shop'], finding('old'));
+  await fixture.addRun(['tool'], finding('other folder'));
+  await fixture.addRun(['shop'], finding('new'));
+  await fixture.addRun(['closed'], finding('of a folder that is not open'));
+  assert.deepEqual(titles(fixture).sort(), ['new', 'other folder']);
 });
 
 test('a run that a person chooses takes the place of the latest one, and clearing shows none', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const old = await scene.addRun(['shop'], finding('old'));
-  await scene.addRun(['shop'], finding('new'));
-  await scene.store.show(old);
-  assert.deepEqual(titles(scene), ['old']);
-  await scene.store.clear();
-  assert.deepEqual(titles(scene), []);
+  const fixture = await setUpFindings(t, 'shop');
+  const old = await fixture.addRun(['shop'], finding('old'));
+  await fixture.addRun(['shop'], finding('new'));
+  await fixture.store.show(old);
+  assert.deepEqual(titles(fixture), ['old']);
+  await fixture.store.clear();
+  assert.deepEqual(titles(fixture), []);
 });
 
 test('what a folder shows is absent from no later run of another folder', async (t) => {
-  const scene = await setScene(t);
-  const tool = path.join(scene.root, 'tool');
-  scene.open.add(path.join(scene.root, 'shop')).add(tool);
+  const fixture = await setUpFindings(t);
+  const tool = path.join(fixture.root, 'tool');
+  fixture.open.add(path.join(fixture.root, 'shop')).add(tool);
   await mkdir(tool);
   await writeFile(path.join(tool, 'only.js'), 'one\n');
   // Which of the two folders is meant is known by what is here alone.
-  await scene.addRun(['shop', 'tool'], finding('in tool', { file: 'only.js', line: 1 }));
-  await scene.addRun(['shop'], finding('in shop'));
-  assert.deepEqual(titles(scene).sort(), ['in shop', 'in tool']);
-  assert.deepEqual(scene.store.absent(), []);
+  await fixture.addRun(['shop', 'tool'], finding('in tool', { file: 'only.js', line: 1 }));
+  await fixture.addRun(['shop'], finding('in shop'));
+  assert.deepEqual(titles(fixture).sort(), ['in shop', 'in tool']);
+  assert.deepEqual(fixture.store.absent(), []);
 });
 
 test('listeners hear of new findings and of the end of their comparison, and not of what changes nothing here', async (t) => {
-  const scene = await setScene(t, 'shop');
+  const fixture = await setUpFindings(t, 'shop');
   let heard = 0;
-  scene.store.onDidChange(() => {
+  fixture.store.onDidChange(() => {
     heard += 1;
   });
-  await scene.addRun(['shop'], finding('first'));
-  await scene.addRun(['closed'], finding('elsewhere'));
+  await fixture.addRun(['shop'], finding('first'));
+  await fixture.addRun(['closed'], finding('elsewhere'));
   assert.equal(heard, 2);
 });
 
 test('a finding has the file and the line of its place; a snippet corrects a wrong line', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], finding('moved', { file: 'a.js', line: 1, snippet: 'three' }));
-  const [place] = scene.store.all()[0]?.places ?? [];
-  assert.equal(place?.file, path.join(scene.root, 'shop', 'a.js'));
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], finding('moved', { file: 'a.js', line: 1, snippet: 'three' }));
+  const [place] = fixture.store.all()[0]?.places ?? [];
+  assert.equal(place?.file, path.join(fixture.root, 'shop', 'a.js'));
   assert.deepEqual([place.path, place.startLine], ['a.js', 3]);
 });
 
 test('F73 the same path in two folders of a run means the folder that the finding names by its target', async (t) => {
-  const scene = await setScene(t, 'one');
+  const fixture = await setUpFindings(t, 'one');
   const place = (target: number) => ({ title: String(target), file: 'a.js', line: 1, target_index: target });
-  await scene.addRun(
+  await fixture.addRun(
     ['one', 'two'],
     JSON.stringify([place(0), place(1), { title: 'unsaid', file: 'a.js', line: 1 }]),
   );
   assert.deepEqual(
-    scene.store.all().map(({ places }) => places.map(({ file }) => path.relative(scene.root, file))),
+    fixture.store.all().map(({ places }) => places.map(({ file }) => path.relative(fixture.root, file))),
     [[path.join('one', 'a.js')], [path.join('two', 'a.js')], []],
   );
 });
 
 test('F107 why findings cannot be read is known of every run that was wanted, shown or not, until it can be', async (t) => {
-  const scene = await setScene(t);
-  const run = await scene.addRun(['shop'], '{"no":"list"}');
+  const fixture = await setUpFindings(t);
+  const run = await fixture.addRun(['shop'], '{"no":"list"}');
   let heard = 0;
-  scene.store.onDidChange(() => (heard += 1));
-  assert.equal(scene.store.failureOf(run.id), undefined);
-  await scene.store.read(run);
-  assert.deepEqual([scene.store.failureOf(run.id)?.kind, heard], ['malformedFindings', 1]);
-  await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), finding('whole'));
-  await scene.store.read(run);
-  assert.deepEqual([scene.store.failureOf(run.id), heard], [undefined, 2]);
+  fixture.store.onDidChange(() => (heard += 1));
+  assert.equal(fixture.store.failureOf(run.id), undefined);
+  await fixture.store.read(run);
+  assert.deepEqual([fixture.store.failureOf(run.id)?.kind, heard], ['malformedFindings', 1]);
+  await writeFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'), finding('whole'));
+  await fixture.store.read(run);
+  assert.deepEqual([fixture.store.failureOf(run.id), heard], [undefined, 2]);
 });
 
 test('a findings file that cannot be read says so and takes nothing else with it', async (t) => {
-  const scene = await setScene(t, 'shop', 'tool');
-  await scene.addRun(['shop'], '"nothing"');
-  await scene.addRun(['tool'], finding('fine'));
-  assert.deepEqual(titles(scene), ['fine']);
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  await fixture.addRun(['shop'], '"nothing"');
+  await fixture.addRun(['tool'], finding('fine'));
+  assert.deepEqual(titles(fixture), ['fine']);
   assert.deepEqual(
-    scene.store.folders().map(({ failure }) => failure?.kind),
+    fixture.store.folders().map(({ failure }) => failure?.kind),
     [undefined, 'malformedFindings'],
   );
 });
 
 test('after clearing, the findings of a run that ends later are shown', async (t) => {
-  const scene = await setScene(t, 'shop', 'tool');
-  await scene.addRun(['shop'], finding('old'));
-  await scene.addRun(['tool'], finding('other folder'));
-  await scene.store.clear();
-  await scene.addRun(['shop'], finding('new'));
-  assert.deepEqual(titles(scene), ['new']);
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  await fixture.addRun(['shop'], finding('old'));
+  await fixture.addRun(['tool'], finding('other folder'));
+  await fixture.store.clear();
+  await fixture.addRun(['shop'], finding('new'));
+  assert.deepEqual(titles(fixture), ['new']);
 });
 
 test('after clearing, runs of folders that other windows have open are not shown here', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], finding('old'));
-  const elsewhere = await scene.addRun(['closed'], finding('of a folder that is not open'));
-  await scene.store.show(elsewhere);
-  await scene.store.clear();
-  assert.deepEqual(titles(scene), []);
-  await scene.addRun(['closed'], finding('of another window'));
-  assert.deepEqual(titles(scene), []);
-  await scene.addRun(['shop'], finding('new'));
-  assert.deepEqual(titles(scene), ['new']);
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], finding('old'));
+  const elsewhere = await fixture.addRun(['closed'], finding('of a folder that is not open'));
+  await fixture.store.show(elsewhere);
+  await fixture.store.clear();
+  assert.deepEqual(titles(fixture), []);
+  await fixture.addRun(['closed'], finding('of another window'));
+  assert.deepEqual(titles(fixture), []);
+  await fixture.addRun(['shop'], finding('new'));
+  assert.deepEqual(titles(fixture), ['new']);
 });
 
 test('a chosen run gives way to one that ends later, and to the latest one when it is removed', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const chosen = await scene.addRun(['shop'], finding('chosen'));
-  await scene.addRun(['shop'], finding('latest'));
-  await scene.store.show(chosen);
-  await scene.runs.remove(chosen.id);
-  await scene.store.load();
-  assert.deepEqual(titles(scene), ['latest']);
-  const again = await scene.addRun(['shop'], finding('third'));
-  await scene.addRun(['shop'], finding('fourth'));
-  await scene.store.show(again);
-  assert.deepEqual(titles(scene), ['third']);
-  await scene.addRun(['shop'], finding('fifth'));
-  assert.deepEqual(titles(scene), ['fifth']);
+  const fixture = await setUpFindings(t, 'shop');
+  const chosen = await fixture.addRun(['shop'], finding('chosen'));
+  await fixture.addRun(['shop'], finding('latest'));
+  await fixture.store.show(chosen);
+  await fixture.runs.remove(chosen.id);
+  await fixture.store.load();
+  assert.deepEqual(titles(fixture), ['latest']);
+  const again = await fixture.addRun(['shop'], finding('third'));
+  await fixture.addRun(['shop'], finding('fourth'));
+  await fixture.store.show(again);
+  assert.deepEqual(titles(fixture), ['third']);
+  await fixture.addRun(['shop'], finding('fifth'));
+  assert.deepEqual(titles(fixture), ['fifth']);
 });
 
 test('choosing a run that has no findings file leaves the findings that are shown', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const run = await scene.addRun(['shop'], finding('here'));
+  const fixture = await setUpFindings(t, 'shop');
+  const run = await fixture.addRun(['shop'], finding('here'));
   const empty: Run = { ...run, id: 'run-without', createdAt: 0, ...{ artifacts: [] } };
-  await scene.runs.create(empty);
-  await scene.store.show(empty);
-  assert.deepEqual(titles(scene), ['here']);
+  await fixture.runs.create(empty);
+  await fixture.store.show(empty);
+  assert.deepEqual(titles(fixture), ['here']);
 });
 
 test('a finding is found by its position in the file, also when some of them are not shown', async (t) => {
-  const scene = await setScene(t, 'one', 'two');
-  const told = [0, 1].map((target) => ({
+  const fixture = await setUpFindings(t, 'one', 'two');
+  const findings = [0, 1].map((target) => ({
     title: String(target),
     file: 'a.js',
     line: 1,
     target_index: target,
   }));
-  const run = await scene.addRun(['one', 'two'], JSON.stringify(told));
-  await scene.addRun(['one'], finding('newer'));
-  assert.equal(scene.store.find(run.id, 1)?.finding.title, '1');
-  assert.equal(scene.store.find(run.id, 0)?.verdict, 'unknown', 'the newer run does not report it');
-  assert.equal(scene.store.find(run.id, 2), undefined);
+  const run = await fixture.addRun(['one', 'two'], JSON.stringify(findings));
+  await fixture.addRun(['one'], finding('newer'));
+  assert.equal(fixture.store.find(run.id, 1)?.finding.title, '1');
+  assert.equal(fixture.store.find(run.id, 0)?.verdict, 'unknown', 'the newer run does not report it');
+  assert.equal(fixture.store.find(run.id, 2), undefined);
 });
 
 test('each folder of a run of two shows only its own latest findings', async (t) => {
-  const scene = await setScene(t, 'one', 'two');
-  const both = await scene.addRun(
+  const fixture = await setUpFindings(t, 'one', 'two');
+  const both = await fixture.addRun(
     ['one', 'two'],
     JSON.stringify([
       { title: 'one, old', file: 'a.js', line: 1, target_index: 0 },
@@ -167,40 +167,40 @@ test('each folder of a run of two shows only its own latest findings', async (t)
       { title: 'anywhere' },
     ]),
   );
-  const newer = await scene.addRun(['one'], finding('one, new'));
-  assert.deepEqual(titles(scene).sort(), ['anywhere', 'one, new', 'two']);
-  assert.equal(scene.store.all().length, 3);
-  await scene.runs.remove(newer.id);
-  await scene.store.load();
-  assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
-  await scene.addRun(['two'], finding('two, new'));
-  await scene.store.show(both);
-  assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
+  const newer = await fixture.addRun(['one'], finding('one, new'));
+  assert.deepEqual(titles(fixture).sort(), ['anywhere', 'one, new', 'two']);
+  assert.equal(fixture.store.all().length, 3);
+  await fixture.runs.remove(newer.id);
+  await fixture.store.load();
+  assert.deepEqual(titles(fixture), ['one, old', 'two', 'one, gone', 'anywhere']);
+  await fixture.addRun(['two'], finding('two, new'));
+  await fixture.store.show(both);
+  assert.deepEqual(titles(fixture), ['one, old', 'two', 'one, gone', 'anywhere']);
 });
 
 test('F110 what a finding is about, what is opened and whose text is kept are the same file: the one that was sent', async (t) => {
-  const scene = await setScene(t);
-  const shop = path.join(scene.root, 'shop');
-  scene.open.add(shop);
+  const fixture = await setUpFindings(t);
+  const shop = path.join(fixture.root, 'shop');
+  fixture.open.add(shop);
   const sent = { 'web/src/index.ts': 'a\nb\n', 'package.json': '{}\n', 'src/aux.c': 'int a;\n' };
   await mkdir(path.join(shop, 'src'), { recursive: true });
   await writeFile(path.join(shop, 'src', 'index.ts'), 'never sent\n');
-  const told = ['src/index.ts', 'node_modules/lodash/package.json', 'src/aux.c'];
-  const items = told.map((file) => ({ title: file, file, line: 1 }));
-  await scene.addRun(['shop'], JSON.stringify(items), sent);
+  const findings = ['src/index.ts', 'node_modules/lodash/package.json', 'src/aux.c'];
+  const items = findings.map((file) => ({ title: file, file, line: 1 }));
+  await fixture.addRun(['shop'], JSON.stringify(items), sent);
   await writeFile(path.join(shop, 'web/src/index.ts'), 'new\na\nb\n');
-  await scene.store.load({ force: true });
+  await fixture.store.load({ force: true });
   assert.deepEqual(
-    scene.store.all().map(({ places: [place] }) => place && [place.path, place.startLine, place.drift]),
+    fixture.store.all().map(({ places: [place] }) => place && [place.path, place.startLine, place.drift]),
     [['web/src/index.ts', 2, 'moved'], undefined, ['src/aux.c', 1, 'same']],
   );
 });
 
 test('of a run of two folders, a finding whose file is gone stays the finding of its folder', async (t) => {
-  const scene = await setScene(t);
-  const [shop, tool] = [path.join(scene.root, 'shop'), path.join(scene.root, 'tool')];
-  scene.open.add(shop).add(tool);
-  const told = JSON.stringify([
+  const fixture = await setUpFindings(t);
+  const [shop, tool] = [path.join(fixture.root, 'shop'), path.join(fixture.root, 'tool')];
+  fixture.open.add(shop).add(tool);
+  const findings = JSON.stringify([
     { title: 'untold', file: 'lib/only.js', line: 1 },
     {
       title: 'told',
@@ -211,13 +211,13 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
     },
   ]);
   const sent = { 'lib/only.js': 'x\n', 'm.js': 'm\n' };
-  const before = await scene.addRun(['shop', 'tool'], told, sent);
-  const now = await scene.addRun(['shop', 'tool'], told, sent);
+  const before = await fixture.addRun(['shop', 'tool'], findings, sent);
+  const now = await fixture.addRun(['shop', 'tool'], findings, sent);
   for (const { id } of [before, now])
-    await writeFile(path.join(scene.runs.folderOf(id), 'manifest-1.json'), '{"entries":[]}');
-  await scene.store.load({ force: true });
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'because');
-  const seen = () => scene.store.all().map(({ triage, verdict }) => [triage.state, verdict]);
+    await writeFile(path.join(fixture.runs.folderOf(id), 'manifest-1.json'), '{"entries":[]}');
+  await fixture.store.load({ force: true });
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'because');
+  const seen = () => fixture.store.all().map(({ triage, verdict }) => [triage.state, verdict]);
   const wanted = [
     ['falsePositive', 'stillThere'],
     ['falsePositive', 'stillThere'],
@@ -225,33 +225,33 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
   assert.deepEqual(seen(), wanted);
   await rm(path.join(shop, 'lib'), { recursive: true });
   await rm(path.join(shop, 'm.js'));
-  await scene.store.load({ force: true });
+  await fixture.store.load({ force: true });
   assert.deepEqual(seen(), wanted);
-  assert.deepEqual(scene.store.absent(), []);
-  assert.ok(scene.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
+  assert.deepEqual(fixture.store.absent(), []);
+  assert.ok(fixture.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
 });
 
 test('a reading that failed does not keep the next one from being shown', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], finding('One'), { 'a.js': 'a\nb\n' });
-  const listening = scene.store.onDidChange(() => {
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], finding('One'), { 'a.js': 'a\nb\n' });
+  const listening = fixture.store.onDidChange(() => {
     throw new Error('an invented fault of a listener');
   });
-  await assert.rejects(scene.store.load({ force: true }), /invented fault/);
+  await assert.rejects(fixture.store.load({ force: true }), /invented fault/);
   listening.dispose();
-  await scene.addRun(['shop'], finding('Two'), { 'a.js': 'a\nb\n' });
-  await scene.store.load({ force: true });
-  assert.deepEqual(titles(scene), ['Two']);
+  await fixture.addRun(['shop'], finding('Two'), { 'a.js': 'a\nb\n' });
+  await fixture.store.load({ force: true });
+  assert.deepEqual(titles(fixture), ['Two']);
 });
 
 test('findings in files that are as they were sent are shown before changed files are followed', async (t) => {
-  const scene = await setScene(t, 'shop');
+  const fixture = await setUpFindings(t, 'shop');
   const places = ['a.js', 'b.js'].map((file) => ({ title: file, severity: 'high', file, line: 1 }));
   const both = { title: 'both', severity: 'high', locations: places };
   const run = JSON.stringify([...places, both]);
-  await scene.addRun(['shop'], run, { 'a.js': 'one();\n', 'b.js': 'two();\n' });
-  await writeFile(path.join(scene.root, 'shop', 'b.js'), '// above\ntwo();\n');
-  const store = scene.reopen(parseWorker);
+  await fixture.addRun(['shop'], run, { 'a.js': 'one();\n', 'b.js': 'two();\n' });
+  await writeFile(path.join(fixture.root, 'shop', 'b.js'), '// above\ntwo();\n');
+  const store = fixture.reopen(parseWorker);
   const seen: unknown[] = [];
   store.onDidChange(() => {
     seen.push(store.all().map(({ finding: { title }, places: [main] }) => [title, main?.startLine]));

@@ -13,7 +13,7 @@ import { atOnce, shopRun } from './importExport/exportingFindings.ts';
 import { scratchFolder } from './scratchFolder.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 
-interface Told {
+interface Item {
   readonly title: string;
   readonly cwe?: number | undefined;
   readonly file: string;
@@ -22,13 +22,13 @@ interface Told {
 }
 
 /** The fingerprints of findings in one folder, whose paths lead where they say. */
-function names(told: readonly Told[], runId = 'run'): readonly string[] {
-  const { findings } = parseFindings(JSON.stringify(told), { runId });
+function names(items: readonly Item[], runId = 'run'): readonly string[] {
+  const { findings } = parseFindings(JSON.stringify(items), { runId });
   const subjects = findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' }));
   return atOnce(identitiesOf(findings, subjects, runId)).map(({ fingerprint }) => fingerprint);
 }
 
-const finding = fc.record<Told>(
+const finding = fc.record<Item>(
   {
     title: fc.constantFrom('SQL injection', 'Weak hash', 'Open redirect'),
     cwe: fc.option(fc.constantFrom(89, 328), { nil: undefined }),
@@ -42,12 +42,12 @@ const findings = fc.array(finding, { minLength: 1, maxLength: 15 });
 
 test('names do not depend on the run, on lines, or on the order of the file', () => {
   fc.assert(
-    fc.property(findings, fc.nat({ max: 300 }), fc.infiniteStream(fc.nat()), (told, shift, random) => {
-      const before = names(told);
-      const order = told.map((_, at) => ({ at, key: Number(random.next().value) }));
+    fc.property(findings, fc.nat({ max: 300 }), fc.infiniteStream(fc.nat()), (items, shift, random) => {
+      const before = names(items);
+      const order = items.map((_, at) => ({ at, key: Number(random.next().value) }));
       order.sort((one, other) => one.key - other.key);
       const shuffled = order.flatMap(({ at }) => {
-        const each = told[at];
+        const each = items[at];
         return each === undefined ? [] : [{ ...each, line: each.line + shift }];
       });
       assert.deepEqual(
@@ -60,22 +60,22 @@ test('names do not depend on the run, on lines, or on the order of the file', ()
 
 test('findings of another kind, file or code that come or go change no name', () => {
   fc.assert(
-    fc.property(findings, findings, (told, others) => {
+    fc.property(findings, findings, (items, others) => {
       const unrelated = others.map((each, at) => ({ ...each, file: `other/${String(at)}.js` }));
-      assert.deepEqual(names([...unrelated, ...told]).slice(unrelated.length), names(told));
+      assert.deepEqual(names([...unrelated, ...items]).slice(unrelated.length), names(items));
     }),
   );
 });
 
 test('white space in the snippet is no difference, code is', () => {
-  const told = { title: 'SQL', file: 'a.js', line: 1, snippet: 'db.query( sql )' };
-  const same = [{ ...told, snippet: '\tdb.query(sql)\r\n' }];
-  assert.deepEqual(names([told]), names(same));
-  assert.notDeepEqual(names([told]), names([{ ...told, snippet: 'db.query(sql, [])' }]));
+  const item = { title: 'SQL', file: 'a.js', line: 1, snippet: 'db.query( sql )' };
+  const same = [{ ...item, snippet: '\tdb.query(sql)\r\n' }];
+  assert.deepEqual(names([item]), names(same));
+  assert.notDeepEqual(names([item]), names([{ ...item, snippet: 'db.query(sql, [])' }]));
 });
 
 test('a finding of a live application is named by perspective or weakness, feature, method and path of its URL', () => {
-  const told = {
+  const item = {
     title: 'One wording',
     perspective: 'XSS',
     feature_name: 'Search',
@@ -93,7 +93,7 @@ test('a finding of a live application is named by perspective or weakness, featu
     { method: 'POST' },
     { url: 'https://shop.example/find?q=1' },
   ];
-  const nameOf = (each: object): readonly string[] => names([{ ...told, ...each } as unknown as Told]);
+  const nameOf = (each: object): readonly string[] => names([{ ...item, ...each } as unknown as Item]);
   for (const each of same) assert.deepEqual(nameOf(each), nameOf({}), JSON.stringify(each));
   for (const each of different) assert.notDeepEqual(nameOf(each), nameOf({}), JSON.stringify(each));
   const weakness = { perspective: undefined, cwe: 79 };
@@ -101,11 +101,11 @@ test('a finding of a live application is named by perspective or weakness, featu
 });
 
 test('a weakness names the kind, else the title does', () => {
-  const told = { title: 'One wording', file: 'a.js', line: 1 };
-  const other = { ...told, title: 'Other wording' };
-  assert.notDeepEqual(names([told]), names([other]));
-  assert.deepEqual(names([{ ...told, cwe: 89 }]), names([{ ...other, cwe: 89 }]));
-  assert.notDeepEqual(names([{ ...told, cwe: 89 }]), names([{ ...told, cwe: 79 }]));
+  const item = { title: 'One wording', file: 'a.js', line: 1 };
+  const other = { ...item, title: 'Other wording' };
+  assert.notDeepEqual(names([item]), names([other]));
+  assert.deepEqual(names([{ ...item, cwe: 89 }]), names([{ ...other, cwe: 89 }]));
+  assert.notDeepEqual(names([{ ...item, cwe: 89 }]), names([{ ...item, cwe: 79 }]));
 });
 
 test('a name says by which scheme it was made', () => {
@@ -128,7 +128,7 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
   /** The names on a machine; `sent` is undefined for findings that came without a list of what was sent. */
   const namesOn = async (
     { name, here, mapping: mapped }: typeof machine extends fc.Arbitrary<infer Each> ? Each : never,
-    told: readonly Told[],
+    items: readonly Item[],
     sent: readonly string[] | undefined,
   ): Promise<readonly string[]> => {
     const place = join(root, String((count += 1)));
@@ -138,7 +138,7 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
       await mkdir(join(folder, file, '..'), { recursive: true });
       await writeFile(join(folder, file), 'code');
     }
-    await writeFile(join(runFolder, 'findings.json'), JSON.stringify(told));
+    await writeFile(join(runFolder, 'findings.json'), JSON.stringify(items));
     const entries = sent?.map((path) => ({ path, bytes: 1, sha256: '' }));
     if (entries !== undefined)
       await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
@@ -159,8 +159,8 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
       fc.array(fc.constantFrom(...paths), { maxLength: 4 }),
       fc.option(fc.subarray(paths.filter((path) => !path.startsWith('/'))), { nil: undefined }),
       async (one, other, files, sent) => {
-        const told = files.map((file, at) => ({ title: 'SQL', file, line: at + 1 }));
-        assert.deepEqual(await namesOn(one, told, sent), await namesOn(other, told, sent));
+        const items = files.map((file, at) => ({ title: 'SQL', file, line: at + 1 }));
+        assert.deepEqual(await namesOn(one, items, sent), await namesOn(other, items, sent));
       },
     ),
     { numRuns: propertyRuns(15, 1_000) },
@@ -169,19 +169,19 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
 
 test('a path that starts with the number of its archive is the same with and without a list of what was sent', async () => {
   const files = new Map([['src/a.ts', { path: 'src/a.ts', bytes: 1, sha256: '' }]]);
-  const pathOf = async (told: string, sent: SentOfRun): Promise<string> => {
-    const place = { path: told, targetIndex: 0 };
+  const pathOf = async (reported: string, sent: SentOfRun): Promise<string> => {
+    const place = { path: reported, targetIndex: 0 };
     const resolver = createResolver({ targets: shopRun.targets, sent, places: [place] });
     return (await resolver.sentPath(place)).path;
   };
-  for (const told of ['src/a.ts', '0/src/a.ts', './0/src/a.ts'])
+  for (const reported of ['src/a.ts', '0/src/a.ts', './0/src/a.ts'])
     assert.deepEqual(
-      [await pathOf(told, [files]), await pathOf(told, [undefined])],
+      [await pathOf(reported, [files]), await pathOf(reported, [undefined])],
       ['src/a.ts', 'src/a.ts'],
-      told,
+      reported,
     );
-  for (const told of ['0', '1/src/b.ts', 'shop/src/b.ts'])
-    assert.equal(await pathOf(told, [undefined]), told);
+  for (const reported of ['0', '1/src/b.ts', 'shop/src/b.ts'])
+    assert.equal(await pathOf(reported, [undefined]), reported);
   assert.equal(
     await pathOf('0/src/b.ts', [files]),
     '0/src/b.ts',

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
-import { clock, finding, type Scene, setScene, titles, verdictsOf } from './findingScene.ts';
+import { clock, finding, type FindingFixture, setUpFindings, titles, verdictsOf } from './findingFixture.ts';
 
 const downloaded = [{ name: 'findings', file: 'findings.json', at: 9 }];
 const code = 'import db;\n\nrun(query);\n';
 
 /** Does something once findings are being read, anew if nobody says otherwise, after their files were. */
 async function reloadMeanwhile(
-  { store, triage }: Scene,
+  { store, triage }: FindingFixture,
   act: () => Promise<{ done: Promise<unknown> }>,
   read = () => store.load({ force: true }),
 ) {
@@ -26,75 +26,75 @@ async function reloadMeanwhile(
 }
 
 test('what happens to a file while findings are read anew is taken over, on the disk and in the editor', async (t) => {
-  const scene = await setScene(t);
-  const { store, edit, root } = scene;
+  const fixture = await setUpFindings(t);
+  const { store, edit, root } = fixture;
   const folder = path.join(root, 'shop');
   const file = path.join(folder, 'src.js');
-  scene.open.add(folder);
-  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
+  fixture.open.add(folder);
+  await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
   const line = () => store.all()[0]?.places[0]?.startLine;
-  await reloadMeanwhile(scene, async () => {
+  await reloadMeanwhile(fixture, async () => {
     await writeFile(file, `// one\n${code}`);
     return { done: store.rePlace(new Set([file])) };
   });
   assert.equal(line(), 4);
   await edit(file, code);
-  await reloadMeanwhile(scene, () => Promise.resolve({ done: edit(file, `// one\n// two\n${code}`) }));
+  await reloadMeanwhile(fixture, () => Promise.resolve({ done: edit(file, `// one\n// two\n${code}`) }));
   assert.equal(line(), 5);
 });
 
 test('what happens to a file while the findings that point at it are read for the first time is taken over', async (t) => {
-  const scene = await setScene(t);
-  const { store } = scene;
-  const folder = path.join(scene.root, 'shop');
+  const fixture = await setUpFindings(t);
+  const { store } = fixture;
+  const folder = path.join(fixture.root, 'shop');
   const file = path.join(folder, 'src.js');
-  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
-  scene.open.add(folder);
+  await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
+  fixture.open.add(folder);
   const change = async () => {
     await writeFile(file, `// one\n${code}`);
     return { done: store.rePlace(new Set([file])) };
   };
-  await reloadMeanwhile(scene, change, () => store.load());
+  await reloadMeanwhile(fixture, change, () => store.load());
   assert.equal(store.all()[0]?.places[0]?.startLine, 4);
 });
 
 test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const run = await scene.addRun(['shop'], '"nothing"');
-  const [first] = scene.store.folders();
+  const fixture = await setUpFindings(t, 'shop');
+  const run = await fixture.addRun(['shop'], '"nothing"');
+  const [first] = fixture.store.folders();
   assert.equal(first?.failure?.kind, 'malformedFindings');
-  await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), finding('whole'));
-  await scene.runs.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
-  await scene.store.load();
-  assert.deepEqual(titles(scene), ['whole']);
+  await writeFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'), finding('whole'));
+  await fixture.runs.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
+  await fixture.store.load();
+  assert.deepEqual(titles(fixture), ['whole']);
 });
 
 test('what another window notes on a run that is shown lets its findings be, unless it has downloaded them again', async (t) => {
-  const scene = await setScene(t);
-  const { runs, store } = scene;
-  scene.open.add(path.join(scene.root, 'shop'));
-  const run = await scene.addRun(['shop'], finding('here'));
+  const fixture = await setUpFindings(t);
+  const { runs, store } = fixture;
+  fixture.open.add(path.join(fixture.root, 'shop'));
+  const run = await fixture.addRun(['shop'], finding('here'));
   await writeFile(path.join(runs.folderOf(run.id), 'findings.json'), finding('anew'));
-  const other = new RunStore(path.join(scene.root, 'runs'), { clock, log: silent });
+  const other = new RunStore(path.join(fixture.root, 'runs'), { clock, log: silent });
   await other.reload();
   await other.apply(run.id, { type: 'retentionNotified', at: 8 });
   await runs.refresh(run.id);
   await store.load();
-  assert.deepEqual(titles(scene), ['here']);
+  assert.deepEqual(titles(fixture), ['here']);
   await other.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
   await runs.refresh(run.id);
   await store.load();
-  assert.deepEqual(titles(scene), ['anew']);
+  assert.deepEqual(titles(fixture), ['anew']);
 });
 
 test('runs that are shown, or compared with, have the name that a person gave them last', async (t) => {
-  const scene = await setScene(t);
-  const { store } = scene;
-  scene.open.add(path.join(scene.root, 'shop'));
-  const before = await scene.addRun(['shop'], finding('former'));
-  const run = await scene.addRun(['shop'], finding('here'));
+  const fixture = await setUpFindings(t);
+  const { store } = fixture;
+  fixture.open.add(path.join(fixture.root, 'shop'));
+  const before = await fixture.addRun(['shop'], finding('former'));
+  const run = await fixture.addRun(['shop'], finding('here'));
   const rename = async ({ id }: { id: string }, label: string) => {
-    await scene.runs.apply(id, { type: 'renamed', label, at: 9 });
+    await fixture.runs.apply(id, { type: 'renamed', label, at: 9 });
     await store.load();
   };
   await rename(run, 'nightly');
@@ -106,24 +106,24 @@ test('runs that are shown, or compared with, have the name that a person gave th
 });
 
 test('a run that is shown is not read again to be looked at', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const before = await scene.addRun(['shop'], finding('former', { file: 'a.js', line: 1 }));
-  const run = await scene.addRun(['shop'], finding('here'));
-  await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), '"nothing"');
-  const read = await scene.store.read(run);
+  const fixture = await setUpFindings(t, 'shop');
+  const before = await fixture.addRun(['shop'], finding('former', { file: 'a.js', line: 1 }));
+  const run = await fixture.addRun(['shop'], finding('here'));
+  await writeFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'), '"nothing"');
+  const read = await fixture.store.read(run);
   assert.deepEqual(
     read.shown.map((shown) => shown.finding.title),
     ['here'],
   );
   assert.equal(read.baseline?.id, before.id);
-  assert.deepEqual(await verdictsOf(scene, run), { here: 'new', former: 'unknown' });
+  assert.deepEqual(await verdictsOf(fixture, run), { here: 'new', former: 'unknown' });
 });
 
 test('a run that could not be read is read again when it is looked at or shown, and tells of nothing until then', async (t) => {
-  const scene = await setScene(t);
-  const { runs, store } = scene;
-  scene.open.add(path.join(scene.root, 'shop'));
-  const run = await scene.addRun(['shop'], finding('here'));
+  const fixture = await setUpFindings(t);
+  const { runs, store } = fixture;
+  fixture.open.add(path.join(fixture.root, 'shop'));
+  const run = await fixture.addRun(['shop'], finding('here'));
   const file = path.join(runs.folderOf(run.id), 'findings.json');
   await rename(file, `${file}.away`);
   await store.load({ force: true });
@@ -139,17 +139,17 @@ test('a run that could not be read is read again when it is looked at or shown, 
   const { failure, shown } = await store.read(run);
   assert.deepEqual([failure, shown.length], [undefined, 1]);
   await store.show(run);
-  assert.deepEqual(titles(scene), ['here']);
+  assert.deepEqual(titles(fixture), ['here']);
 });
 
 test('what a run is compared with is read again as long as it could not be read, and then told of', async (t) => {
-  const scene = await setScene(t);
-  const { runs, store } = scene;
-  scene.open.add(path.join(scene.root, 'shop'));
-  const before = await scene.addRun(['shop'], finding('here'));
+  const fixture = await setUpFindings(t);
+  const { runs, store } = fixture;
+  fixture.open.add(path.join(fixture.root, 'shop'));
+  const before = await fixture.addRun(['shop'], finding('here'));
   const file = path.join(runs.folderOf(before.id), 'findings.json');
   await rename(file, `${file}.away`);
-  const run = await scene.addRun(['shop'], finding('here'));
+  const run = await fixture.addRun(['shop'], finding('here'));
   const change = () => store.all()[0]?.verdict;
   let heard = 0;
   store.onDidChange(() => (heard += 1));

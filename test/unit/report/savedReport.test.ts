@@ -15,7 +15,7 @@ test('a saved report keeps text, structure and the links within it', () => {
 });
 
 test('attributes that are not known, or whose values are not, are left out of a saved report', () => {
-  const told: Readonly<Record<string, string>> = {
+  const inertForms: Readonly<Record<string, string>> = {
     '<p onclick="x()">a</p>': '<p>a</p>',
     '<a href="https://attacker.example" title="t">a</a>': '<a>a</a>',
     '<a href="javascript:x">a</a>': '<a>a</a>',
@@ -26,7 +26,7 @@ test('attributes that are not known, or whose values are not, are left out of a 
     '<td background="//x" align="left">a</td>': '<td align="left">a</td>',
     '<a data-place="3" tabindex="0" role="button" class="place">a</a>': '<a class="place">a</a>',
   };
-  for (const [html, inert] of Object.entries(told)) assert.equal(toInertHtml(html), inert, html);
+  for (const [html, inert] of Object.entries(inertForms)) assert.equal(toInertHtml(html), inert, html);
 });
 
 test('F81 HTML of the view that is more than text and harmless elements is not saved', () => {

@@ -25,8 +25,8 @@ import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
 /** The packaging worker, as source. */
 export const workerFile = join(import.meta.dirname, '../../../src/core/upload/archive/archiveWorker.ts');
 
-/** A service, a workspace and a storage folder on one virtual clock: what a person's machine has. */
-export interface Desk {
+/** A service, a workspace and a storage folder on one virtual clock, shared by the windows of a test. */
+export interface Fixture {
   readonly service: AssessmentService;
   readonly clock: VirtualClock;
   readonly traffic: Traffic;
@@ -35,11 +35,11 @@ export interface Desk {
   readonly folder: string;
   /** Requests of operations or of storage, by the end of their path. */
   readonly sent: (path: string | RegExp) => number;
-  /** From now on no connection of this machine comes about; the returned function undoes it. */
+  /** Refuses every connection until the returned function is called. */
   readonly pullCable: () => () => void;
 }
 
-/** One editor window: its store, its tracker, and what it logged and told. */
+/** One editor window: its store, its tracker, and its log and its events. */
 export interface RunWindow {
   readonly store: RunStore;
   readonly tracker: RunTracker;
@@ -50,7 +50,7 @@ export interface RunWindow {
   readonly ended: readonly Run[];
   /** Runs that `onDidNearRetention` was called with. */
   readonly nearing: readonly Run[];
-  /** The token that is sent from now on. */
+  /** Replaces the token that is sent. */
   readonly setToken: (token: string | undefined) => void;
   readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
   /** Starts an assessment and lets time pass until it has its outcome. */
@@ -59,13 +59,13 @@ export interface RunWindow {
   readonly until: (id: string, isReached: (run: Run) => boolean) => Promise<Run>;
   /** Lets time pass until the run is in this state. */
   readonly untilState: <S extends RunState>(id: string, state: S) => Promise<RunIn<S>>;
-  /** Lets time pass until the run's end was told. */
+  /** Lets time pass until the end of the run was announced. */
   readonly untilEnded: (id: string) => Promise<Run>;
 }
 
-/** How a window differs from the usual one. */
+/** Options of a window. */
 export interface WindowOptions {
-  /** Its own clock, when it is not to follow the desk's. */
+  /** A clock of its own instead of the clock of the fixture. */
   readonly clock?: Clock;
   readonly store?: (root: string, deps: { clock: Clock; log: Logger }) => RunStore;
   readonly refresh?: TokenSource['refresh'];
@@ -73,7 +73,7 @@ export interface WindowOptions {
   readonly idle?: IdleLimits;
   readonly random?: () => number;
   readonly keepSource?: NonNullable<RunDeps['keepSource']>;
-  /** The packaging worker, when it is not the source. */
+  /** A packaging worker instead of the source file. */
   readonly workerFile?: string;
   readonly retainLocalDays?: number;
   readonly notes?: RunNotes | undefined;
@@ -81,8 +81,8 @@ export interface WindowOptions {
   readonly passwords?: readonly string[];
 }
 
-/** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
-export async function setUpDesk(t: Scope, options: ServiceOptions = {}): Promise<Desk> {
+/** Creates a fixture for a test; runs of its service end when the test ends them. */
+export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Promise<Fixture> {
   const clock = new VirtualClock();
   const traffic = watchTraffic(t);
   const base = await tempFolder(t);
@@ -109,19 +109,19 @@ export async function setUpDesk(t: Scope, options: ServiceOptions = {}): Promise
   return { service, clock, traffic, root: join(base, 'runs'), folder, sent, pullCable };
 }
 
-/** Sets a desk up and opens a window at it. */
+/** Creates a fixture and opens one window in it. */
 export async function setUpWindow(
   t: Scope,
   options?: WindowOptions,
-): Promise<{ desk: Desk; window: RunWindow }> {
-  const desk = await setUpDesk(t);
-  return { desk, window: openWindow(t, desk, options) };
+): Promise<{ fixture: Fixture; window: RunWindow }> {
+  const fixture = await setUpFixture(t);
+  return { fixture, window: openWindow(t, fixture, options) };
 }
 
-/** Opens a window at a desk; it is closed with the test. */
-export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): RunWindow {
-  const { service, clock: deskClock, traffic } = desk;
-  const clock = options.clock ?? deskClock;
+/** Opens a window in a fixture; it is closed after the test. */
+export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = {}): RunWindow {
+  const { service, clock: fixtureClock, traffic } = fixture;
+  const clock = options.clock ?? fixtureClock;
   const random = options.random ?? ((): number => 0.5);
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
@@ -131,7 +131,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     warnings.push(line);
   };
   const log: Logger = { debug: write, info: write, warn, error: write };
-  const store = options.store?.(desk.root, { clock, log }) ?? new RunStore(desk.root, { clock, log });
+  const store = options.store?.(fixture.root, { clock, log }) ?? new RunStore(fixture.root, { clock, log });
   let token: string | undefined = service.token;
   const source: TokenSource = {
     get: () => Promise.resolve(token),
@@ -174,11 +174,11 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
       const listening = store.onDidChange(look);
       look(store.get(id));
     });
-    return deskClock.passUntil(reached, traffic);
+    return fixtureClock.passUntil(reached, traffic);
   };
   const assessment = async (changes: Partial<Assessment> = {}): Promise<Assessment> => {
-    const surroundings = { home: desk.root, env: {} };
-    const selection = await selectFiles(desk.folder, {
+    const surroundings = { home: fixture.root, env: {} };
+    const selection = await selectFiles(fixture.folder, {
       exclude: [],
       includeNestedRepositories: false,
       surroundings,
@@ -190,7 +190,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
       language: 'english',
       webhookEndpointIds: [],
       maxArchiveBytes: 1024 ** 2,
-      targets: [{ folder: desk.folder, name: 'shop', files: { selection, archiveType: 'tar_gz' } }],
+      targets: [{ folder: fixture.folder, name: 'shop', files: { selection, archiveType: 'tar_gz' } }],
       ...changes,
     };
   };
@@ -207,7 +207,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     assessment,
     start: async (changes) => {
       const started = tracker.start(await assessment(changes));
-      const run = await deskClock.passUntil(started, traffic);
+      const run = await fixtureClock.passUntil(started, traffic);
       assert.ok(run !== undefined, 'the start was given up');
       return run;
     },
@@ -218,7 +218,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     },
     untilEnded: async (id) => {
       const run = await until(id, (each) => isFinal(each) && !each.noticeDue);
-      // It is told right after that was noted.
+      // The event follows right after the journal is written.
       await store.refresh(id);
       return run;
     },

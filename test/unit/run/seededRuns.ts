@@ -7,7 +7,7 @@ import { newRun } from '../../../src/core/run/state/newRun.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { tarGz } from '../service/archiveMaker.ts';
-import { type Desk, openWindow, type RunWindow, setUpWindow, type WindowOptions } from './runWindow.ts';
+import { type Fixture, openWindow, type RunWindow, setUpWindow, type WindowOptions } from './runWindow.ts';
 import type { Scope } from './tempFolder.ts';
 import { answered, emptyExit } from './sampleRuns.ts';
 import { silent } from '../../silentLog.ts';
@@ -15,24 +15,24 @@ import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 const archive = tarGz([{ path: 'app.js', content: 'eval(request.body);\n' }]);
 
-/** A client for a desk's service that logs nothing. */
-export function clientOf(desk: Desk): AssessmentClient {
-  const { baseUrl, organizationId, token } = desk.service;
+/** A client for a fixture's service that logs nothing. */
+export function clientOf(fixture: Fixture): AssessmentClient {
+  const { baseUrl, organizationId, token } = fixture.service;
   return new AssessmentClient({
     baseUrl,
     organizationId,
     token: { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) },
-    clock: desk.clock,
+    clock: fixture.clock,
     log: silent,
     random: () => 0,
   });
 }
 
 /** Uploads and confirms a small archive; resolves to its file ID. */
-export async function uploadArchive(desk: Desk): Promise<string> {
-  const client = clientOf(desk);
+export async function uploadArchive(fixture: Fixture): Promise<string> {
+  const client = clientOf(fixture);
   const address = await client.getUploadUrl(archive.length);
-  const path = join(desk.folder, '../small.tar.gz');
+  const path = join(fixture.folder, '../small.tar.gz');
   await writeFile(path, archive);
   const sha256 = createHash('sha256').update(archive).digest('hex');
   await client.putArchive(address, { path, bytes: archive.length, sha256 });
@@ -41,16 +41,16 @@ export async function uploadArchive(desk: Desk): Promise<string> {
 }
 
 /** Starts a run on the service, as somebody else would; resolves to its run ID. */
-export async function startRemoteRun(desk: Desk): Promise<string> {
-  const file_id = await uploadArchive(desk);
+export async function startRemoteRun(fixture: Fixture): Promise<string> {
+  const file_id = await uploadArchive(fixture);
   const targets = [{ file_upload: { file_id, archive_type: 'tar_gz' as const } }];
-  return clientOf(desk).dispatch(whitebox, { input: { targets, language: 'english' } });
+  return clientOf(fixture).dispatch(whitebox, { input: { targets, language: 'english' } });
 }
 
 /** A run in a window's journal whose first dispatch was lost before it arrived; its file is confirmed. */
-export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<RunIn<'unknown'>> {
-  const { clock } = desk;
-  const fileId = await uploadArchive(desk);
+export async function seedUnknownRun(fixture: Fixture, window: RunWindow): Promise<RunIn<'unknown'>> {
+  const { clock } = fixture;
+  const fileId = await uploadArchive(fixture);
   const at = clock.now();
   const assessment = await window.assessment();
   const [target] = assessment.targets;
@@ -80,36 +80,39 @@ export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<Run
 }
 
 /** Has a window track a run of the service; resolves to the local run, with its first answer in. */
-export async function trackRemoteRun(desk: Desk, window: RunWindow): Promise<{ id: string; runId: string }> {
-  const runId = await startRemoteRun(desk);
-  return { id: await trackRun(desk, window, runId), runId };
+export async function trackRemoteRun(
+  fixture: Fixture,
+  window: RunWindow,
+): Promise<{ id: string; runId: string }> {
+  const runId = await startRemoteRun(fixture);
+  return { id: await trackRun(fixture, window, runId), runId };
 }
 
-/** Sets a desk up whose window tracks a run of the service. */
+/** Sets a fixture up whose window tracks a run of the service. */
 export async function setUpRun(t: Scope, options?: WindowOptions) {
-  const { desk, window } = await setUpWindow(t, options);
-  return { desk, window, ...(await trackRemoteRun(desk, window)) };
+  const { fixture, window } = await setUpWindow(t, options);
+  return { fixture, window, ...(await trackRemoteRun(fixture, window)) };
 }
 
 /** A run that a window has tracked and that ended at the service after that window closed. */
-export async function trackRunThatEndsUnseen(t: TestContext, desk: Desk): Promise<string> {
-  const window = openWindow(t, desk);
-  const { id, runId } = await trackRemoteRun(desk, window);
+export async function trackRunThatEndsUnseen(t: TestContext, fixture: Fixture): Promise<string> {
+  const window = openWindow(t, fixture);
+  const { id, runId } = await trackRemoteRun(fixture, window);
   window.tracker.dispose();
-  await desk.service.finishRun(runId);
+  await fixture.service.finishRun(runId);
   return id;
 }
 
 /** Has a window track the run of this ID; resolves to the ID of the local run. */
-export async function trackRun(desk: Desk, window: RunWindow, runId: string): Promise<string> {
-  const { baseUrl, organizationId } = desk.service;
+export async function trackRun(fixture: Fixture, window: RunWindow, runId: string): Promise<string> {
+  const { baseUrl, organizationId } = fixture.service;
   const { id } = await window.tracker.track({
     workflow: 'whitebox-assessment',
     baseUrl,
     organizationId,
     language: 'english',
     runId,
-    targets: [{ folder: desk.folder, name: 'shop' }],
+    targets: [{ folder: fixture.folder, name: 'shop' }],
   });
   return id;
 }

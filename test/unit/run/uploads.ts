@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { InputOptions } from '../../../src/core/run/start/inputFiles.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import type { Desk, RunWindow } from './runWindow.ts';
+import type { Fixture, RunWindow } from './runWindow.ts';
 
 /** The transfers that storage has seen. */
-export const puts = (desk: Desk) => desk.service.requests.filter(({ method }) => method === 'PUT');
+export const puts = (fixture: Fixture) => fixture.service.requests.filter(({ method }) => method === 'PUT');
 /** The states of all input files, in the order of their reservation. */
-export const states = (desk: Desk): string[] => desk.service.files().map(({ state }) => state);
+export const states = (fixture: Fixture): string[] => fixture.service.files().map(({ state }) => state);
 /** How many runs the service has started. */
-export const accepted = (desk: Desk): number => desk.service.runs().length;
+export const accepted = (fixture: Fixture): number => fixture.service.runs().length;
 /** The local archive of a run. */
 export const archiveOf = (window: RunWindow, run: Run): string =>
   join(window.store.folderOf(run.id), run.targets[0]!.archive!.file);
@@ -39,7 +39,7 @@ export async function startAsking(
 /** Starts an assessment while the clock passes. */
 export async function startWith(
   window: RunWindow,
-  desk: Desk,
+  fixture: Fixture,
   { confirmUpload, ...options }: InputOptions & { readonly confirmUpload?: ConfirmUpload },
 ): Promise<Run | undefined> {
   const assessment = await window.assessment();
@@ -47,14 +47,14 @@ export async function startWith(
     confirmUpload === undefined
       ? window.tracker.start(assessment, options)
       : startAsking(window, assessment, confirmUpload, options);
-  return desk.clock.passUntil(started, desk.traffic);
+  return fixture.clock.passUntil(started, fixture.traffic);
 }
 
 /** Starts an assessment that the service accepts and the disk does not take, and closes its window while that is tried again. */
 export async function startUnkept({ tracker, assessment }: RunWindow): Promise<void> {
-  const told = new Promise((resolve) => tracker.onDidFailToKeep(resolve));
+  const failed = new Promise((resolve) => tracker.onDidFailToKeep(resolve));
   const started = tracker.start(await assessment());
-  await told;
+  await failed;
   tracker.dispose();
   await assert.rejects(started, { name: 'AbortError' });
 }

@@ -151,7 +151,7 @@ export function watchTraffic(t: Scope): Traffic {
   };
   const onThread = (worker: Worker): void => {
     underWay.add(worker);
-    // Every desk of a test listens.
+    // Every fixture of a test listens.
     worker.setMaxListeners(0);
     worker.once('exit', () => end(worker));
   };

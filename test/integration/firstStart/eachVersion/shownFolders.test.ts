@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { answer, type MessageWatch, watchMessages } from '../../person.ts';
+import { answer, type MessageWatch, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeUnsentRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';
@@ -61,15 +61,15 @@ describe('what the Upload Preview shows', () => {
     } finally {
       await rm(to, { force: true });
     }
-    // What an earlier test began may be told of, too.
+    // Messages of an earlier test may arrive, too.
     const ours = messages.shown.filter(({ text }) => /^(?:Upload|Saved) /.test(text));
-    const told = ours.map(({ text, detail }) => [text, detail].join('\n'));
+    const texts = ours.map(({ text, detail }) => [text, detail].join('\n'));
     const other = `The Upload Preview doesn’t show ${path.basename(folder)}.`;
-    assert.match(told[0] ?? '', /^Upload 1 file of api for/);
-    assert.match(told[1] ?? '', /^Upload 1 file of api for/);
-    assert.match(told[3] ?? '', /^Saved .*: 1 file, /);
+    assert.match(texts[0] ?? '', /^Upload 1 file of api for/);
+    assert.match(texts[1] ?? '', /^Upload 1 file of api for/);
+    assert.match(texts[3] ?? '', /^Saved .*: 1 file, /);
     assert.deepEqual(
-      told.map((text) => text.includes(other)),
+      texts.map((text) => text.includes(other)),
       [false, false, true, false, true],
     );
     assert.deepEqual(service.requests, []);

@@ -14,7 +14,7 @@ import type { RunOutcome } from '../../../service/runs/run.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';
 import { runItems, runLines } from '../../runLines.ts';
-import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
+import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { call, signIn } from '../../signedIn.ts';
 import { resetUserSettings } from '../../userSettings.ts';

@@ -9,7 +9,7 @@ import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
 import { acceptTexts } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
-import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
+import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { call } from '../../signedIn.ts';

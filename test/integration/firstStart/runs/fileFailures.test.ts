@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { storageVariable } from '../../events.ts';
-import { answer, watchEachTest } from '../../person.ts';
+import { answer, watchEachTest } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeEndedRun } from '../../storedRuns.ts';
 
@@ -49,24 +49,24 @@ describe('a file that cannot be written', () => {
     });
 
   it('is told with what to do next, as is a token command', () => {
-    const told = (kind: ErrorKind, detail?: string): string =>
+    const messageOf = (kind: ErrorKind, detail?: string): string =>
       describeError(new AssessmentError(kind, { subject: 'print', detail })).message;
     assert.match(
-      told('storage', 'EACCES'),
+      messageOf('storage', 'EACCES'),
       /^print can’t be read or written \(EACCES\)\. Check that you have permission/,
     );
     assert.match(
-      told('tokenCommand', 'sameToken'),
+      messageOf('tokenCommand', 'sameToken'),
       /^The token command printed the same token .* sign in again/,
     );
-    assert.match(told('tokenCommand', 'notOneLine'), /token command print isn’t a token\. It must /);
+    assert.match(messageOf('tokenCommand', 'notOneLine'), /token command print isn’t a token\. It must /);
     assert.match(
-      told('tokenCommand', 'noAnswer'),
+      messageOf('tokenCommand', 'noAnswer'),
       /print didn’t finish within 30 seconds\. Run it in a terminal/,
     );
-    assert.match(told('tokenCommand', 'ENOENT'), /print failed \(ENOENT\)\. Run it in a terminal/);
-    assert.match(told('unsent', 'EMFILE'), /^This machine can’t open another connection .*\(EMFILE\)/);
-    assert.match(told('tokenCommand'), /print failed\. Run it in a terminal/);
+    assert.match(messageOf('tokenCommand', 'ENOENT'), /print failed \(ENOENT\)\. Run it in a terminal/);
+    assert.match(messageOf('unsent', 'EMFILE'), /^This machine can’t open another connection .*\(EMFILE\)/);
+    assert.match(messageOf('tokenCommand'), /print failed\. Run it in a terminal/);
   });
 
   it('names the service, not your settings, where the service gives an address that is not used', () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { storageVariable } from '../../events.ts';
-import { answer, type MessageWatch, watchMessages } from '../../person.ts';
+import { answer, type MessageWatch, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { runLines } from '../../runLines.ts';
 import { call, signInEachTest } from '../../signedIn.ts';

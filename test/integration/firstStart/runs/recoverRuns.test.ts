@@ -7,7 +7,7 @@ import type { RunNote } from '../../../../src/core/run/state/newRun.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { offerLostRuns } from '../../../../src/editor/runs/recoverRuns.ts';
-import { watchMessages } from '../../person.ts';
+import { watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { silent } from '../../../silentLog.ts';
 
@@ -18,7 +18,7 @@ describe('a run of which only a note is left', () => {
     [folder = ''] = await openFolders(1);
   });
 
-  /** What a person is told and asked, and the keys that are forgotten, when tracking fails so and these buttons are pressed. */
+  /** Messages, questions and removed keys when tracking fails with `error` and these buttons are pressed. */
   async function offered(
     kind: AssessmentError['kind'],
     presses: readonly (string | undefined)[],
@@ -49,11 +49,11 @@ describe('a run of which only a note is left', () => {
     const messages = watchMessages(() => left.shift());
     const tracker = { track } as unknown as RunTracker;
     await offerLostRuns({ notes, runs: {} as unknown as RunStore, tracker, log: silent });
-    const [questions, told] = [true, false].map((modal) =>
+    const [questions, notices] = [true, false].map((modal) =>
       messages.shown.filter(({ isModal }) => isModal === modal),
     );
     return {
-      texts: (told ?? []).map(({ text }) => text),
+      texts: (notices ?? []).map(({ text }) => text),
       questions: (questions ?? []).map(({ text, detail }) => `${text} ${detail}`),
       forgotten,
     };

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { answer, type MessageWatch, replace, watchMessages } from '../../person.ts';
+import { answer, type MessageWatch, replace, watchMessages } from '../../dialogs.ts';
 import { storageVariable } from '../../events.ts';
 import { openFolders } from '../../openFolders.ts';
 import { runLines } from '../../runLines.ts';

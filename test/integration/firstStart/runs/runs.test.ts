@@ -15,7 +15,7 @@ import { downloadArtifacts, stopWatching } from '../../../../src/editor/runs/run
 import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';
-import { watchEachTest, replace, watchMessages } from '../../person.ts';
+import { watchEachTest, replace, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { startRecording } from '../../recordingServer.ts';
 import { endedRun, storeEndedRun, storeUnknownRun } from '../../storedRuns.ts';
@@ -50,12 +50,12 @@ describe('runs, where a person decides about them', () => {
       [{ kind: 'connectionLost', origin: place.baseUrl }, /No response was received\./],
       [{ kind: 'serverError', status: 502 }, /The service responded with HTTP 502\./],
     ];
-    for (const [reason, told] of reasons)
+    for (const [reason, expected] of reasons)
       it(`say what became of it after ${reason.kind}, invite nobody to pay twice, and what giving up and removing delete`, async () => {
         await storeUnknownRun(storage, { id, folder, ...place }, reason);
         await vscode.commands.executeCommand('whitebox.refreshRuns');
         await vscode.commands.executeCommand('whitebox.resendDispatch', node);
-        assert.match(detail(), told);
+        assert.match(detail(), expected);
         assert.doesNotMatch(detail(), /[Tt]ry again|before the run started/);
         assert.match(detail(), /If you stop watching, .* its uploaded source is deleted from the service\./);
         await vscode.commands.executeCommand('whitebox.removeRun', node);
@@ -81,7 +81,7 @@ describe('runs, where a person decides about them', () => {
     });
   });
 
-  /** Has the extension told that runs have ended, and waits until people were told. */
+  /** Announces that runs have ended, and waits for the notifications. */
   const endWith = (level: string, ...runs: readonly Run[]): Promise<void> => endHaving({}, level, ...runs);
 
   /** The same with what is read of their findings. */

@@ -7,7 +7,7 @@ import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { deleteUploadedSource, removeRuns } from '../../../../src/editor/runs/removeRuns.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
-import { watchMessages } from '../../person.ts';
+import { watchMessages } from '../../dialogs.ts';
 import { endedRun } from '../../storedRuns.ts';
 
 const stored = { folder: '/shop', baseUrl: 'https://a.test/v1', organizationId: 'o' };

@@ -14,7 +14,7 @@ import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { answer, recordCommand, watchMessages } from '../../person.ts';
+import { answer, recordCommand, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { parseWorkerFile, runLines, savedAlways } from '../../runLines.ts';

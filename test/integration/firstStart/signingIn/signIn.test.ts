@@ -5,7 +5,7 @@ import type { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { describeError, describeFailure } from '../../../../src/editor/errors/messages.ts';
 import { readRawDestination } from '../../../../src/editor/settings.ts';
 import { signIn } from '../../../../src/editor/account/signIn.ts';
-import { replace, watchMessages } from '../../person.ts';
+import { replace, watchMessages } from '../../dialogs.ts';
 import { endedRun } from '../../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
@@ -96,11 +96,11 @@ describe('a token that was accepted', () => {
     });
     answerQuestions();
     const { accounts, kept } = willingAccounts();
-    const told = await signIn(accounts).then(() => undefined, describeError);
+    const message = await signIn(accounts).then(() => undefined, describeError);
     assert.deepEqual(kept, [[former, 'invented-token']]);
-    assert.match(told?.message ?? '', /settings file\. Correct .*: Unable to write into user settings\./);
+    assert.match(message?.message ?? '', /settings file\. Correct .*: Unable to write into user settings\./);
     assert.deepEqual(
-      told?.actions.map(({ command }) => command),
+      message?.actions.map(({ command }) => command),
       ['workbench.action.openSettingsJson'],
     );
   });

@@ -4,7 +4,7 @@ import type * as vscode from 'vscode';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { signOut } from '../../../../src/editor/account/signIn.ts';
 import { silent } from '../../../silentLog.ts';
-import { type ShownMessage, watchMessages } from '../../person.ts';
+import { type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };

@@ -8,7 +8,7 @@ import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUplo
 import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { UploadChoices } from '../../../../src/editor/upload/checkAndPack.ts';
 import { skipBecause } from '../../events.ts';
-import { type MessageWatch, watchEachTest, watchMessages } from '../../person.ts';
+import { type MessageWatch, watchEachTest, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 
 describe('what a person excludes from uploads', () => {
@@ -169,8 +169,8 @@ describe('what a person excludes from uploads', () => {
         return press;
       });
       await exclude('kept.txt');
-      const [told = '', ...others] = failures.map((error) => describeError(error).message);
-      assert.ok(told.startsWith(`${ignoreFile} can’t be read or written (ELOOP).`), told);
+      const [message = '', ...others] = failures.map((error) => describeError(error).message);
+      assert.ok(message.startsWith(`${ignoreFile} can’t be read or written (ELOOP).`), message);
       assert.deepEqual(others, []);
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' }, 'it stays excluded');
     });

@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
+import { type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeUnsentRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';
@@ -63,12 +63,12 @@ describe('starting an assessment', () => {
     ],
     ['notification.webhookEndpointIds', [''], /at most 100 IDs, none of them empty/],
   ];
-  for (const [name, value, told] of refused)
+  for (const [name, value, message] of refused)
     it(`is refused before a question, while ${name} is ${JSON.stringify(value)}`, async () => {
       await setUserSettings({ [`whitebox.${name}`]: value });
       await vscode.commands.executeCommand('whitebox.startAssessment');
       assert.equal(messages.shown.length, 1, texts().join('\n'));
-      assert.match(messages.shown[0]!.text, told);
+      assert.match(messages.shown[0]!.text, message);
       assert.deepEqual(messages.shown[0]!.buttons, ['Open Settings']);
       assert.deepEqual(service.requests, []);
     });

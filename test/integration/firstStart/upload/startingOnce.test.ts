@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
+import { type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeLiveRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';

@@ -15,7 +15,7 @@ import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { storeManifest } from '../../../storedManifest.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { storageVariable } from '../../events.ts';
-import { answer, type ShownMessage, watchEachTest, watchMessages } from '../../person.ts';
+import { answer, type ShownMessage, watchEachTest, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { endedRun } from '../../storedRuns.ts';
 import { setUserSettings } from '../../userSettings.ts';

@@ -8,7 +8,7 @@ import { eventually, readWithin } from '../../../host/workbench/eventually.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
-import { answer } from '../../person.ts';
+import { answer } from '../../dialogs.ts';
 
 interface Input {
   readonly contextValue: string;

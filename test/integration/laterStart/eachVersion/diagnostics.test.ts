@@ -61,7 +61,7 @@ describe('findings of ended runs', () => {
     vscode.languages.getDiagnostics(vscode.Uri.file(path.join(shop, name)));
 
   it('are shown at start, with severity, source, weakness and place', () => {
-    const told = (name: string): unknown[] =>
+    const problemsIn = (name: string): unknown[] =>
       inShop(name).map(({ severity, source, code, message, range }) => [
         severity,
         source,
@@ -70,11 +70,11 @@ describe('findings of ended runs', () => {
         range.start.line + 1,
         range.end.line + 1,
       ]);
-    assert.deepEqual(told('src/orders.js'), [
+    assert.deepEqual(problemsIn('src/orders.js'), [
       [Error, 'Whitebox', 'CWE-89', 'Critical: SQL from a request', 2, 3],
       [Error, 'Whitebox', 'CWE-328', 'High: Weak hash', 4, 4],
     ]);
-    assert.deepEqual(told('src/server.js'), [
+    assert.deepEqual(problemsIn('src/server.js'), [
       [Warning, 'Whitebox', 'WB-3', 'Medium: No rate limit', 2, 2],
       [Information, 'Whitebox', 'CWE-200', 'Low: Version is told', 3, 3],
       [Information, 'Whitebox', 'details', 'No impact: Style [here](command:workbench.action.quit)', 4, 4],

@@ -73,14 +73,14 @@ function driftedTo(drift: ShownPlace['drift']): ShownFinding {
     { title: 'Bad', locations: ['a.js', 'b.js'].map((path) => ({ path, line: 7 })) },
   ]).shown;
   const placeOf = (at: number, own: ShownPlace['drift']): ShownPlace => {
-    const told = shown!.finding.places[at]!;
+    const reported = shown!.finding.places[at]!;
     return {
       file: '/w',
       folder: '/',
-      path: told.path,
+      path: reported.path,
       startLine: 70 + at,
       endLine: 75,
-      reported: told,
+      reported,
       drift: own,
     };
   };
@@ -148,8 +148,8 @@ describe('what language models get', () => {
   test('no text can end its fence, and nothing in it is invisible', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const [told = '', mark = '', ...rest] = fenceData(text).split('\n');
-        assert.ok(told.includes(mark) && mark.length > 40);
+        const [warning = '', mark = '', ...rest] = fenceData(text).split('\n');
+        assert.ok(warning.includes(mark) && mark.length > 40);
         assert.equal(rest.at(-1), mark);
         assert.ok(!rest.slice(0, -1).join('\n').includes(mark));
         assert.doesNotMatch(rest.join('\n'), /[\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}\u200B]/u);

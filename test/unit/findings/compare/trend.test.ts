@@ -7,7 +7,7 @@ import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findin
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
-import { type Scene, setScene } from '../findingScene.ts';
+import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
 interface Row {
   readonly reported: number;
@@ -18,7 +18,7 @@ interface Row {
 }
 
 /** The rows of the trend of all runs, the newest first. */
-async function trendOf({ runs, triage }: Scene, of: Run, cut?: Run): Promise<readonly Row[]> {
+async function trendOf({ runs, triage }: FindingFixture, of: Run, cut?: Run): Promise<readonly Row[]> {
   const deps = { runs, mappings: { get: () => undefined, update: () => Promise.resolve() } };
   const traced = await traceTrend(runsOfTrend(runs.all(), of), {
     read: async (run) => {
@@ -44,19 +44,19 @@ const listOf = (...titles: string[]): string =>
 const sources = { 'a.js': 'a();\n', 'b.js': 'b();\n', 'c.js': 'c();\n' };
 
 test('a finding that is not reported counts on, apart once its code changed, until a person settles it', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], listOf('a', 'b', 'c'), sources);
-  await scene.addRun(['shop'], listOf('a'), sources);
-  const last = await scene.addRun(['shop'], listOf('a'), { ...sources, 'c.js': 'safe();\n' });
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], listOf('a', 'b', 'c'), sources);
+  await fixture.addRun(['shop'], listOf('a'), sources);
+  const last = await fixture.addRun(['shop'], listOf('a'), { ...sources, 'c.js': 'safe();\n' });
   const whole = { settled: 0, limitations: [] };
-  assert.deepEqual(await trendOf(scene, last), [
+  assert.deepEqual(await trendOf(fixture, last), [
     { ...whole, reported: 1, unexplained: 1, review: 1 },
     { ...whole, reported: 1, unexplained: 2, review: 0 },
     { ...whole, reported: 3, unexplained: 0, review: 0 },
   ]);
-  const absent = scene.store.absent().filter(({ finding }) => finding.title !== 'a');
-  await scene.store.setTriage([...scene.store.all(), ...absent], 'falsePositive', 'checked');
-  assert.deepEqual(await trendOf(scene, last), [
+  const absent = fixture.store.absent().filter(({ finding }) => finding.title !== 'a');
+  await fixture.store.setTriage([...fixture.store.all(), ...absent], 'falsePositive', 'checked');
+  assert.deepEqual(await trendOf(fixture, last), [
     { ...whole, reported: 1, settled: 1, unexplained: 0, review: 0 },
     { ...whole, reported: 1, settled: 1, unexplained: 0, review: 0 },
     { ...whole, reported: 3, settled: 3, unexplained: 0, review: 0 },
@@ -64,21 +64,21 @@ test('a finding that is not reported counts on, apart once its code changed, unt
 });
 
 test('of a live application, a finding that is not reported is to be reviewed only where its pair was tested again', async (t) => {
-  const scene = await setScene(t, 'shop');
+  const fixture = await setUpFindings(t, 'shop');
   const titles = ['tested', 'notTested', 'unknown', 'notApplicable'];
   const pairs = titles.map((feature_name) => ({ title: feature_name, feature_name, perspective: 'XSS' }));
   const live = async (findings: readonly object[]): Promise<Run> => {
-    const run = await scene.storeRun(['shop'], JSON.stringify(findings));
+    const run = await fixture.storeRun(['shop'], JSON.stringify(findings));
     const input = { target_urls: ['https://shop.example/'] };
     const stored = { ...run, workflow: 'blackbox-assessment', input } as Run;
-    await scene.runs.create(stored);
+    await fixture.runs.create(stored);
     return stored;
   };
   const [first, second] = [await live(pairs), await live([])];
   const mappings = { get: () => undefined, update: () => Promise.resolve() };
   const traced = await traceTrend([second, first], {
     read: async (run) => {
-      const found = await readFindingsOfRun(run, { runs: scene.runs, mappings, workerFile: parseWorker });
+      const found = await readFindingsOfRun(run, { runs: fixture.runs, mappings, workerFile: parseWorker });
       const stateOf = (feature: string): PairState => feature as PairState;
       return {
         ...found,
@@ -92,30 +92,33 @@ test('of a live application, a finding that is not reported is to be reviewed on
     onRun: () => undefined,
     signal: new AbortController().signal,
   });
-  const [row] = await countTrend(traced, scene.triage);
+  const [row] = await countTrend(traced, fixture.triage);
   assert.deepEqual([row?.review, row?.unexplained], [1, 3]);
 });
 
 test('F161 runs of fewer folders, ended early or cut take nothing from the total, and their rows say why; imported ones and those of another account are no rows', async (t) => {
-  const scene = await setScene(t, 'shop', 'admin');
-  const first = await scene.addRun(['shop', 'admin'], listOf('shop/a', 'admin/b'), sources);
-  const fewer = await scene.addRun(['shop'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
-  const ended = await scene.addRun(['shop', 'admin'], listOf(), { 'a.js': 'safe();\n', 'b.js': 'safe();\n' });
-  await scene.runs.create({ ...ended, state: 'aborted' } as Run);
-  const cut = await scene.addRun(['shop', 'admin'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
+  const fixture = await setUpFindings(t, 'shop', 'admin');
+  const first = await fixture.addRun(['shop', 'admin'], listOf('shop/a', 'admin/b'), sources);
+  const fewer = await fixture.addRun(['shop'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
+  const ended = await fixture.addRun(['shop', 'admin'], listOf(), {
+    'a.js': 'safe();\n',
+    'b.js': 'safe();\n',
+  });
+  await fixture.runs.create({ ...ended, state: 'aborted' } as Run);
+  const cut = await fixture.addRun(['shop', 'admin'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
   const others = await Promise.all([
-    scene.storeRun(['shop'], listOf('x')),
-    scene.storeRun(['shop'], listOf('y')),
+    fixture.storeRun(['shop'], listOf('x')),
+    fixture.storeRun(['shop'], listOf('y')),
   ]);
-  await scene.runs.create({ ...others[0], organizationId: 'other' });
-  await scene.runs.create({ ...others[1], baseUrl: 'https://other.example.test/v1' });
-  const imported = await scene.storeRun(['shop'], listOf('z'));
-  await scene.runs.create({ ...imported, state: 'imported', importedFrom: 'z.json' } as Run);
+  await fixture.runs.create({ ...others[0], organizationId: 'other' });
+  await fixture.runs.create({ ...others[1], baseUrl: 'https://other.example.test/v1' });
+  const imported = await fixture.storeRun(['shop'], listOf('z'));
+  await fixture.runs.create({ ...imported, state: 'imported', importedFrom: 'z.json' } as Run);
   assert.deepEqual(
-    runsOfTrend(scene.runs.all(), first).map(({ id }) => id),
+    runsOfTrend(fixture.runs.all(), first).map(({ id }) => id),
     [cut.id, ended.id, fewer.id, first.id],
   );
-  const rows = await trendOf(scene, first, cut);
+  const rows = await trendOf(fixture, first, cut);
   assert.deepEqual(rows.at(0)?.limitations, ['cut']);
   assert.deepEqual(rows.at(1)?.limitations, ['endedEarly']);
   assert.deepEqual(rows.at(2)?.limitations, ['fewerFolders']);
@@ -133,22 +136,22 @@ test('F161 no sequence of runs and decisions makes the total of what nobody judg
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
-      const scene = await setScene(t, 'shop');
+      const fixture = await setUpFindings(t, 'shop');
       const settled = new Set<string>();
       let last: Run | undefined;
       for (const { reports, sent, isComplete, settles } of steps) {
         const files = Object.fromEntries(
           [...new Set([...sent, ...reports])].map((title) => [`${title}.js`, `${title}();\n`]),
         );
-        last = await scene.addRun(['shop'], listOf(...reports), files);
-        const shown = scene.store.all().find(({ finding }) => finding.title === settles);
+        last = await fixture.addRun(['shop'], listOf(...reports), files);
+        const shown = fixture.store.all().find(({ finding }) => finding.title === settles);
         if (shown !== undefined) {
-          await scene.store.setTriage([shown], 'acceptedRisk', 'known');
+          await fixture.store.setTriage([shown], 'acceptedRisk', 'known');
           settled.add(shown.finding.title);
         }
-        if (!isComplete) await scene.runs.create({ ...last, state: 'cancelled' } as Run);
+        if (!isComplete) await fixture.runs.create({ ...last, state: 'cancelled' } as Run);
       }
-      const rows = (await trendOf(scene, last as Run)).toReversed();
+      const rows = (await trendOf(fixture, last as Run)).toReversed();
       for (const [at, { reported, settled: known, unexplained, review }] of rows.entries()) {
         assert.equal(review, 0);
         const seen = new Set(steps.slice(0, at + 1).flatMap(({ reports }) => reports));

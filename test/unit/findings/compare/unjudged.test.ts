@@ -6,7 +6,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { dayAfter, isSettled, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import { applyFilter, toPredicate } from '../../../../src/core/findings/view/filter.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { setScene } from '../findingScene.ts';
+import { setUpFindings } from '../findingFixture.ts';
 
 /** How a run reports one of four invented vulnerabilities of one kind in one file. */
 const report = fc.record({
@@ -61,8 +61,8 @@ function sameAs(at: number, keys: readonly ReadonlySet<string>[]): ReadonlySet<s
 test('F139 no sequence of runs, decisions, dates and filters makes a finding uncounted that nobody judged', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
-      const scene = await setScene(t, 'shop');
-      const { store, runs } = scene;
+      const fixture = await setUpFindings(t, 'shop');
+      const { store, runs } = fixture;
       /** Which vulnerability each finding is, the keys it was reported by, and the keys that a person settled. */
       const truth = new Map<string, number>();
       const keys = vulnerabilities.map(() => new Set<string>());
@@ -92,7 +92,7 @@ test('F139 no sequence of runs, decisions, dates and filters makes a finding unc
           return [{ at, item: { title, cwe: 89, severity: 'high', ...place } }];
         });
         const items = JSON.stringify(found.map(({ item }) => item));
-        const run = await scene.addRun(['shop'], items, { 'a.js': lines.join('\n') });
+        const run = await fixture.addRun(['shop'], items, { 'a.js': lines.join('\n') });
         if (!isComplete) {
           await runs.create({ ...run, state: 'cancelled' } as Run);
           await store.load({ force: true });
@@ -124,7 +124,7 @@ test('F139 no sequence of runs, decisions, dates and filters makes a finding unc
           const last = until ?? '9999';
           if (isSettled(state)) settled.set(keyOf(chosen), former > last ? former : last);
         }
-        await scene.passDays(later);
+        await fixture.passDays(later);
         shift += later;
         today = dayAfter(Date.now(), shift);
         if (!isComplete) continue;

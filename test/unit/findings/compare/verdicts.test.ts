@@ -3,24 +3,28 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
-import { type Scene, setScene, toVerdicts, verdictsOf } from '../findingScene.ts';
+import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
 
 /** What was sent of a folder, by path, and what was found in it; invented. */
-type Told = readonly [sent: Readonly<Record<string, string>> | undefined, ...findings: readonly object[]];
+type ReportedRun = readonly [
+  sent: Readonly<Record<string, string>> | undefined,
+  ...findings: readonly object[],
+];
 
 function write(findings: readonly object[]): string {
   const usual = { severity: 'high', cwe: 89, file: 'src/a.js', line: 2 };
   return JSON.stringify(findings.map((each) => ({ ...usual, ...each })));
 }
 
-async function play(scene: Scene, runs: readonly Told[]): Promise<readonly Run[]> {
-  scene.open.add(path.join(scene.root, 'shop'));
+async function play(fixture: FindingFixture, runs: readonly ReportedRun[]): Promise<readonly Run[]> {
+  fixture.open.add(path.join(fixture.root, 'shop'));
   const played: Run[] = [];
   for (const [sent, ...findings] of runs) {
-    if (sent !== undefined) await rm(path.join(scene.root, 'shop', 'src'), { recursive: true, force: true });
-    played.push(await scene.storeRun(['shop'], write(findings), sent));
+    if (sent !== undefined)
+      await rm(path.join(fixture.root, 'shop', 'src'), { recursive: true, force: true });
+    played.push(await fixture.storeRun(['shop'], write(findings), sent));
   }
-  await scene.store.load();
+  await fixture.store.load();
   return played;
 }
 
@@ -124,34 +128,34 @@ for (const [name, runs, wanted] of [
     [[sent, X], [sent], [changed], [changed]],
     { X: 'codeChanged' },
   ],
-] satisfies readonly [string, readonly Told[], Record<string, string>][])
+] satisfies readonly [string, readonly ReportedRun[], Record<string, string>][])
   test(`F139 a verdict: ${name}`, async (t) => {
-    const scene = await setScene(t);
-    const last = (await play(scene, runs)).at(-1);
+    const fixture = await setUpFindings(t);
+    const last = (await play(fixture, runs)).at(-1);
     assert.ok(last);
-    assert.deepEqual(await verdictsOf(scene, last), wanted);
-    const { store } = scene;
+    assert.deepEqual(await verdictsOf(fixture, last), wanted);
+    const { store } = fixture;
     assert.deepEqual(toVerdicts([...store.all(), ...store.absent()]), wanted);
   });
 
 test('F139 what an aborted run alone reported does not get lost behind the next complete one', async (t) => {
-  const scene = await setScene(t);
-  const [part] = await play(scene, [[sent, X]]);
-  await scene.runs.create({ ...part, state: 'aborted' } as Run);
-  const [, last] = await play(scene, [
+  const fixture = await setUpFindings(t);
+  const [part] = await play(fixture, [[sent, X]]);
+  await fixture.runs.create({ ...part, state: 'aborted' } as Run);
+  const [, last] = await play(fixture, [
     [sent, Y],
     [sent, Y],
   ]);
   assert.ok(last);
-  assert.deepEqual(await verdictsOf(scene, last), { X: 'sameBytes', Y: 'stillThere' });
+  assert.deepEqual(await verdictsOf(fixture, last), { X: 'sameBytes', Y: 'stillThere' });
 });
 
 test('F139 what a run of two folders reported stays when a later run is of one of them', async (t) => {
-  const scene = await setScene(t, 'shop', 'tool');
+  const fixture = await setUpFindings(t, 'shop', 'tool');
   const both = [0, 1].map((target) => ({ ...X, title: String(target), target_index: target }));
-  await scene.addRun(['shop', 'tool'], write(both), sent);
-  await scene.addRun(['shop'], write([Y]), sent);
-  const { store } = scene;
+  await fixture.addRun(['shop', 'tool'], write(both), sent);
+  await fixture.addRun(['shop'], write([Y]), sent);
+  const { store } = fixture;
   assert.deepEqual(toVerdicts([...store.all(), ...store.absent()]), {
     1: undefined,
     Y: undefined,
@@ -160,12 +164,12 @@ test('F139 what a run of two folders reported stays when a later run is of one o
 });
 
 test('F139 what names no place, or one that two folders have, stays when a later run is of a folder more', async (t) => {
-  const scene = await setScene(t);
-  for (const folder of ['a', 'b', 'c']) scene.open.add(path.join(scene.root, folder));
-  await scene.addRun(['a', 'b'], write([{ title: 'prose', file: undefined }, { title: 'both' }]), sent);
-  await scene.addRun(['a', 'b', 'c'], write([]), sent);
+  const fixture = await setUpFindings(t);
+  for (const folder of ['a', 'b', 'c']) fixture.open.add(path.join(fixture.root, folder));
+  await fixture.addRun(['a', 'b'], write([{ title: 'prose', file: undefined }, { title: 'both' }]), sent);
+  await fixture.addRun(['a', 'b', 'c'], write([]), sent);
   assert.deepEqual(
-    scene.store
+    fixture.store
       .absent()
       .map(({ finding }) => finding.title)
       .sort(),
@@ -174,64 +178,64 @@ test('F139 what names no place, or one that two folders have, stays when a later
 });
 
 test('F139 an imported file of unknown origin takes no run’s place, and reports nothing again that was fixed', async (t) => {
-  const scene = await setScene(t);
-  await play(scene, [[sent, X]]);
-  await scene.store.setTriage(scene.store.all(), 'fixed', 'escaped');
-  const later = await scene.addRun(['shop'], write([X]));
+  const fixture = await setUpFindings(t);
+  await play(fixture, [[sent, X]]);
+  await fixture.store.setTriage(fixture.store.all(), 'fixed', 'escaped');
+  const later = await fixture.addRun(['shop'], write([X]));
   const rest = Object.fromEntries(
     Object.entries(later).filter(([member]) => !/^(runId|dispatchedAt|exit|exitedAt)$/.test(member)),
   );
   const origin = { baseUrl: '', organizationId: '', state: 'imported', importedFrom: 'old.sarif' };
-  await scene.runs.create({ ...rest, ...origin } as Run);
-  await scene.store.load({ force: true });
+  await fixture.runs.create({ ...rest, ...origin } as Run);
+  await fixture.store.load({ force: true });
   assert.deepEqual(
-    scene.store.all().map(({ triage, verdict }) => [triage.state, verdict === 'backAgain']),
+    fixture.store.all().map(({ triage, verdict }) => [triage.state, verdict === 'backAgain']),
     [['fixed', false]],
   );
 });
 
 test('F139 a finding that was triaged fixed and is reported again is open, and back again', async (t) => {
-  const scene = await setScene(t);
-  await play(scene, [[sent, X]]);
-  await scene.store.setTriage(scene.store.all(), 'fixed', 'escaped');
-  const [again] = await play(scene, [[sent, X]]);
+  const fixture = await setUpFindings(t);
+  await play(fixture, [[sent, X]]);
+  await fixture.store.setTriage(fixture.store.all(), 'fixed', 'escaped');
+  const [again] = await play(fixture, [[sent, X]]);
   const of = () =>
-    scene.store
+    fixture.store
       .all()
       .map(({ triage, verdict, decidedBefore }) => [triage.state, verdict, decidedBefore?.state]);
   assert.deepEqual(of(), [['fixed', 'stillThere', undefined]], 'it was under way while the person decided');
-  await scene.runs.create({ ...again, dispatchedAt: Date.now() + 60_000 } as Run);
-  await scene.store.load({ force: true });
+  await fixture.runs.create({ ...again, dispatchedAt: Date.now() + 60_000 } as Run);
+  await fixture.store.load({ force: true });
   assert.deepEqual(of(), [['open', 'backAgain', 'fixed']]);
-  await scene.store.setTriage(scene.store.all(), 'confirmed', '');
+  await fixture.store.setTriage(fixture.store.all(), 'confirmed', '');
   assert.deepEqual(of(), [['confirmed', 'stillThere', undefined]]);
 });
 
 test('F139 a decision about a finding on the same lines in other words is told, and hides nothing', async (t) => {
-  const scene = await setScene(t);
-  await play(scene, [[sent, X]]);
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'id is a number');
+  const fixture = await setUpFindings(t);
+  await play(fixture, [[sent, X]]);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'id is a number');
   const other = { title: 'Z', line: 3, snippet: 'const id = ask();\ndb.query(`select ${id}`);' };
-  await play(scene, [[moved, other]]);
-  const [shown] = scene.store.all();
+  await play(fixture, [[moved, other]]);
+  const [shown] = fixture.store.all();
   assert.deepEqual(
     [shown?.triage.state, shown?.decidedBefore?.state, shown?.decidedBefore?.note],
     ['open', 'falsePositive', 'id is a number'],
   );
-  assert.deepEqual(scene.store.absent(), []);
+  assert.deepEqual(fixture.store.absent(), []);
 });
 
 test('F139 of findings on the same lines, those of one title are the same', async (t) => {
-  const scene = await setScene(t);
+  const fixture = await setUpFindings(t);
   const whole = { title: 'Whole', line: 1, end_line: 5, snippet: code };
-  await play(scene, [[sent, whole, X]]);
-  const [first] = scene.store.all().filter(({ finding }) => finding.title === 'Whole');
-  await scene.store.setTriage([first!], 'falsePositive', 'only this');
-  await play(scene, [[sent, { ...X, snippet: 'const id = ask();\ndb.query(`select ${id}`);' }]]);
-  const [shown] = scene.store.all();
+  await play(fixture, [[sent, whole, X]]);
+  const [first] = fixture.store.all().filter(({ finding }) => finding.title === 'Whole');
+  await fixture.store.setTriage([first!], 'falsePositive', 'only this');
+  await play(fixture, [[sent, { ...X, snippet: 'const id = ask();\ndb.query(`select ${id}`);' }]]);
+  const [shown] = fixture.store.all();
   assert.deepEqual([shown?.verdict, shown?.decidedBefore], ['stillThere', undefined]);
   assert.deepEqual(
-    scene.store.absent().map(({ finding, verdict }) => [finding.title, verdict]),
+    fixture.store.absent().map(({ finding, verdict }) => [finding.title, verdict]),
     [['Whole', 'sameBytes']],
   );
 });
@@ -249,15 +253,15 @@ const none = { completed: [], skipped: [] };
 
 /** Stores an invented blackbox assessment with what it tested. */
 async function assess(
-  scene: Scene,
+  fixture: FindingFixture,
   found: readonly object[],
   { scanned, ...rest }: { scanned?: object | undefined; [member: string]: unknown },
 ): Promise<Run> {
-  const run = (await scene.storeRun(['shop'], write(found))) as RunIn<'succeeded'>;
+  const run = (await fixture.storeRun(['shop'], write(found))) as RunIn<'succeeded'>;
   const { artifacts } = run;
   const file = 'artifact-progress';
   if (scanned !== undefined)
-    await writeFile(path.join(scene.runs.folderOf(run.id), file), JSON.stringify(scanned));
+    await writeFile(path.join(fixture.runs.folderOf(run.id), file), JSON.stringify(scanned));
   const blackbox = {
     ...run,
     workflow: 'blackbox-assessment',
@@ -265,7 +269,7 @@ async function assess(
     ...rest,
     input: { target_urls: ['https://shop.example/'], ...(rest['input'] as object | undefined) },
   } as Run;
-  await scene.runs.create(blackbox);
+  await fixture.runs.create(blackbox);
   return blackbox;
 }
 
@@ -313,12 +317,12 @@ for (const [name, before, found, how, wanted] of [
   ['nothing is known of what was tested', progress, [], {}, 'unknown'],
 ] satisfies readonly [string, object | undefined, readonly object[], { scanned?: object }, string][])
   test(`F139 a verdict on a live application: ${name}`, async (t) => {
-    const scene = await setScene(t, 'shop');
-    await assess(scene, [{ ...live, title: 'L' }], { scanned: before });
+    const fixture = await setUpFindings(t, 'shop');
+    await assess(fixture, [{ ...live, title: 'L' }], { scanned: before });
     const last = await assess(
-      scene,
+      fixture,
       found.map((each) => ({ ...each, title: 'L' })),
       how,
     );
-    assert.deepEqual(await verdictsOf(scene, last), { L: wanted });
+    assert.deepEqual(await verdictsOf(fixture, last), { L: wanted });
   });

@@ -21,10 +21,10 @@ export function count() {
 
 /** Where a line, or the lines from one to another, of `code` are in an edited form of it. */
 function follow(edit: (text: string) => string, startLine: number, endLine = startLine): string {
-  return told(followLines(splitLines(code))(splitLines(edit(code)))({ startLine, endLine }));
+  return describeRange(followLines(splitLines(code))(splitLines(edit(code)))({ startLine, endLine }));
 }
 
-function told({ startLine, endLine, drift }: DriftedRange): string {
+function describeRange({ startLine, endLine, drift }: DriftedRange): string {
   return `${drift} ${String(startLine)}${endLine === startLine ? '' : `-${String(endLine)}`}`;
 }
 
@@ -164,7 +164,7 @@ test('code of several lines has moved when it stands together at one other place
     query,
     '',
   ]);
-  assert.equal(told(map({ startLine: 2, endLine: 3 })), 'moved 3-4');
+  assert.equal(describeRange(map({ startLine: 2, endLine: 3 })), 'moved 3-4');
 });
 
 test('a brace that is found somewhere is not a function that is left', () => {
@@ -185,14 +185,14 @@ test('a text that has little in common says nothing about what it may have kept'
   const before = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `old(${String(at)});`));
   const now = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `fresh(${String(at)}, 1);`));
   const map = followLines(['first', ...before, 'last'])(['first', ...now, ...now, 'last']);
-  assert.equal(told(map({ startLine: 200, endLine: 202 })), 'unknown 200-202');
-  assert.equal(told(map({ startLine: 402, endLine: 402 })), 'moved 802');
+  assert.equal(describeRange(map({ startLine: 200, endLine: 202 })), 'unknown 200-202');
+  assert.equal(describeRange(map({ startLine: 402, endLine: 402 })), 'moved 802');
 });
 
 test('a range of a very long text is followed as a shorter one is', () => {
   const before = Array.from({ length: 300_000 }, (_, at) => `line(${String(at)});`);
   const map = followLines(before)(before.with(150_000, 'other();'));
-  assert.equal(told(map({ startLine: 1, endLine: 300_000 })), 'changed 1-300000');
+  assert.equal(describeRange(map({ startLine: 1, endLine: 300_000 })), 'changed 1-300000');
 });
 
 test('100,000 differences, or as many lines that are alike, are not compared each with each', () => {
@@ -200,9 +200,9 @@ test('100,000 differences, or as many lines that are alike, are not compared eac
   const zeros = (count: number) => Array.from({ length: count }, () => '0,');
   const start = cpuMs();
   const changed = followLines(calls)(calls.map((line, at) => (at % 2 === 0 ? line : `edited${line}`)));
-  assert.equal(told(changed({ startLine: 1, endLine: 100_000 })), 'changed 1-100000');
+  assert.equal(describeRange(changed({ startLine: 1, endLine: 100_000 })), 'changed 1-100000');
   const lost = followLines(['first();', ...zeros(20_000), 'last();'])(zeros(100_000));
-  assert.equal(told(lost({ startLine: 2, endLine: 20_001 })), 'unknown 2-20001');
+  assert.equal(describeRange(lost({ startLine: 2, endLine: 20_001 })), 'unknown 2-20001');
   assert.ok(cpuMs() - start < 5_000);
 });
 
@@ -252,7 +252,7 @@ test('a lone deletion is gone, a lone edit is changed at its own line', () => {
       const range = { startLine: at + 1, endLine: at + 1 };
       assert.equal(followLines(before)(before.toSpliced(at, 1))(range).drift, 'gone');
       assert.equal(
-        told(followLines(before)(before.with(at, `${before[at] ?? ''};`))(range)),
+        describeRange(followLines(before)(before.with(at, `${before[at] ?? ''};`))(range)),
         `changed ${String(at + 1)}`,
       );
     }),

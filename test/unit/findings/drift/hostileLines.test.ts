@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';
-import { type Scene, setScene, toVerdicts } from '../findingScene.ts';
+import { type FindingFixture, setUpFindings, toVerdicts } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
 /** What a bundler makes of a large application: 2 MB in one line. */
@@ -19,10 +19,12 @@ const findings = JSON.stringify(
   })),
 );
 
-async function openShop(after: Parameters<Work['prepare']>[0]): Promise<Scene & { readonly file: string }> {
-  const scene = await setScene({ after });
-  scene.open.add(path.join(scene.root, 'shop'));
-  return { ...scene, file: path.join(scene.root, 'shop', 'bundled.js') };
+async function openShop(
+  after: Parameters<Work['prepare']>[0],
+): Promise<FindingFixture & { readonly file: string }> {
+  const fixture = await setUpFindings({ after });
+  fixture.open.add(path.join(fixture.root, 'shop'));
+  return { ...fixture, file: path.join(fixture.root, 'shop', 'bundled.js') };
 }
 
 function textWith(line: string): string {
@@ -35,13 +37,13 @@ const [repeated, almost] = ['a'.repeat(1_000_000), `${'a'.repeat(15_000)}b${'a'.
 await testBlocks(import.meta.filename, {
   'F146 quotes that a line of 1 MB has almost everywhere cannot be checked': {
     prepare: async (after) => {
-      const scene = await openShop(after);
+      const fixture = await openShop(after);
       const quotes = JSON.stringify(
         Array.from({ length: 3 }, () => ({ title: 'A', file: 'bundled.js', line: 1, snippet: almost })),
       );
-      const run = await scene.addRun(['shop'], quotes, { 'bundled.js': repeated });
+      const run = await fixture.addRun(['shop'], quotes, { 'bundled.js': repeated });
       return async () => {
-        const { shown } = await scene.reopen(parseWorker).read(run);
+        const { shown } = await fixture.reopen(parseWorker).read(run);
         const evidence = { kind: 'unchecked', path: 'bundled.js', unknown: 'quote' };
         assert.deepEqual(
           shown.map((each) => each.evidence),
@@ -52,10 +54,10 @@ await testBlocks(import.meta.filename, {
   },
   'F146 200 findings in a line of 2 MB: they are placed': {
     prepare: async (after) => {
-      const scene = await openShop(after);
-      const run = await scene.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
+      const fixture = await openShop(after);
+      const run = await fixture.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
       return async () => {
-        const { shown } = await scene.reopen(parseWorker).read(run);
+        const { shown } = await fixture.reopen(parseWorker).read(run);
         assert.equal(shown.filter(({ places }) => places[0]?.drift === 'same').length, count);
       };
     },
@@ -63,16 +65,16 @@ await testBlocks(import.meta.filename, {
   'F146 200 findings in a line of 2 MB: keys are typed in it': {
     maxMs: 100,
     prepare: async (after) => {
-      const scene = await openShop(after);
-      await scene.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
-      const drifts = () => new Set(scene.store.all().map(({ places }) => places[0]?.drift));
-      await scene.edit(scene.file, textWith(`x${minified}`));
+      const fixture = await openShop(after);
+      await fixture.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
+      const drifts = () => new Set(fixture.store.all().map(({ places }) => places[0]?.drift));
+      await fixture.edit(fixture.file, textWith(`x${minified}`));
       return async () => {
-        await scene.edit(scene.file, textWith(`xy${minified}`));
+        await fixture.edit(fixture.file, textWith(`xy${minified}`));
         assert.deepEqual(drifts(), new Set(['changed']));
-        await scene.edit(scene.file, textWith(minified));
+        await fixture.edit(fixture.file, textWith(minified));
         assert.deepEqual(drifts(), new Set(['same']));
-        await scene.edit(scene.file, `\n${textWith(minified)}`);
+        await fixture.edit(fixture.file, `\n${textWith(minified)}`);
         assert.deepEqual(drifts(), new Set(['moved']));
       };
     },
@@ -80,15 +82,15 @@ await testBlocks(import.meta.filename, {
   'F146 200 findings in a line of 2 MB: two runs are compared, and what is not compared is not called absent':
     {
       prepare: async (after) => {
-        const scene = await openShop(after);
-        await scene.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
+        const fixture = await openShop(after);
+        await fixture.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
         const changed = textWith(`x();${minified}`);
-        await writeFile(scene.file, changed);
+        await writeFile(fixture.file, changed);
         // By their quotes they are others, so that their lines are compared.
         const shorter = findings.replace(/"snippet":"if /g, '"snippet":"');
-        const run = await scene.addRun(['shop'], shorter, { 'bundled.js': changed });
+        const run = await fixture.addRun(['shop'], shorter, { 'bundled.js': changed });
         return async () => {
-          const { shown, absent = [] } = await scene.reopen(parseWorker).read(run);
+          const { shown, absent = [] } = await fixture.reopen(parseWorker).read(run);
           const verdicts = Object.values(toVerdicts([...shown, ...absent]));
           assert.deepEqual(new Set(verdicts), new Set(['codeChanged']));
           assert.equal(verdicts.length, count);

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { finding, type Scene, setScene } from '../findingScene.ts';
+import { finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
 const code = ['import db;', '', 'run(query);', 'log(result);', 'done();', ''].join('\n');
 const above = '// new\n'.repeat(50);
 
-interface Shop extends Scene {
+interface Shop extends FindingFixture {
   readonly run: Run;
   readonly file: string;
   /** Where the first finding is, and what became of it. */
@@ -18,15 +18,15 @@ interface Shop extends Scene {
 
 /** A run that has found something in line 3 of `code`. */
 async function openShop(t: TestContext, more: Record<string, unknown> = {}, isSent = true): Promise<Shop> {
-  const scene = await setScene(t, 'shop');
-  const file = path.join(scene.root, 'shop', 'src.js');
-  const told = finding('found', { file: 'src.js', line: 3, ...more });
-  const run = await scene.addRun(['shop'], told, isSent ? { 'src.js': code } : undefined);
+  const fixture = await setUpFindings(t, 'shop');
+  const file = path.join(fixture.root, 'shop', 'src.js');
+  const findings = finding('found', { file: 'src.js', line: 3, ...more });
+  const run = await fixture.addRun(['shop'], findings, isSent ? { 'src.js': code } : undefined);
   const seen = (): string => {
-    const [place] = scene.store.all()[0]?.places ?? [];
+    const [place] = fixture.store.all()[0]?.places ?? [];
     return `${place?.drift ?? 'nowhere'} ${String(place?.startLine)}`;
   };
-  return { ...scene, run, file, seen };
+  return { ...fixture, run, file, seen };
 }
 
 test('lines inserted above are followed at once, saved or not, and back', async (t) => {
@@ -45,15 +45,15 @@ test('lines inserted above are followed at once, saved or not, and back', async 
 });
 
 test('a file in another encoding is compared as the editor reads it', async (t) => {
-  const scene = await setScene(t);
-  const { store, edit, root } = scene;
-  scene.open.add(path.join(root, 'shop'));
+  const fixture = await setUpFindings(t);
+  const { store, edit, root } = fixture;
+  fixture.open.add(path.join(root, 'shop'));
   const file = path.join(root, 'shop', 'src.js');
   const [text, bytes] = [
     '// 設計\nrun(設計);\n',
     Buffer.from('2f2f2090dd8c760a72756e2890dd8c76293b0a', 'hex'),
   ];
-  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), {
+  await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), {
     'src.js': bytes,
   });
   const drift = () => store.all()[0]?.places.map((place) => [place.drift, place.startLine]);
@@ -202,9 +202,9 @@ test('kept text that is not what was sent is not believed', async (t) => {
 });
 
 test('a change is announced once, when findings point at its file', async (t) => {
-  const scene = await setScene(t, 'shop');
+  const fixture = await setUpFindings(t, 'shop');
   const files = { 'a.js': code, 'b.js': code, 'c.js': code };
-  const told = [
+  const findings = [
     {
       title: 'one',
       locations: [
@@ -214,15 +214,15 @@ test('a change is announced once, when findings point at its file', async (t) =>
     },
     { title: 'two', file: 'c.js', line: 3 },
   ];
-  await scene.addRun(['shop'], JSON.stringify(told), files);
+  await fixture.addRun(['shop'], JSON.stringify(findings), files);
   let heard = 0;
-  scene.store.onDidChange(() => (heard += 1));
-  const at = (name: string): string => path.join(scene.root, 'shop', name);
-  await scene.edit(at('b.js'), above + code);
-  await scene.edit(at('none.js'), above);
+  fixture.store.onDidChange(() => (heard += 1));
+  const at = (name: string): string => path.join(fixture.root, 'shop', name);
+  await fixture.edit(at('b.js'), above + code);
+  await fixture.edit(at('none.js'), above);
   assert.equal(heard, 1);
   assert.deepEqual(
-    scene.store.all()[0]?.places.map(({ startLine }) => startLine),
+    fixture.store.all()[0]?.places.map(({ startLine }) => startLine),
     [3, 53],
   );
 });
@@ -240,20 +240,20 @@ test('a file that comes back is found again', async (t) => {
 });
 
 test('mapping paths that lead nowhere moves no finding that has its place', async (t) => {
-  const scene = await setScene(t);
-  const shop = path.join(scene.root, 'shop');
-  scene.open.add(shop);
-  const told = ['src/index.js', 'gen/util.js'].map((file) => ({ title: file, file, line: 1 }));
-  await scene.addRun(['shop'], JSON.stringify(told));
+  const fixture = await setUpFindings(t);
+  const shop = path.join(fixture.root, 'shop');
+  fixture.open.add(shop);
+  const findings = ['src/index.js', 'gen/util.js'].map((file) => ({ title: file, file, line: 1 }));
+  await fixture.addRun(['shop'], JSON.stringify(findings));
   for (const file of ['src/index.js', 'packages/app/src/index.js', 'packages/app/gen/util.js']) {
     await mkdir(path.dirname(path.join(shop, file)), { recursive: true });
     await writeFile(path.join(shop, file), 'a\n');
   }
   const to = 'packages/app';
   const plan = await planMapping(['gen/util.js'], { root: shop, to });
-  await scene.store.mapPaths(shop, plan?.prefix ?? 'none', path.join(shop, to));
+  await fixture.store.mapPaths(shop, plan?.prefix ?? 'none', path.join(shop, to));
   assert.deepEqual(
-    scene.store.all().map(({ places: [place] }) => place?.path),
+    fixture.store.all().map(({ places: [place] }) => place?.path),
     ['src/index.js', 'packages/app/gen/util.js'],
   );
 });

@@ -4,7 +4,7 @@ import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findi
 import { importRun } from '../../../../src/core/findings/importExport/importFile.ts';
 import type { ImportedFile } from '../../../../src/core/findings/importExport/readContent.ts';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';
-import { clock, type Scene, setScene, titles } from '../findingScene.ts';
+import { clock, type FindingFixture, setUpFindings, titles } from '../findingFixture.ts';
 import { artifacts, importOf } from './bundles.ts';
 import { sourceOf, tool } from './exportingFindings.ts';
 
@@ -29,13 +29,16 @@ function jsonOf(path: string, value: unknown): BundleFile {
 }
 
 /** What the editor does with a bundle: the worker reads it, whatever it holds. */
-function work(bundle: () => Promise<Buffer>, act: (imported: ImportedFile, scene: Scene) => unknown): Work {
+function work(
+  bundle: () => Promise<Buffer>,
+  act: (imported: ImportedFile, fixture: FindingFixture) => unknown,
+): Work {
   return {
     maxMs,
     prepare: async (after) => {
-      const scene = await setScene({ after });
+      const fixture = await setUpFindings({ after });
       const content = await bundle();
-      return async () => act(await importOf(content), scene);
+      return async () => act(await importOf(content), fixture);
     },
   };
 }
@@ -71,20 +74,20 @@ await testBlocks(import.meta.filename, {
   ),
   'F146 a run of 190,000 files is shown': {
     prepare: async (after) => {
-      const scene = await setScene({ after });
-      const folder = join(scene.root, 'shop');
-      scene.open.add(folder);
+      const fixture = await setUpFindings({ after });
+      const folder = join(fixture.root, 'shop');
+      fixture.open.add(folder);
       const imported = await importOf(
         await bundleOf(jsonOf('findings.json', items), jsonOf('manifest-0.json', { entries: files })),
       );
       await importRun(
         imported,
         { fileName: 'b.zip', targets: [{ folder, name: 'shop' }] },
-        { store: scene.runs, clock },
+        { store: fixture.runs, clock },
       );
       return async () => {
-        await scene.store.load();
-        assert.equal(titles(scene).length, items.length);
+        await fixture.store.load();
+        assert.equal(titles(fixture).length, items.length);
       };
     },
   },

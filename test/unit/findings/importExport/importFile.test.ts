@@ -14,7 +14,7 @@ import { asJournaled } from '../../run/sampleRuns.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { sourceOf, tool } from './exportingFindings.ts';
-import { clock as machineClock, finding, setScene, titles } from '../findingScene.ts';
+import { clock as machineClock, finding, setUpFindings, titles } from '../findingFixture.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { accepted, artifacts, findings, importOf, items, textOf } from './bundles.ts';
 import { silent } from '../../../silentLog.ts';
@@ -124,67 +124,67 @@ describe('importing', () => {
   });
 
   test('a bundle of a live application stays beside the code, and one of a single pair stays apart', async (t) => {
-    const scene = await setScene(t);
-    scene.open.add(join(scene.root, 'shop'));
-    const code = await scene.addRun(['shop'], finding('code'));
+    const fixture = await setUpFindings(t);
+    fixture.open.add(join(fixture.root, 'shop'));
+    const code = await fixture.addRun(['shop'], finding('code'));
     const artifact = { path: 'findings.json', content: Buffer.from(finding('live')) };
     const input = { target_urls: ['https://shop.example/'] };
     const pairs = [{ feature_name: 'Search', perspective: 'XSS' as const }];
     const bring = async (run: Run): Promise<void> => {
       const imported = await importOf(await zipBundle(toBundle({ run, shown: [] }, [artifact], tool)));
-      const targets = [{ folder: join(scene.root, 'shop'), name: 'shop.example' }];
+      const targets = [{ folder: join(fixture.root, 'shop'), name: 'shop.example' }];
       await importRun(
         imported,
         { fileName: 'live.zip', targets },
-        { store: scene.runs, clock: machineClock },
+        { store: fixture.runs, clock: machineClock },
       );
-      await scene.store.load();
+      await fixture.store.load();
     };
     await bring({ ...code, workflow: 'blackbox-assessment', input: { ...input, pairs } });
-    assert.deepEqual(titles(scene), ['code']);
+    assert.deepEqual(titles(fixture), ['code']);
     await bring({ ...code, workflow: 'blackbox-assessment', input });
-    assert.deepEqual(titles(scene).toSorted(), ['code', 'live']);
+    assert.deepEqual(titles(fixture).toSorted(), ['code', 'live']);
   });
 
   test('a bundle of an older run is an older run: it takes the place of no newer one, and is compared with none', async (t) => {
-    const scene = await setScene(t);
-    const shop = join(scene.root, 'shop');
-    scene.open.add(shop);
-    const old = await scene.addRun(['shop'], finding('old'));
+    const fixture = await setUpFindings(t);
+    const shop = join(fixture.root, 'shop');
+    fixture.open.add(shop);
+    const old = await fixture.addRun(['shop'], finding('old'));
     const artifact = { path: 'findings.json', content: Buffer.from(finding('old')) };
     const bundle = toBundle({ run: old, shown: [] }, [artifact], tool);
-    await scene.runs.remove(old.id);
-    await scene.addRun(['shop'], finding('new'));
+    await fixture.runs.remove(old.id);
+    await fixture.addRun(['shop'], finding('new'));
     const targets = [{ folder: shop, name: 'shop' }];
     const origin = { fileName: 'old.zip', targets };
     const imported = await importOf(await zipBundle(bundle));
-    const run = await importRun(imported, origin, { store: scene.runs, clock: machineClock });
-    await scene.store.load();
-    assert.deepEqual(titles(scene), ['new']);
-    assert.equal(scene.store.baselineOf(run), undefined);
-    await scene.store.show(run);
-    assert.deepEqual(titles(scene), ['old']);
+    const run = await importRun(imported, origin, { store: fixture.runs, clock: machineClock });
+    await fixture.store.load();
+    assert.deepEqual(titles(fixture), ['new']);
+    assert.equal(fixture.store.baselineOf(run), undefined);
+    await fixture.store.show(run);
+    assert.deepEqual(titles(fixture), ['old']);
   });
 
   test('of two folders, a bundle puts findings and decisions on the files of their own folder alone', async (t) => {
-    const scene = await setScene(t);
-    const told = [0, 1].map((target) => ({ title: 'x', file: 'a.js', line: 2, target_index: target }));
-    const both = await scene.addRun(['shop', 'tool'], JSON.stringify(told), { 'a.js': 'one\ntwo\n' });
-    const { shown } = await scene.store.read(both);
+    const fixture = await setUpFindings(t);
+    const findings = [0, 1].map((target) => ({ title: 'x', file: 'a.js', line: 2, target_index: target }));
+    const both = await fixture.addRun(['shop', 'tool'], JSON.stringify(findings), { 'a.js': 'one\ntwo\n' });
+    const { shown } = await fixture.store.read(both);
     const decided = shown.map((each, at) => (at === 0 ? { ...each, triage: accepted } : each));
     const files = await Promise.all(
       ['findings.json', 'manifest-0.json', 'manifest-1.json'].map(async (file) => ({
         path: file,
-        content: await readFile(join(scene.runs.folderOf(both.id), file)),
+        content: await readFile(join(fixture.runs.folderOf(both.id), file)),
       })),
     );
     const imported = await importOf(await zipBundle(toBundle({ run: both, shown: decided }, files, tool)));
     assert.deepEqual(imported.folders, ['shop', 'tool']);
-    const tools = join(scene.root, 'tool');
+    const tools = join(fixture.root, 'tool');
     const targets = [{ name: 'shop' }, { name: 'tool', folder: tools }];
-    const ports = { store: scene.runs, clock: machineClock };
+    const ports = { store: fixture.runs, clock: machineClock };
     const run = await importRun(imported, { fileName: 'both', targets }, ports);
-    const here = (await scene.store.read(run)).shown;
+    const here = (await fixture.store.read(run)).shown;
     assert.deepEqual(
       here.map(({ places }) => places.map(({ folder }) => folder)),
       [[], [tools]],
@@ -200,9 +200,9 @@ describe('importing', () => {
     assert.ok(entry);
     assert.deepEqual(entry.identity, taken.identity);
     assert.deepEqual([entry.state, entry.note, entry.path], [accepted.state, accepted.note, 'a.js']);
-    await scene.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
+    await fixture.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
     assert.deepEqual(
-      (await scene.store.read(run)).shown.map(({ triage }) => triage.state),
+      (await fixture.store.read(run)).shown.map(({ triage }) => triage.state),
       ['acceptedRisk', 'open'],
     );
     assert.equal(await readFile(join(tools, 'triage.json'), 'utf8').catch(() => 'none'), 'none');

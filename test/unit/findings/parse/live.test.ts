@@ -15,15 +15,15 @@ const about = ({ feature, perspective, method, url }: Finding) => ({ feature, pe
 const nothing = { feature: undefined, perspective: undefined, method: undefined, url: undefined };
 
 test('a finding of a live application says feature, perspective, method and URL, under every name', () => {
-  const told = { feature: 'Search for products', perspective: 'XSS', method: 'GET', url: live.url };
-  assert.deepEqual(about(readOne(live)), told);
+  const expected = { feature: 'Search for products', perspective: 'XSS', method: 'GET', url: live.url };
+  assert.deepEqual(about(readOne(live)), expected);
   const { feature_name: feature, method, url, ...rest } = live;
   for (const key of keysOf('feature_name feature.name feature'))
-    assert.deepEqual(about(readOne({ ...rest, method, url, ...at(key, feature) })), told, key);
+    assert.deepEqual(about(readOne({ ...rest, method, url, ...at(key, feature) })), expected, key);
   for (const key of keysOf('method http_method request.method'))
-    assert.deepEqual(about(readOne({ ...rest, feature, url, ...at(key, method) })), told, key);
+    assert.deepEqual(about(readOne({ ...rest, feature, url, ...at(key, method) })), expected, key);
   for (const key of keysOf('url request.url'))
-    assert.deepEqual(about(readOne({ ...rest, feature, method, ...at(key, url) })), told, key);
+    assert.deepEqual(about(readOne({ ...rest, feature, method, ...at(key, url) })), expected, key);
   assert.equal(readOne({ ...live, perspective: 'Cache Poisoning' }).perspective, 'Cache Poisoning');
   assert.equal(readOne({ ...live, url: '/search?q=1' }).url, '/search?q=1');
 });

@@ -6,7 +6,7 @@ import { maxFindingsBytes } from '../../../../src/core/findings/parse/parse.ts';
 import { readFindings, type ReadFindingsOptions } from '../../../../src/core/findings/parse/readFindings.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { type Scope, tempFolder } from '../../run/tempFolder.ts';
-import { finding, type Scene, setScene, titles } from '../findingScene.ts';
+import { finding, type FindingFixture, setUpFindings, titles } from '../findingFixture.ts';
 import { parseWorker } from './bundledWorker.ts';
 
 const options = { runId: 'run', workerFile: parseWorker };
@@ -87,18 +87,20 @@ describe('reading a findings file in a worker', () => {
 describe('a findings file that was too large', () => {
   const tooLarge = `[${'{},'.repeat(3_100_000)}{}]`;
 
-  /** A scene that shows a run with a file that is too large, and the run. */
-  async function setTooLarge(t: Parameters<typeof setScene>[0]): Promise<{ scene: Scene; file: string }> {
-    const scene = await setScene(t, 'shop');
-    const run = await scene.addRun(['shop'], tooLarge);
-    assert.equal(scene.store.folders()[0]?.failure?.kind, 'findingsTooLarge');
-    return { scene, file: path.join(scene.runs.folderOf(run.id), 'findings.json') };
+  /** A fixture that shows a run with a file that is too large, and the run. */
+  async function setTooLarge(
+    t: Parameters<typeof setUpFindings>[0],
+  ): Promise<{ fixture: FindingFixture; file: string }> {
+    const fixture = await setUpFindings(t, 'shop');
+    const run = await fixture.addRun(['shop'], tooLarge);
+    assert.equal(fixture.store.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    return { fixture, file: path.join(fixture.runs.folderOf(run.id), 'findings.json') };
   }
 
   test('F118 it is not read again by itself, also after a restart', async (t) => {
-    const { scene } = await setTooLarge(t);
+    const { fixture } = await setTooLarge(t);
     // Whoever starts a worker now fails otherwise.
-    const next = scene.reopen('/no/such/worker.cjs');
+    const next = fixture.reopen('/no/such/worker.cjs');
     await next.load();
     assert.equal(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
     await next.load({ force: true });
@@ -106,15 +108,15 @@ describe('a findings file that was too large', () => {
   });
 
   test('F118 it is read again when a person shows the run, and when it is another file', async (t) => {
-    const { scene, file } = await setTooLarge(t);
-    const [{ run } = { run: undefined }] = scene.store.folders();
+    const { fixture, file } = await setTooLarge(t);
+    const [{ run } = { run: undefined }] = fixture.store.folders();
     assert.ok(run);
-    const next = scene.reopen('/no/such/worker.cjs');
+    const next = fixture.reopen('/no/such/worker.cjs');
     await next.load();
     await next.show(run);
     assert.notEqual(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
     await writeFile(file, finding('small'));
-    await scene.store.load();
-    assert.deepEqual(titles(scene), ['small']);
+    await fixture.store.load();
+    assert.deepEqual(titles(fixture), ['small']);
   });
 });

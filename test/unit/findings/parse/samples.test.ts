@@ -60,13 +60,13 @@ test('Semgrep JSON: what stands under extra is read', async () => {
 });
 
 test('Semgrep JSON: what its CLI writes in the place of code without an account is no snippet', () => {
-  const told = {
+  const result = {
     check_id: 'a',
     path: 'a.py',
     start: { line: 1 },
     extra: { message: 'm', lines: 'requires login' },
   };
-  const { findings } = parseFindings(JSON.stringify({ results: [told] }), { runId: 'run' });
+  const { findings } = parseFindings(JSON.stringify({ results: [result] }), { runId: 'run' });
   assert.equal(findings[0]?.places[0]?.snippet, undefined);
 });
 

@@ -8,7 +8,7 @@ import { readSent } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import { zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { type Scene, setScene } from '../findingScene.ts';
+import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
 const code = `function find(id) {
@@ -27,7 +27,7 @@ const sent = {
 };
 
 /** What is said of findings. */
-function told(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
+function evidenceOf(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
   return shown.map(({ evidence }) => {
     const least = leastOf(evidence);
     if (least?.kind === 'notAsSent') return `${least.kind}: ${least.missing}`;
@@ -37,19 +37,22 @@ function told(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
 
 /** Stores a run that found these, invented, in the file `src/db.ts` unless they say another. */
 function find(
-  scene: Scene,
+  fixture: FindingFixture,
   findings: readonly object[],
   files: Readonly<Record<string, string | Buffer>> | undefined = sent,
 ): Promise<Run> {
-  scene.open.add(path.join(scene.root, 'shop'));
+  fixture.open.add(path.join(fixture.root, 'shop'));
   const usual = { title: 'SQL', cwe: 89, file: 'src/db.ts' };
   const text = JSON.stringify(findings.map((each) => ({ ...usual, ...each })));
-  return scene.addRun(['shop'], text, files);
+  return fixture.addRun(['shop'], text, files);
 }
 
 /** What a window that starts now says of a run's findings. */
-async function toldLater(scene: Scene, run: Run): Promise<readonly (string | undefined)[]> {
-  return told((await scene.reopen(parseWorker).read(run)).shown);
+async function evidenceAfterRestart(
+  fixture: FindingFixture,
+  run: Run,
+): Promise<readonly (string | undefined)[]> {
+  return evidenceOf((await fixture.reopen(parseWorker).read(run)).shown);
 }
 
 for (const [name, place, wanted] of [
@@ -115,67 +118,67 @@ for (const [name, place, wanted] of [
   ],
 ] satisfies readonly [string, object, string | undefined][])
   test(`F140 a quote that is ${name}: ${wanted ?? 'nothing is said'}`, async (t) => {
-    const scene = await setScene(t);
-    await find(scene, [place]);
-    assert.deepEqual(told(scene.store.all()), [wanted]);
+    const fixture = await setUpFindings(t);
+    await find(fixture, [place]);
+    assert.deepEqual(evidenceOf(fixture.store.all()), [wanted]);
   });
 
 const quote = { line: 4, snippet: 'return db.query(sql);' };
 const foreign = { line: 1, snippet: sent['src/other.ts'] };
 
 test('F140 quotes are checked against what was sent, not against what is here by now', async (t) => {
-  const scene = await setScene(t);
-  const run = await find(scene, [quote, foreign]);
-  const file = path.join(scene.root, 'shop', 'src', 'db.ts');
+  const fixture = await setUpFindings(t);
+  const run = await find(fixture, [quote, foreign]);
+  const file = path.join(fixture.root, 'shop', 'src', 'db.ts');
   await writeFile(file, sent['src/other.ts']);
-  assert.deepEqual(await toldLater(scene, run), ['asSent', 'notAsSent: quote']);
-  await rm(path.join(scene.runs.folderOf(run.id), 'source'), { recursive: true });
-  assert.deepEqual(await toldLater(scene, run), ['unchecked: text', 'unchecked: text']);
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['asSent', 'notAsSent: quote']);
+  await rm(path.join(fixture.runs.folderOf(run.id), 'source'), { recursive: true });
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: text', 'unchecked: text']);
   await writeFile(file, code);
-  assert.deepEqual(await toldLater(scene, run), ['asSent', 'notAsSent: quote']);
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['asSent', 'notAsSent: quote']);
 });
 
 test('F140 quotes are checked again when a person says where paths start, and when they take that back', async (t) => {
-  const scene = await setScene(t);
-  await find(scene, [{ ...quote, file: 'built/db.ts' }]);
-  assert.deepEqual(told(scene.store.all()), ['notAsSent: file']);
-  const shop = path.join(scene.root, 'shop');
-  await scene.store.mapPaths(shop, 'built', path.join(shop, 'src'));
-  assert.deepEqual(told(scene.store.all()), ['asSent']);
-  await scene.store.forgetMappings(shop);
-  assert.deepEqual(told(scene.store.all()), ['notAsSent: file']);
+  const fixture = await setUpFindings(t);
+  await find(fixture, [{ ...quote, file: 'built/db.ts' }]);
+  assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
+  const shop = path.join(fixture.root, 'shop');
+  await fixture.store.mapPaths(shop, 'built', path.join(shop, 'src'));
+  assert.deepEqual(evidenceOf(fixture.store.all()), ['asSent']);
+  await fixture.store.forgetMappings(shop);
+  assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
 });
 
 test('F140 where nobody knows what was sent, a quote cannot be checked', async (t) => {
-  const scene = await setScene(t);
-  const run = await find(scene, [quote, { line: 800 }]);
-  await rm(path.join(scene.runs.folderOf(run.id), 'manifest-0.json'));
-  assert.deepEqual(await toldLater(scene, run), ['unchecked: sent', undefined]);
+  const fixture = await setUpFindings(t);
+  const run = await find(fixture, [quote, { line: 800 }]);
+  await rm(path.join(fixture.runs.folderOf(run.id), 'manifest-0.json'));
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
 test('F140 while the archive is here, a quote is found elsewhere in what was sent', async (t) => {
-  const scene = await setScene(t);
-  const run = await find(scene, [foreign, { line: 1, snippet: 'nowhere(at, all);' }]);
+  const fixture = await setUpFindings(t);
+  const run = await find(fixture, [foreign, { line: 1, snippet: 'nowhere(at, all);' }]);
   const files = Object.entries(sent).map(([name, text]) => ({ path: name, content: Buffer.from(text) }));
-  const archive = path.join(scene.runs.folderOf(run.id), 'archive');
+  const archive = path.join(fixture.runs.folderOf(run.id), 'archive');
   await writeFile(archive, await zipBundle(files));
   const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
   const packed = { ...run, targets: run.targets.map((target) => ({ ...target, archive: facts })) };
-  await scene.runs.create(packed);
-  assert.deepEqual(await toldLater(scene, packed), ['elsewhere', 'notAsSent: quote']);
+  await fixture.runs.create(packed);
+  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
   await rm(archive);
-  assert.deepEqual(await toldLater(scene, packed), ['notAsSent: quote', 'notAsSent: quote']);
+  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['notAsSent: quote', 'notAsSent: quote']);
 });
 
 test('other work goes on between files that were read side by side', async (t) => {
-  const scene = await setScene(t);
+  const fixture = await setUpFindings(t);
   const names = ['a.ts', 'b.ts', 'c.ts', 'd.ts'];
   // No UTF-8: all of them wait to be decoded, until the last is read.
   const files = names.map((name) => [name, Buffer.from(`// ${name} \xff`, 'latin1')] as const);
   const items = names.map((file) => ({ file, snippet: 'nowhere(at, all);' }));
-  const run = await find(scene, items, Object.fromEntries(files));
-  const findings = scene.store.all().map((shown) => shown.finding);
-  const runFolder = scene.runs.folderOf(run.id);
+  const run = await find(fixture, items, Object.fromEntries(files));
+  const findings = fixture.store.all().map((shown) => shown.finding);
+  const runFolder = fixture.runs.folderOf(run.id);
   const sentOfRun = await readSent(run, runFolder);
   const places = findings.flatMap((each) => each.places);
   const resolver = createResolver({ targets: run.targets, sent: sentOfRun, places });

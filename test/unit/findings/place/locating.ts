@@ -14,10 +14,10 @@ export const files = [
   'pkg/src/deep/only.py',
 ];
 
-/** Where the paths of a run of one folder lead; a run whose paths are not told has one for each. */
+/** Where the paths of a run of one folder lead; by default the paths of the run are not known. */
 export function locatorIn(
   root: string,
-  { files: sent, told, mapping = [], links }: Facts = {},
+  { files: sent, reported, mapping = [], links }: Facts = {},
 ): (text: string) => Promise<Located> {
   const facts = {
     targets: [{ folder: root, name: basename(root) }],
@@ -27,7 +27,7 @@ export function locatorIn(
   };
   const resolverOf = (texts: readonly string[]) =>
     createResolver({ ...facts, places: texts.map((path) => ({ path })) });
-  const known = told && resolverOf(told);
+  const known = reported && resolverOf(reported);
   return async (path) => {
     const found = await (known ?? resolverOf([path])).locate({ path });
     return found.kind === 'none' ? found : { kind: 'file', path: found.path, absolute: found.absolute };
@@ -38,7 +38,7 @@ interface Facts {
   /** What was sent; undefined where nobody knows. */
   readonly files?: readonly string[] | undefined;
   /** Every path of the run. */
-  readonly told?: readonly string[] | undefined;
+  readonly reported?: readonly string[] | undefined;
   readonly mapping?: readonly { readonly from: string; readonly to: string }[];
   readonly links?: ResolverFacts['links'];
 }

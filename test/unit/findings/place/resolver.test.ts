@@ -72,7 +72,7 @@ test('F110 the end of a path is enough when only one of the files that were sent
     ['/usr/lib/python3/flask/app.py', '(notFound)'],
   ] as const)
     assert.equal(await answer(locatorIn(root, { files: sent }), text), expected, text);
-  const mixed = locatorIn(root, { files: [...sent, 'app/src/index.ts'], told: ['src/index.ts'] });
+  const mixed = locatorIn(root, { files: [...sent, 'app/src/index.ts'], reported: ['src/index.ts'] });
   assert.equal(await answer(mixed, 'src/index.ts'), '(ambiguous)');
   assert.equal(await answer(mixed, 'pkg/x/pkg/src/deep/only.py'), 'pkg/src/deep/only.py');
 });
@@ -86,27 +86,27 @@ test('F110 of two names that differ in how a letter is composed alone, each is i
 test('F110 a file at the top is not what a longer path ends with, with or without a list of what was sent', async (t) => {
   const here = ['package.json', 'Dockerfile', 'app.py', 'src/index.ts'];
   const root = await scratchFolder(t, here);
-  const told = [
+  const reported = [
     'src/index.ts',
     'node_modules/lodash/package.json',
     'services/api/Dockerfile',
     '/usr/lib/flask/app.py',
   ];
   for (const sent of [here, undefined]) {
-    const locate = locatorIn(root, { files: sent, told });
-    const found = await Promise.all(told.map((text) => answer(locate, text)));
+    const locate = locatorIn(root, { files: sent, reported });
+    const found = await Promise.all(reported.map((text) => answer(locate, text)));
     assert.deepEqual(found, ['src/index.ts', '(notFound)', '(notFound)', '(notFound)']);
   }
 });
 
 test('F110 what most paths of a run start with is cut off all of them, and nothing else is', async (t) => {
   const root = await scratchFolder(t, files);
-  const told = ['src/orders.py', 'src/views.py', 'web/views.py', 'app.py', 'none.py'].map(
+  const reported = ['src/orders.py', 'src/views.py', 'web/views.py', 'app.py', 'none.py'].map(
     (path) => `/w/r-1/${path}`,
   );
   for (const sent of [files, undefined]) {
-    const all = ['/other/app.py', ...told];
-    const locate = locatorIn(root, { files: sent, told: all });
+    const all = ['/other/app.py', ...reported];
+    const locate = locatorIn(root, { files: sent, reported: all });
     assert.deepEqual(await Promise.all(all.map((text) => answer(locate, text))), [
       '(notFound)',
       ...['src/orders.py', 'src/views.py', 'web/views.py', 'app.py'],
@@ -114,7 +114,7 @@ test('F110 what most paths of a run start with is cut off all of them, and nothi
     ]);
     // Where most are files as they stand, nothing is cut off.
     const exact = ['app.py', 'src/orders.py', '/w/web/views.py', '/w/app.py'];
-    const plain = locatorIn(root, { files: sent, told: exact });
+    const plain = locatorIn(root, { files: sent, reported: exact });
     assert.equal(await answer(plain, '/w/app.py'), '(notFound)');
   }
 });
@@ -122,7 +122,10 @@ test('F110 what most paths of a run start with is cut off all of them, and nothi
 test('F110 the start that most paths have in common decides where a shorter end would fit several files', async (t) => {
   const sent = ['src/a.ts', 'pkg/src/a.ts', 'src/b.ts'];
   const root = await scratchFolder(t, sent);
-  const locate = locatorIn(root, { files: sent, told: ['/w/src/a.ts', '/w/src/b.ts', '/w/pkg/src/a.ts'] });
+  const locate = locatorIn(root, {
+    files: sent,
+    reported: ['/w/src/a.ts', '/w/src/b.ts', '/w/pkg/src/a.ts'],
+  });
   assert.equal(await answer(locate, '/w/src/a.ts'), 'src/a.ts');
   assert.equal(await answer(locate, '/w/pkg/src/a.ts'), 'pkg/src/a.ts');
   assert.equal(await answer(locate, '/x/src/a.ts'), '(ambiguous)');
@@ -131,11 +134,11 @@ test('F110 the start that most paths have in common decides where a shorter end 
 test('F110 of two starts in common, the one of more paths is cut off, and of equally many the shorter', async (t) => {
   const sent = ['src/a.ts', 'src/b.ts', 'src/c.ts', 'v/src/a.ts', 'v/src/b.ts'];
   const root = await scratchFolder(t, sent);
-  for (const [told, expected] of [
+  for (const [reported, expected] of [
     [['/w/v/src/a.ts', '/w/v/src/b.ts'], 'v/src/a.ts'],
     [['/w/v/src/a.ts', '/w/v/src/b.ts', '/w/v/src/c.ts'], 'src/a.ts'],
   ] as const)
-    assert.equal(await answer(locatorIn(root, { files: sent, told }), '/w/v/src/a.ts'), expected);
+    assert.equal(await answer(locatorIn(root, { files: sent, reported }), '/w/v/src/a.ts'), expected);
 });
 
 test('F110 a file that was never sent has no findings, and one that is gone is not replaced by a namesake', async (t) => {
@@ -161,13 +164,13 @@ test(
     ];
     const root = await scratchFolder(t, odd);
     for (const name of odd) {
-      const told = [
+      const reported = [
         name,
         `./${name}`,
         ...(name.includes('/') ? [`/w/${name}`] : []),
         encodeURIComponent(name),
       ];
-      for (const text of told) {
+      for (const text of reported) {
         const located = await locatorIn(root, { files: odd })(text);
         assert.deepEqual(
           located,
@@ -269,7 +272,7 @@ test('each path text is looked up on disk once', async (t) => {
     },
     stat: () => Promise.resolve({ isFile: () => true }),
   };
-  const locatePath = locatorIn(root, { files, links, told: ['src/orders.py'] });
+  const locatePath = locatorIn(root, { files, links, reported: ['src/orders.py'] });
   await Promise.all(Array.from({ length: 100 }, () => locatePath('src/orders.py')));
   assert.equal(visits, 2, 'the root and the file');
 });
@@ -289,10 +292,10 @@ test('10,000 paths of 20,000 files are found by their start or by their end in t
     stat: () => Promise.resolve({ isFile: () => true }),
   };
   for (const start of [() => '/sandbox/', (at: number) => `/sandbox/run-${String(at)}/`]) {
-    const told = sent.slice(0, 10_000).map((_, at) => `${start(at)}${pathOf(at)}`);
-    const locate = locatorIn(root, { files: sent, told, links });
+    const reported = sent.slice(0, 10_000).map((_, at) => `${start(at)}${pathOf(at)}`);
+    const locate = locatorIn(root, { files: sent, reported, links });
     const before = cpuMs();
-    const located = await Promise.all(told.map(locate));
+    const located = await Promise.all(reported.map(locate));
     const ms = cpuMs() - before;
     assert.deepEqual(
       located.map((each) => each.kind === 'file' && each.path),
@@ -307,10 +310,10 @@ test('F122 paths of thousands of segments, reported or sent, cost no more than o
   const root = await scratchFolder(t, []);
   const deep = (at: number): string => `${'a/'.repeat(2_000)}${String(at)}/x.ts`;
   const sent = Array.from({ length: 500 }, (_, at) => deep(at));
-  const told = sent.map((path) => `b/${path}`);
-  const locate = locatorIn(root, { files: sent, told });
+  const reported = sent.map((path) => `b/${path}`);
+  const locate = locatorIn(root, { files: sent, reported });
   const before = cpuMs();
-  for (const text of told) assert.equal((await locate(text)).kind, 'none');
+  for (const text of reported) assert.equal((await locate(text)).kind, 'none');
   const ms = cpuMs() - before;
   assert.ok(ms < 5_000, `${String(ms)} ms`);
 });

@@ -6,7 +6,7 @@ import type { ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 const shownPlace = (
   path: string,
   startLine: number,
-  told: { path?: string; startLine?: number; drift?: ShownPlace['drift'] } = {},
+  options: { path?: string; startLine?: number; drift?: ShownPlace['drift'] } = {},
 ) => ({
   places: [
     {
@@ -14,8 +14,8 @@ const shownPlace = (
       folder: '/w',
       path,
       startLine,
-      drift: told.drift ?? 'same',
-      reported: { path: told.path ?? path, startLine: told.startLine ?? startLine },
+      drift: options.drift ?? 'same',
+      reported: { path: options.path ?? path, startLine: options.startLine ?? startLine },
     } as ShownPlace,
   ],
 });

@@ -3,26 +3,30 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
-import { type Scene, setScene } from '../findingScene.ts';
+import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
 const text = 'one\ntwo\n';
 
 /** Two folders with the same file, and a run of both with findings at these paths. */
-async function runOfTwo(t: TestContext, paths: readonly string[], isSent: boolean): Promise<Scene> {
-  const scene = await setScene(t);
+async function runOfTwo(t: TestContext, paths: readonly string[], isSent: boolean): Promise<FindingFixture> {
+  const fixture = await setUpFindings(t);
   for (const name of ['app', 'web']) {
-    const folder = path.join(scene.root, name);
-    scene.open.add(folder);
+    const folder = path.join(fixture.root, name);
+    fixture.open.add(folder);
     await mkdir(path.join(folder, 'src'), { recursive: true });
     await writeFile(path.join(folder, 'src', 'index.ts'), text);
   }
-  const told = paths.map((file) => ({ title: file, file, line: 1 }));
-  await scene.addRun(['app', 'web'], JSON.stringify(told), isSent ? { 'src/index.ts': text } : undefined);
-  return scene;
+  const findings = paths.map((file) => ({ title: file, file, line: 1 }));
+  await fixture.addRun(
+    ['app', 'web'],
+    JSON.stringify(findings),
+    isSent ? { 'src/index.ts': text } : undefined,
+  );
+  return fixture;
 }
 
 /** The folder of each finding's place, by its title. */
-function foldersOf({ store }: Scene): Record<string, string | undefined> {
+function foldersOf({ store }: FindingFixture): Record<string, string | undefined> {
   return Object.fromEntries(
     store.all().map(({ finding, places: [place] }) => [finding.title, place && path.basename(place.folder)]),
   );
@@ -41,12 +45,12 @@ for (const isSent of [true, false]) {
   });
 
   test(`with what was sent ${known}, a mapping places what several folders have`, async (t) => {
-    const scene = await runOfTwo(t, ['build/src/index.ts'], isSent);
-    assert.deepEqual(foldersOf(scene), { 'build/src/index.ts': undefined });
-    const root = path.join(scene.root, 'web');
+    const fixture = await runOfTwo(t, ['build/src/index.ts'], isSent);
+    assert.deepEqual(foldersOf(fixture), { 'build/src/index.ts': undefined });
+    const root = path.join(fixture.root, 'web');
     const plan = await planMapping(['build/src/index.ts'], { root, to: '' });
     assert.equal(plan?.placed, 1);
-    await scene.store.mapPaths(root, plan.prefix, root);
-    assert.deepEqual(foldersOf(scene), { 'build/src/index.ts': 'web' });
+    await fixture.store.mapPaths(root, plan.prefix, root);
+    assert.deepEqual(foldersOf(fixture), { 'build/src/index.ts': 'web' });
   });
 }

@@ -15,22 +15,25 @@ import {
 import { toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
-import { finding, type Scene, setScene } from '../findingScene.ts';
+import { finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { byEnd, toPredicate } from '../../../../src/core/findings/view/filter.ts';
 import { invent, noIdentity } from '../shownFindings.ts';
 
 /** A finding whose risk is accepted for some days. */
-async function accepted(t: TestContext, days: number): Promise<Scene & { only: () => ShownFinding }> {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], finding('one'));
+async function accepted(
+  t: TestContext,
+  days: number,
+): Promise<FindingFixture & { only: () => ShownFinding }> {
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], finding('one'));
   const until = dayAfter(Date.now(), days);
-  await scene.store.setTriage(scene.store.all(), 'acceptedRisk', 'behind the gateway', { until });
+  await fixture.store.setTriage(fixture.store.all(), 'acceptedRisk', 'behind the gateway', { until });
   const only = (): ShownFinding => {
-    const [found] = scene.store.all();
+    const [found] = fixture.store.all();
     assert.ok(found);
     return found;
   };
-  return { ...scene, only };
+  return { ...fixture, only };
 }
 
 const tool = { name: 'Invented', version: '1.0.0' };

@@ -4,31 +4,31 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
-import { clock, finding, setScene } from '../findingScene.ts';
+import { clock, finding, setUpFindings } from '../findingFixture.ts';
 
 test('a decision holds for the finding in later runs of its folder, and for no other finding', async (t) => {
-  const scene = await setScene(t, 'shop', 'tool');
-  const told = JSON.stringify([
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  const findings = JSON.stringify([
     { title: 'one', severity: 'high', file: 'a.js', line: 1 },
     { title: 'two', severity: 'high', file: 'a.js', line: 2 },
   ]);
   const sent = { 'a.js': 'one\ntwo\n' };
-  await scene.addRun(['shop'], told, sent);
-  await scene.addRun(['tool'], told, sent);
-  const [first] = scene.store.all().filter(({ run }) => run.targets[0]?.name === 'shop');
+  await fixture.addRun(['shop'], findings, sent);
+  await fixture.addRun(['tool'], findings, sent);
+  const [first] = fixture.store.all().filter(({ run }) => run.targets[0]?.name === 'shop');
   assert.ok(first);
-  await scene.store.setTriage([first], 'falsePositive', 'escaped by the driver');
+  await fixture.store.setTriage([first], 'falsePositive', 'escaped by the driver');
   const states = () =>
     Object.fromEntries(
-      scene.store
+      fixture.store
         .all()
         .map(({ run, finding, triage }) => [`${run.targets[0]?.name ?? ''} ${finding.title}`, triage.state]),
     );
   const wanted = { 'shop one': 'falsePositive', 'shop two': 'open', 'tool one': 'open', 'tool two': 'open' };
   assert.deepEqual(states(), wanted);
-  await scene.addRun(['shop'], told, sent);
+  await fixture.addRun(['shop'], findings, sent);
   assert.deepEqual(states(), wanted);
-  assert.equal(scene.store.find(first.run.id, 0), undefined);
+  assert.equal(fixture.store.find(first.run.id, 0), undefined);
 });
 
 /** The triage states of findings, by title, in the next run of the folder after `decide` in a first one. */
@@ -38,24 +38,24 @@ async function inTheNextRun(
   decidedOn: string,
   next: readonly object[],
 ): Promise<Record<string, string>> {
-  const scene = await setScene(t, 'shop');
-  const told = (items: readonly object[]) =>
+  const fixture = await setUpFindings(t, 'shop');
+  const findings = (items: readonly object[]) =>
     JSON.stringify(items.map((item) => ({ severity: 'critical', cwe: 89, file: 'a.js', ...item })));
   const states = () =>
     Object.fromEntries(
-      scene.store
+      fixture.store
         .all()
         .map(({ finding: { title }, triage, decidedBefore: before }) => [
           title,
           before === undefined ? triage.state : `${triage.state}, before ${before.state}`,
         ]),
     );
-  const run = await scene.addRun(['shop'], told(first));
-  const about = scene.store.all().filter(({ finding: { title } }) => title === decidedOn);
-  await scene.store.setTriage(about, 'fixed', '');
-  await scene.addRun(['shop'], told(next));
+  const run = await fixture.addRun(['shop'], findings(first));
+  const about = fixture.store.all().filter(({ finding: { title } }) => title === decidedOn);
+  await fixture.store.setTriage(about, 'fixed', '');
+  await fixture.addRun(['shop'], findings(next));
   const found = states();
-  await scene.store.show(run);
+  await fixture.store.show(run);
   assert.equal(states()[decidedOn], 'fixed', 'in its own run it holds');
   return found;
 }
@@ -158,58 +158,58 @@ test('F109 a decision about a finding without title and quote says nothing of th
 });
 
 test('F109 a decision about one of two findings that nothing tells apart holds for that one in its run', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const told = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
-  await scene.addRun(['shop'], JSON.stringify(told));
-  await scene.store.setTriage(scene.store.all().slice(1), 'falsePositive', 'escaped');
-  await scene.store.load({ force: true });
+  const fixture = await setUpFindings(t, 'shop');
+  const findings = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
+  await fixture.addRun(['shop'], JSON.stringify(findings));
+  await fixture.store.setTriage(fixture.store.all().slice(1), 'falsePositive', 'escaped');
+  await fixture.store.load({ force: true });
   assert.deepEqual(
-    scene.store.all().map(({ triage }) => triage.state),
+    fixture.store.all().map(({ triage }) => triage.state),
     ['open', 'falsePositive'],
   );
 });
 
 test('what another window decided shows here', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], finding('one'));
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], finding('one'));
   const other = new TriageStore({
     placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
-    lockFolder: path.join(scene.root, 'lock'),
+    lockFolder: path.join(fixture.root, 'lock'),
     clock,
     log: silent,
   });
-  const [shown] = scene.store.all();
+  const [shown] = fixture.store.all();
   assert.ok(shown);
   const { identity } = shown;
-  await other.set([{ folder: path.join(scene.root, 'shop'), identity }], 'fixed', 'in the next release');
-  await scene.triage.reload();
-  assert.equal(scene.store.all()[0]?.triage.note, 'in the next release');
+  await other.set([{ folder: path.join(fixture.root, 'shop'), identity }], 'fixed', 'in the next release');
+  await fixture.triage.reload();
+  assert.equal(fixture.store.all()[0]?.triage.note, 'in the next release');
 });
 
 test('a decision stays when paths are mapped and when files go', async (t) => {
-  const scene = await setScene(t);
-  const shop = path.join(scene.root, 'shop');
-  scene.open.add(shop);
-  const told = [
+  const fixture = await setUpFindings(t);
+  const shop = path.join(fixture.root, 'shop');
+  fixture.open.add(shop);
+  const findings = [
     { title: 'mapped', file: 'build/gen/lib.js' },
     { title: 'goes', file: './a.js' },
   ];
-  await scene.addRun(['shop'], JSON.stringify(told));
+  await fixture.addRun(['shop'], JSON.stringify(findings));
   await mkdir(path.join(shop, 'app'));
   await writeFile(path.join(shop, 'app', 'lib.js'), 'a\n');
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'because');
-  const seen = () => scene.store.all().map(({ triage, places }) => [triage.state, places.length]);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'because');
+  const seen = () => fixture.store.all().map(({ triage, places }) => [triage.state, places.length]);
   assert.deepEqual(seen(), [
     ['falsePositive', 0],
     ['falsePositive', 1],
   ]);
-  await scene.store.mapPaths(shop, 'build/gen', path.join(shop, 'app'));
+  await fixture.store.mapPaths(shop, 'build/gen', path.join(shop, 'app'));
   assert.deepEqual(seen(), [
     ['falsePositive', 1],
     ['falsePositive', 1],
   ]);
   await rm(path.join(shop, 'a.js'));
-  await scene.store.load({ force: true });
+  await fixture.store.load({ force: true });
   assert.deepEqual(seen(), [
     ['falsePositive', 1],
     ['falsePositive', 0],

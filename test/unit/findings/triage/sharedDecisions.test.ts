@@ -10,7 +10,7 @@ import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.t
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { clock } from '../findingScene.ts';
+import { clock } from '../findingFixture.ts';
 
 /** A repository with decisions of a colleague, and this machine's store of them. */
 interface Clone {

@@ -4,46 +4,46 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
 import { readDecisions } from '../../../../src/core/findings/importExport/readContent.ts';
-import { setScene } from '../findingScene.ts';
+import { setUpFindings } from '../findingFixture.ts';
 
 test('decisions with a note each are taken over in one go, with the times they were made at', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const told = Array.from({ length: 50 }, (_, at) => ({ title: `finding ${at}`, file: 'a.js', line: 2 }));
-  await scene.addRun(['shop'], JSON.stringify(told));
-  const times = [...told.keys()].map((at) => Date.UTC(2020, 0, 1) + at);
+  const fixture = await setUpFindings(t, 'shop');
+  const findings = Array.from({ length: 50 }, (_, at) => ({ title: `finding ${at}`, file: 'a.js', line: 2 }));
+  await fixture.addRun(['shop'], JSON.stringify(findings));
+  const times = [...findings.keys()].map((at) => Date.UTC(2020, 0, 1) + at);
   const decisions = readDecisions([
     ...times.map((at, index) => ({ index, state: 'falsePositive', note: `note ${index}`, at })),
     { index: 0, state: 'confirmed', note: '', at: 1e300 },
   ]);
   let heard = 0;
-  scene.triage.onDidChange(() => {
+  fixture.triage.onDidChange(() => {
     heard += 1;
   });
-  const { byFolder, count } = undecidedBy(decisions, scene.store.all());
+  const { byFolder, count } = undecidedBy(decisions, fixture.store.all());
   assert.equal(count, 50);
-  await scene.store.takeOver(byFolder);
+  await fixture.store.takeOver(byFolder);
   assert.equal(heard, 1);
   assert.deepEqual(
-    scene.store.all().map(({ triage: { state, note, at } }) => [state, note, at]),
+    fixture.store.all().map(({ triage: { state, note, at } }) => [state, note, at]),
     times.map((at, index) => ['falsePositive', `note ${index}`, at]),
   );
 });
 
 test('a folder that comes back is awaited as its files are', async (t) => {
-  const scene = await setScene(t);
-  const shop = path.join(scene.root, 'shop');
-  scene.open.add(shop);
-  await scene.addRun(['shop'], JSON.stringify([{ title: 'x', file: 'lib/deep/x.js', line: 1 }]));
+  const fixture = await setUpFindings(t);
+  const shop = path.join(fixture.root, 'shop');
+  fixture.open.add(shop);
+  await fixture.addRun(['shop'], JSON.stringify([{ title: 'x', file: 'lib/deep/x.js', line: 1 }]));
   const file = path.join(shop, 'lib/deep/x.js');
-  const places = () => scene.store.all()[0]?.places.length;
+  const places = () => fixture.store.all()[0]?.places.length;
   for (const name of ['lib', 'lib/deep', 'lib/deep/x.js']) {
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, 'x\n');
-    await scene.store.rePlace(new Set(), new Set([path.join(shop, 'other')]));
+    await fixture.store.rePlace(new Set(), new Set([path.join(shop, 'other')]));
     assert.equal(places(), 0);
-    await scene.store.rePlace(new Set(), new Set([path.join(shop, name)]));
+    await fixture.store.rePlace(new Set(), new Set([path.join(shop, name)]));
     assert.equal(places(), 1, name);
     await rm(path.join(shop, 'lib'), { recursive: true });
-    await scene.store.load({ force: true });
+    await fixture.store.load({ force: true });
   }
 });

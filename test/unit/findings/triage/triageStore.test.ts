@@ -10,9 +10,9 @@ import { withAnswers } from '../../../../src/core/findings/triage/acceptance.ts'
 import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore, type TriageSubject } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
-import { clock as sceneClock } from '../findingScene.ts';
+import { clock as fixtureClock } from '../findingFixture.ts';
 
-const clock = { ...sceneClock, sleep: (ms: number) => sleep(ms) };
+const clock = { ...fixtureClock, sleep: (ms: number) => sleep(ms) };
 
 async function makeRoot(t: TestContext): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
@@ -60,7 +60,7 @@ for (const [where, open] of [
   ['kept in one file', openWindow],
   ['shared in the folder', shared],
 ] as const) {
-  const scene = async (t: TestContext): Promise<{ root: string; shop: string; tool: string }> => {
+  const fixture = async (t: TestContext): Promise<{ root: string; shop: string; tool: string }> => {
     const root = await makeRoot(t);
     const folders = ['shop', 'tool'].map((name) => (open === shared ? path.join(root, name) : name));
     if (open === shared) await Promise.all(folders.map((folder) => mkdir(folder)));
@@ -68,7 +68,7 @@ for (const [where, open] of [
   };
 
   test(`a decision ${where} is there after a restart, for its folder and its finding only`, async (t) => {
-    const { root, shop, tool } = await scene(t);
+    const { root, shop, tool } = await fixture(t);
     const note = 'behind a login,\n"quoted" \u202e 設計 <<<<<<< HEAD';
     await open(root).set([about('a', shop)], 'acceptedRisk', note);
     const later = open(root);
@@ -79,7 +79,7 @@ for (const [where, open] of [
   });
 
   test(`windows that decide at the same time lose nothing that is ${where}`, async (t) => {
-    const { root, shop } = await scene(t);
+    const { root, shop } = await fixture(t);
     const windows = [open(root), open(root), open(root)];
     const names = windows.map((_, at) => Array.from({ length: 8 }, (__, time) => `${String(at)} ${time}`));
     await Promise.all(
@@ -96,7 +96,7 @@ for (const [where, open] of [
   });
 
   test(`what another window decided, ${where}, shows after a reload, and listeners hear of it only when there is something new`, async (t) => {
-    const { root, shop } = await scene(t);
+    const { root, shop } = await fixture(t);
     const [mine, other] = [open(root), open(root)];
     await mine.load([shop]);
     let heard = 0;
@@ -114,7 +114,7 @@ for (const [where, open] of [
   });
 
   test(`what is taken back, ${where}, is as it was, but where it was decided anew since`, async (t) => {
-    const { root, shop } = await scene(t);
+    const { root, shop } = await fixture(t);
     const [mine, other] = [open(root), open(root)];
     await mine.set([about('a', shop)], 'acceptedRisk', 'behind a login');
     const before = mine.of(shop, about('a').identity);

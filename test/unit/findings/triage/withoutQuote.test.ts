@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { type Scene, setScene } from '../findingScene.ts';
+import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
 const lines = Array.from({ length: 20 }, (_, at) => `statement(${String(at)});`);
 const sent = { 'a.js': lines.join('\n') };
@@ -15,7 +15,7 @@ function toText(...found: readonly object[]): string {
 }
 
 /** What holds for the findings that are shown: the triage state, else the earlier decision. */
-function decisionsIn({ store }: Scene): string[] {
+function decisionsIn({ store }: FindingFixture): string[] {
   return store
     .all()
     .map(({ triage, decidedBefore }) =>
@@ -40,37 +40,37 @@ for (const [name, before, [next, line], wanted] of [
   ['for a text that nobody knows is one to check', sent, [undefined, 3], 'open, before falsePositive'],
 ] satisfies readonly [string, Sent, [Sent, number], string][])
   test(`F148 a decision about the same title without a quote ${name}`, async (t) => {
-    const scene = await setScene(t, 'shop');
-    await scene.addRun(['shop'], toText(onLine(3)), before);
-    await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
-    await scene.addRun(['shop'], toText(onLine(line)), next);
-    assert.deepEqual(decisionsIn(scene), [wanted]);
+    const fixture = await setUpFindings(t, 'shop');
+    await fixture.addRun(['shop'], toText(onLine(3)), before);
+    await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
+    await fixture.addRun(['shop'], toText(onLine(line)), next);
+    assert.deepEqual(decisionsIn(fixture), [wanted]);
   });
 
 test('F148 a decision is one to check where the text that was sent is neither kept nor here', async (t) => {
-  const scene = await setScene(t, 'shop');
-  const first = await scene.addRun(['shop'], toText(onLine(3)), sent);
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
-  await rm(path.join(scene.runs.folderOf(first.id), 'source'), { recursive: true });
-  await scene.addRun(['shop'], toText(onLine(5)), moved);
-  assert.deepEqual(decisionsIn(scene), ['open, before falsePositive']);
+  const fixture = await setUpFindings(t, 'shop');
+  const first = await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
+  await rm(path.join(fixture.runs.folderOf(first.id), 'source'), { recursive: true });
+  await fixture.addRun(['shop'], toText(onLine(5)), moved);
+  assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
 });
 
 test('F148 a title that another finding of its kind and file has, too, carries no decision', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], toText(onLine(3), onLine(12)), sent);
-  await scene.store.setTriage(scene.store.all().slice(0, 1), 'falsePositive', 'a constant');
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  assert.deepEqual(decisionsIn(scene), ['open, before falsePositive']);
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], toText(onLine(3), onLine(12)), sent);
+  await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'falsePositive', 'a constant');
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
 });
 
 test('F148 until runs are compared, a decision is one to check, and nothing is counted', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
   const seen: unknown[] = [];
-  scene.store.onDidChange(() => seen.push([...decisionsIn(scene), scene.store.isComplete()]));
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  fixture.store.onDidChange(() => seen.push([...decisionsIn(fixture), fixture.store.isComplete()]));
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
   assert.deepEqual(seen, [
     ['open, before falsePositive', false],
     ['falsePositive', true],
@@ -78,47 +78,47 @@ test('F148 until runs are compared, a decision is one to check, and nothing is c
 });
 
 test('F148 a decision holds over several runs, and the latest counts', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
-  await scene.addRun(['shop'], toText(onLine(5)), moved);
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  assert.deepEqual(decisionsIn(scene), ['falsePositive']);
-  await scene.store.setTriage(scene.store.all(), 'confirmed', '');
-  await scene.addRun(['shop'], toText(onLine(5)), moved);
-  assert.deepEqual(decisionsIn(scene), ['confirmed']);
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
+  await fixture.addRun(['shop'], toText(onLine(5)), moved);
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
+  await fixture.store.setTriage(fixture.store.all(), 'confirmed', '');
+  await fixture.addRun(['shop'], toText(onLine(5)), moved);
+  assert.deepEqual(decisionsIn(fixture), ['confirmed']);
 });
 
 test('F148 a decision from before a run that reports other lines is one to check', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
-  await scene.addRun(['shop'], toText(onLine(3)));
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  assert.deepEqual(decisionsIn(scene), ['open, before falsePositive']);
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
+  await fixture.addRun(['shop'], toText(onLine(3)));
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
 });
 
 test('F148 a finding that a person opens again stays open, although an earlier run had a decision, and that can be undone', async (t) => {
-  const scene = await setScene(t, 'shop');
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
-  await scene.addRun(['shop'], toText(onLine(3)), sent);
-  const takeBack = await scene.store.setTriage(scene.store.all(), 'open', '');
-  assert.deepEqual(decisionsIn(scene), ['open']);
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
+  await fixture.addRun(['shop'], toText(onLine(3)), sent);
+  const takeBack = await fixture.store.setTriage(fixture.store.all(), 'open', '');
+  assert.deepEqual(decisionsIn(fixture), ['open']);
   assert.equal(await takeBack(), 0);
-  assert.deepEqual(decisionsIn(scene), ['falsePositive']);
+  assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
 });
 
 test('F148 a decision about a finding of a live application needs its title alone', async (t) => {
-  const scene = await setScene(t, 'shop');
+  const fixture = await setUpFindings(t, 'shop');
   const live = toText({
     title: 'Script',
     perspective: 'XSS',
     feature_name: 'Search',
     url: 'https://shop.example/s',
   });
-  await scene.addRun(['shop'], live);
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'escaped');
-  await scene.addRun(['shop'], live);
-  assert.deepEqual(decisionsIn(scene), ['falsePositive']);
+  await fixture.addRun(['shop'], live);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'escaped');
+  await fixture.addRun(['shop'], live);
+  assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
 });

@@ -101,8 +101,8 @@ test('text is looked for in title, description, path, CWE, id, feature and URL',
 
 test('a path that is no file here is found, too', () => {
   const shown = invent({});
-  const told = { ...shown, finding: { ...shown.finding, places: [{ path: 'lost/file.js' }] } };
-  assert.ok(toPredicate({ text: 'lost/' })(told));
+  const unplaced = { ...shown, finding: { ...shown.finding, places: [{ path: 'lost/file.js' }] } };
+  assert.ok(toPredicate({ text: 'lost/' })(unplaced));
 });
 
 test('Japanese text is found whatever the width of its letters', () => {

@@ -32,8 +32,8 @@ test('every grouping puts every finding into exactly one group, in the order the
 
 test('severities come worst first', () => {
   const findings = (['low', 'critical', 'unrated', 'low'] as const).map((severity) => invent({ severity }));
-  const told = toGroups(findings, 'severity').map(({ topic, shown }) => [topic.key, shown.length]);
-  assert.deepEqual(told, [
+  const groups = toGroups(findings, 'severity').map(({ topic, shown }) => [topic.key, shown.length]);
+  assert.deepEqual(groups, [
     ['critical', 1],
     ['low', 2],
     ['unrated', 1],
@@ -42,8 +42,8 @@ test('severities come worst first', () => {
 
 test('a finding of several CWEs is under its first one, and those without any come last', () => {
   const findings = [[], [328], [89, 79], [79]].map((cwes, index) => invent({ index, cwes }));
-  const told = toGroups(findings, 'cwe').map(({ topic, shown }) => [topic.key, shown[0]?.finding.index]);
-  assert.deepEqual(told, [
+  const groups = toGroups(findings, 'cwe').map(({ topic, shown }) => [topic.key, shown[0]?.finding.index]);
+  assert.deepEqual(groups, [
     ['79', 3],
     ['89', 2],
     ['328', 1],

@@ -8,7 +8,7 @@ import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { findOwners, ownersOf, parseOwners } from '../../../../src/core/findings/view/owners.ts';
 import { inSlices } from '../../../../src/core/yieldingWork.ts';
 import { toGroups } from '../../../../src/core/findings/view/groups.ts';
-import { finding, setScene } from '../findingScene.ts';
+import { finding, setUpFindings } from '../findingFixture.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { invent } from '../shownFindings.ts';
 
@@ -140,18 +140,20 @@ describe('CODEOWNERS', () => {
   });
 
   test('F160 a shown finding has the owners of its main place, by the file as it is now', async (t) => {
-    const scene = await setScene(t, 'shop');
-    const root = join(scene.root, 'shop');
+    const fixture = await setUpFindings(t, 'shop');
+    const root = join(fixture.root, 'shop');
     await layOut(root, { CODEOWNERS: 'a.js @ana\n![x] @b' });
-    await scene.addRun(['shop'], finding('SQL'));
-    const [shown] = scene.store.all();
+    await fixture.addRun(['shop'], finding('SQL'));
+    const [shown] = fixture.store.all();
     assert.deepEqual(shown?.owners, ['@ana']);
-    assert.deepEqual(scene.store.folders()[0]?.ownersGaps, [{ file: join(root, 'CODEOWNERS'), lines: [2] }]);
+    assert.deepEqual(fixture.store.folders()[0]?.ownersGaps, [
+      { file: join(root, 'CODEOWNERS'), lines: [2] },
+    ]);
     const file = join(root, 'CODEOWNERS');
     await writeFile(file, 'a.js @ben');
-    await scene.store.rePlace(new Set([file]));
-    assert.deepEqual(scene.store.all()[0]?.owners, ['@ben']);
-    assert.deepEqual(scene.store.folders()[0]?.ownersGaps, []);
+    await fixture.store.rePlace(new Set([file]));
+    assert.deepEqual(fixture.store.all()[0]?.owners, ['@ben']);
+    assert.deepEqual(fixture.store.folders()[0]?.ownersGaps, []);
   });
 
   test('owners are a column of the table, a part of what tools answer, and a group', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { withJournalLock } from '../../../../src/core/run/disk/lease.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { deadPid } from '../buriedWindow.ts';
+import { deadPid } from '../deadProcess.ts';
 import { runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock, watchTraffic } from '../virtualClock.ts';

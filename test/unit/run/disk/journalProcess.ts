@@ -1,4 +1,4 @@
-/** A process of its own that applies events to a run's journal as fast as it can, when told to; its arguments are the folder of the journals, the run and how many. */
+/** Child process that applies events to the journal of a run as fast as it can, on a message. Arguments: folder of the journals, run ID, count. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../../src/core/ports.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { type Lease, leaseMs, patienceMs, takeLease } from '../../../../src/core/run/disk/lease.ts';
 import { asNobody, testPlace } from '../../upload/trees.ts';
-import { deadPid } from '../buriedWindow.ts';
+import { deadPid } from '../deadProcess.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 

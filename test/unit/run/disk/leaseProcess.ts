@@ -1,4 +1,4 @@
-/** A process of its own that tries to take the lease of the folder in its first argument whenever it is told to. */
+/** Child process that tries to take the lease of the folder in its first argument on each message. */
 import type { Clock } from '../../../../src/core/ports.ts';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 

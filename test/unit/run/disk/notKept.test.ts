@@ -7,44 +7,44 @@ import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { minuteMs, pass } from '../days.ts';
-import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { minuteMs, pass } from '../passTime.ts';
+import { storeWithoutSpaceFor } from '../hookedStore.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
 import { memory, states } from '../uploads.ts';
 import { silent } from '../../../silentLog.ts';
 import { eventually } from '../../core/eventually.ts';
 
 async function startOnFullDisk(t: TestContext) {
-  const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched', 3) });
-  const told: AssessmentError[] = [];
-  window.tracker.onDidFailToKeep(({ error }) => told.push(error));
-  return { desk, window, told };
+  const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched', 3) });
+  const failures: AssessmentError[] = [];
+  window.tracker.onDidFailToKeep(({ error }) => failures.push(error));
+  return { fixture, window, failures };
 }
 
 test('F66 a run that was accepted while the disk was full is told of with its ID, and kept once there is space', async (t) => {
-  const { desk, window, told } = await startOnFullDisk(t);
+  const { fixture, window, failures } = await startOnFullDisk(t);
   const run = await window.start();
-  const [remote] = desk.service.runs();
+  const [remote] = fixture.service.runs();
   assert.ok(run.state === 'running');
   assert.equal(run.runId, remote?.id);
   assert.deepEqual(
-    told.map(({ kind, data }) => [kind, data.subject, data.detail]),
+    failures.map(({ kind, data }) => [kind, data.subject, data.detail]),
     [['notKept', remote?.id, 'ENOSPC']],
   );
   assert.equal(window.tracker.unsavedRunId(run.id), undefined, 'it is saved');
-  assert.equal(desk.sent('/dispatch'), 1);
+  assert.equal(fixture.sent('/dispatch'), 1);
 });
 
 test('F66 while the disk stays full no other window takes the run for an unconfirmed one', async (t) => {
-  const { desk, window, told } = await startOnFullDisk(t);
+  const { fixture, window, failures } = await startOnFullDisk(t);
   const started = window.tracker.start(await window.assessment());
-  await eventually(() => told.length > 0, 'the person is told');
+  await eventually(() => failures.length > 0, 'the user is notified');
   const [{ id }] = window.store.all() as [Run];
-  assert.equal(window.tracker.unsavedRunId(id), desk.service.runs()[0]?.id);
-  const other = openWindow(t, desk);
+  assert.equal(window.tracker.unsavedRunId(id), fixture.service.runs()[0]?.id);
+  const other = openWindow(t, fixture);
   await other.tracker.resume();
-  const run = await desk.clock.passUntil(started, desk.traffic);
+  const run = await fixture.clock.passUntil(started, fixture.traffic);
   assert.equal(run?.state, 'running');
   assert.deepEqual(
     [...window.lines, ...other.lines].filter((line) => line.includes('unknown')),
@@ -76,71 +76,74 @@ const robberies = [
 ] as const;
 for (const [what, rob] of robberies) {
   test(`F65 a run ${what} when the service has accepted it is kept all the same, and seen to its end`, async (t) => {
-    const { desk, window } = await setUpWindow(t, {
+    const { fixture, window } = await setUpWindow(t, {
       store: (root, deps) => new RobbedStore(rob, root, deps),
     });
-    const told: AssessmentError[] = [];
-    window.tracker.onDidFailToKeep(({ error }) => told.push(error));
+    const failures: AssessmentError[] = [];
+    window.tracker.onDidFailToKeep(({ error }) => failures.push(error));
     const run = await window.start();
-    const [remote] = desk.service.runs();
+    const [remote] = fixture.service.runs();
     assert.ok(run.state === 'running');
-    assert.deepEqual([run.runId, told], [remote?.id, []]);
-    const other = openWindow(t, desk);
+    assert.deepEqual([run.runId, failures], [remote?.id, []]);
+    const other = openWindow(t, fixture);
     await other.tracker.resume();
     assert.deepEqual(other.store.get(run.id), asJournaled(run));
-    await desk.service.finishRun(run.runId);
+    await fixture.service.finishRun(run.runId);
     await window.untilEnded(run.id);
     const ended = [...window.ended, ...other.ended].map(({ state }) => state);
-    assert.deepEqual([ended, desk.sent('/dispatch')], [['succeeded'], 1]);
+    assert.deepEqual([ended, fixture.sent('/dispatch')], [['succeeded'], 1]);
   });
 
   test(`F65 a run ${what} when the answer to its dispatch is lost is told of as unknown`, async (t) => {
-    const desk = await setUpDesk(t);
-    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
-    const window = openWindow(t, desk, { store: (root, deps) => new RobbedStore(rob, root, deps) });
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
+    const window = openWindow(t, fixture, { store: (root, deps) => new RobbedStore(rob, root, deps) });
     const { id } = await window.start();
     assert.deepEqual(
       window.ended.map((run) => [run.id, run.state, run.targets[0]?.upload?.state]),
       [[id, 'unknown', 'confirmed']],
     );
-    assert.equal((await desk.clock.passUntil(window.tracker.resend(id), desk.traffic)).state, 'running');
+    assert.equal(
+      (await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic)).state,
+      'running',
+    );
   });
 }
 
 /** A start whose reservation the disk does not take, and that the service does not cancel for now; `heal` ends the latter. */
 async function reserveUnkept(t: TestContext, notes?: RunNotes) {
-  const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('reserved', 5), notes });
+  const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('reserved', 5), notes });
   await window.tracker.resume();
   const reply = { kind: 'reply' as const, status: 503 };
-  const heal = desk.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
+  const heal = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
   const run = await window.start();
   assert.ok(run.state === 'failed');
   assert.deepEqual(
-    [run.failure.kind, run.targets[0]?.upload, states(desk)],
+    [run.failure.kind, run.targets[0]?.upload, states(fixture)],
     ['diskFull', undefined, ['reserved']],
   );
-  return { desk, window, heal };
+  return { fixture, window, heal };
 }
 
 test('F66 a reserved file that the disk does not take is cancelled once the disk and the service are well', async (t) => {
-  const { desk, window, heal } = await reserveUnkept(t);
+  const { fixture, window, heal } = await reserveUnkept(t);
   heal();
-  await pass(desk, minuteMs);
+  await pass(fixture, minuteMs);
   assert.equal(window.store.all()[0]?.targets[0]?.upload?.state, 'cancelled');
-  assert.deepEqual(states(desk), ['cancelled']);
+  assert.deepEqual(states(fixture), ['cancelled']);
 });
 
 test('F66 a reserved file that the disk does not take is cancelled by the next window where this one closes first', async (t) => {
   const values = memory();
   const notes = new RunNotes(values, { log: silent });
-  const { desk, window, heal } = await reserveUnkept(t, notes);
+  const { fixture, window, heal } = await reserveUnkept(t, notes);
   window.tracker.dispose();
   heal();
-  const next = openWindow(t, desk, { notes });
+  const next = openWindow(t, fixture, { notes });
   await next.store.reload();
   const following = notes.follow(next.store);
   t.after(() => following.dispose());
-  await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
-  await pass(desk, minuteMs);
-  assert.deepEqual([states(desk), values.keys()], [['cancelled'], []]);
+  await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+  await pass(fixture, minuteMs);
+  assert.deepEqual([states(fixture), values.keys()], [['cancelled'], []]);
 });

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import { silent } from '../../../silentLog.ts';
-import { dayMs, minuteMs, pass, stayAwake } from '../days.ts';
-import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { dayMs, minuteMs, pass, stayAwake } from '../passTime.ts';
+import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 
 type Journal = Record<string, unknown>;
 
 /** Rewrites the journal of a run as another version would. */
-async function rewrite(desk: Desk, id: string, change: (journal: Journal) => Journal): Promise<string> {
-  const path = join(desk.root, id, 'run.json');
+async function rewrite(fixture: Fixture, id: string, change: (journal: Journal) => Journal): Promise<string> {
+  const path = join(fixture.root, id, 'run.json');
   const text = JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as Journal));
   await writeFile(path, text);
   return text;
@@ -27,7 +27,7 @@ describe('a journal of another version', () => {
   ];
   for (const [what, change] of others) {
     test(`F99 ${what} is listed and left as it is: not asked about, not swept, not offered as lost`, async (t) => {
-      const desk = await setUpDesk(t);
+      const fixture = await setUpFixture(t);
       const memory = new Map<string, unknown>();
       const notes = new RunNotes(
         {
@@ -37,58 +37,58 @@ describe('a journal of another version', () => {
         },
         { log: silent },
       );
-      const first = openWindow(t, desk, { notes });
+      const first = openWindow(t, fixture, { notes });
       const following = notes.follow(first.store);
-      const { id } = await trackRemoteRun(desk, first);
+      const { id } = await trackRemoteRun(fixture, first);
       first.tracker.dispose();
       following.dispose();
-      const text = await rewrite(desk, id, (journal) => ({ ...journal, ...change, more: { here: true } }));
-      const folder = join(desk.root, id);
+      const text = await rewrite(fixture, id, (journal) => ({ ...journal, ...change, more: { here: true } }));
+      const folder = join(fixture.root, id);
       await writeFile(join(folder, 'archive-0.tar.gz'), 'source');
-      const asked = desk.sent(/./);
-      desk.clock.advance(100 * dayMs);
-      const next = openWindow(t, desk, { notes });
-      await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+      const asked = fixture.sent(/./);
+      fixture.clock.advance(100 * dayMs);
+      const next = openWindow(t, fixture, { notes });
+      await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
       notes.follow(next.store);
-      await stayAwake(desk, 26);
-      await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+      await stayAwake(fixture, 26);
+      await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
       assert.deepEqual([next.store.all(), next.store.foreign().map((run) => run.id)], [[], [id]]);
       assert.equal(await readFile(join(folder, 'run.json'), 'utf8'), text);
       const kept = (await readdir(folder)).filter((name) => !/^(lease|lock)$/.test(name));
       assert.deepEqual(kept.toSorted(), ['archive-0.tar.gz', 'run.json']);
-      assert.deepEqual([desk.sent(/./), notes.lost(next.store), memory.size], [asked, [], 1]);
+      assert.deepEqual([fixture.sent(/./), notes.lost(next.store), memory.size], [asked, [], 1]);
     });
   }
 
   test('F99 is heard of when it comes, and when it goes', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const heard: string[][] = [];
     window.store.onDidChangeForeign(() => heard.push(window.store.foreign().map(({ id }) => id)));
-    const { id } = await trackRemoteRun(desk, window);
-    await rewrite(desk, id, (journal) => ({ ...journal, version: 2 }));
+    const { id } = await trackRemoteRun(fixture, window);
+    await rewrite(fixture, id, (journal) => ({ ...journal, version: 2 }));
     await window.store.reload();
-    await rewrite(desk, id, (journal) => ({ ...journal, version: 1 }));
+    await rewrite(fixture, id, (journal) => ({ ...journal, version: 1 }));
     await window.store.reload();
     assert.deepEqual([heard, window.store.all().map((run) => run.id)], [[[id], []], [id]]);
   });
 
   test('F99 is asked about no more by the window that watched it', async (t) => {
-    const { desk, id } = await setUpRun(t);
-    const text = await rewrite(desk, id, (journal) => ({ ...journal, version: 2 }));
-    const asked = desk.sent('/describe');
-    await pass(desk, 10 * minuteMs);
-    assert.equal(desk.sent('/describe'), asked);
-    assert.equal(await readFile(join(desk.root, id, 'run.json'), 'utf8'), text);
-    assert.ok((await stat(join(desk.root, id))).isDirectory());
+    const { fixture, id } = await setUpRun(t);
+    const text = await rewrite(fixture, id, (journal) => ({ ...journal, version: 2 }));
+    const asked = fixture.sent('/describe');
+    await pass(fixture, 10 * minuteMs);
+    assert.equal(fixture.sent('/describe'), asked);
+    assert.equal(await readFile(join(fixture.root, id, 'run.json'), 'utf8'), text);
+    assert.ok((await stat(join(fixture.root, id))).isDirectory());
   });
 
   test('F99 with members that this version does not know keeps them to the end of the run', async (t) => {
-    const desk = await setUpDesk(t);
-    const first = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    const first = openWindow(t, fixture);
     const run = await first.start();
     assert.ok(run.state === 'running');
     first.tracker.dispose();
-    await rewrite(desk, run.id, (journal) => {
+    await rewrite(fixture, run.id, (journal) => {
       const [target] = journal['targets'] as [Record<string, Journal>];
       const { archive, upload } = target;
       return {
@@ -97,12 +97,12 @@ describe('a journal of another version', () => {
         targets: [{ ...target, more: 2, archive: { ...archive, more: 3 }, upload: { ...upload, more: 4 } }],
       };
     });
-    const next = openWindow(t, desk);
-    await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
-    await desk.service.finishRun(run.runId);
+    const next = openWindow(t, fixture);
+    await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+    await fixture.service.finishRun(run.runId);
     await next.untilEnded(run.id);
-    await pass(desk, minuteMs);
-    const ended = JSON.parse(await readFile(join(desk.root, run.id, 'run.json'), 'utf8')) as Journal;
+    await pass(fixture, minuteMs);
+    const ended = JSON.parse(await readFile(join(fixture.root, run.id, 'run.json'), 'utf8')) as Journal;
     const [target] = ended['targets'] as [Record<string, Journal>];
     assert.deepEqual([ended['state'], target['upload']?.['state']], ['succeeded', 'deleted']);
     assert.deepEqual(
@@ -113,7 +113,7 @@ describe('a journal of another version', () => {
   });
 
   test('F99 with members of its input that this version does not know keeps them, and the run goes on', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
+    const { fixture, window, id } = await setUpRun(t);
     const input = {
       target_urls: ['https://staging.example.com/'],
       depth: 3,
@@ -121,10 +121,10 @@ describe('a journal of another version', () => {
       preference: { preferences: [{ kind: 'DONT', preference: 'Do not order.', weight: 1 }] },
       resume: { workflow_id: 'blackbox-crawl', workflow_run_id: 'run-1', from: 'start' },
     };
-    await rewrite(desk, id, (journal) => ({ ...journal, workflow: 'blackbox-crawl', input }));
+    await rewrite(fixture, id, (journal) => ({ ...journal, workflow: 'blackbox-crawl', input }));
     await window.store.reload();
     await window.tracker.rename(id, 'Staging');
-    const kept = JSON.parse(await readFile(join(desk.root, id, 'run.json'), 'utf8')) as Journal;
+    const kept = JSON.parse(await readFile(join(fixture.root, id, 'run.json'), 'utf8')) as Journal;
     assert.deepEqual([kept['label'], kept['input']], ['Staging', input]);
   });
 });

@@ -6,8 +6,8 @@ import { isPastWatching } from '../../../../src/core/run/state/deadlines.ts';
 import { type Run, type RunIn, shared } from '../../../../src/core/run/state/run.ts';
 import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk, type WindowOptions } from '../runWindow.ts';
+import { storeWithoutSpaceFor } from '../hookedStore.ts';
+import { openWindow, setUpFixture, type WindowOptions } from '../runWindow.ts';
 import { runOf } from '../sampleRuns.ts';
 import { seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
 import { memory, startUnkept, states } from '../uploads.ts';
@@ -15,61 +15,61 @@ import { silent } from '../../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
 
-/** A window at a desk, whose runs are noted. */
+/** A window at a fixture, whose runs are noted. */
 async function setUpNotes(t: TestContext, options: WindowOptions = {}) {
-  const desk = await setUpDesk(t);
+  const fixture = await setUpFixture(t);
   const values = memory();
   const notes = new RunNotes(values, { log: silent });
-  const window = openWindow(t, desk, { ...options, notes });
+  const window = openWindow(t, fixture, { ...options, notes });
   const following = notes.follow(window.store);
   t.after(() => following.dispose());
-  return { desk, values, notes, window };
+  return { fixture, values, notes, window };
 }
 
 describe('the notes of runs under way', () => {
   test('F93 offer a run whose folder is gone, without a token, until it is over', async (t) => {
-    const { desk, notes, window } = await setUpNotes(t);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { fixture, notes, window } = await setUpNotes(t);
+    const { id, runId } = await trackRemoteRun(fixture, window);
     assert.deepEqual(notes.lost(window.store), []);
     window.tracker.dispose();
-    await rm(desk.root, { recursive: true });
-    const rebuilt = openWindow(t, desk);
+    await rm(fixture.root, { recursive: true });
+    const rebuilt = openWindow(t, fixture);
     await rebuilt.tracker.resume();
     const [lost, ...more] = notes.lost(rebuilt.store);
-    assert.deepEqual([lost?.note.runId, lost?.note.targets[0]?.folder, more], [runId, desk.folder, []]);
-    assert.ok(!JSON.stringify(lost).includes(desk.service.token));
+    assert.deepEqual([lost?.note.runId, lost?.note.targets[0]?.folder, more], [runId, fixture.folder, []]);
+    assert.ok(!JSON.stringify(lost).includes(fixture.service.token));
     const again = notes.follow(rebuilt.store);
     t.after(() => again.dispose());
     const run = await rebuilt.tracker.track(lost!.note);
     assert.notEqual(run.id, id);
     assert.deepEqual(notes.lost(rebuilt.store), [], 'what is tracked again is not lost');
     await notes.forget(lost!.key);
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     await rebuilt.untilEnded(run.id);
     await rebuilt.tracker.remove(run.id);
     assert.deepEqual(notes.lost(rebuilt.store), []);
   });
 
   test('F93 keep when a run began, all its folders, and what of it is deleted from the service at its end', async (t) => {
-    const { desk, notes, window } = await setUpNotes(t);
+    const { fixture, notes, window } = await setUpNotes(t);
     const [target] = (await window.assessment()).targets;
     const first = await window.start({ targets: [target!, { ...target!, folder: '/docs', name: 'docs' }] });
     assert.ok(first.state === 'running');
     window.tracker.dispose();
-    await rm(desk.root, { recursive: true });
-    desk.clock.advance(2 * dayMs);
-    const rebuilt = openWindow(t, desk);
+    await rm(fixture.root, { recursive: true });
+    fixture.clock.advance(2 * dayMs);
+    const rebuilt = openWindow(t, fixture);
     await rebuilt.tracker.resume();
     const run = await rebuilt.tracker.track(notes.lost(rebuilt.store)[0]!.note);
     const known = (of: Run) => of.targets.map(({ folder, name, upload }) => [folder, name, upload?.fileId]);
     assert.deepEqual(known(run), known(first));
     assert.ok(run.state === 'running' && run.dispatchedAt === first.dispatchedAt);
     assert.equal(run.createdAt, first.dispatchedAt, 'what was started since is newer');
-    assert.equal(isPastWatching(run, desk.clock.now() + 29 * dayMs), false, 'it has just answered');
-    await desk.service.finishRun(run.runId);
+    assert.equal(isPastWatching(run, fixture.clock.now() + 29 * dayMs), false, 'it has just answered');
+    await fixture.service.finishRun(run.runId);
     await rebuilt.untilEnded(run.id);
     await rebuilt.until(run.id, ({ targets }) => targets.every(({ upload }) => upload?.state === 'deleted'));
-    assert.deepEqual(states(desk), ['deleted', 'deleted']);
+    assert.deepEqual(states(fixture), ['deleted', 'deleted']);
   });
 
   const noted = {
@@ -81,15 +81,15 @@ describe('the notes of runs under way', () => {
   } as const;
 
   test('F93 offer no run that is there without its run ID, and take nothing else in the memory for a note', async (t) => {
-    const { desk, values, notes, window } = await setUpNotes(t);
-    const { id } = await seedUnknownRun(desk, window);
+    const { fixture, values, notes, window } = await setUpNotes(t);
+    const { id } = await seedUnknownRun(fixture, window);
     const note = { ...noted, targets: [{ folder: '/shop', name: 'shop' }] };
     for (const key of [`run:${id}`, 'choice', 'former:run:1']) await values.update(key, note);
     assert.deepEqual(notes.lost(window.store), []);
   });
 
   test('F93 are written once, and only of a run under way', async (t) => {
-    const { values, desk, window } = await setUpNotes(t);
+    const { values, fixture, window } = await setUpNotes(t);
     const { update } = values;
     const written: string[] = [];
     values.update = (key, value) => {
@@ -100,15 +100,15 @@ describe('the notes of runs under way', () => {
     await window.store.apply(run.id, { type: 'renamed', label: 'Monday', at: 6 });
     assert.ok(run.state === 'running');
     assert.deepEqual(written, [`run:${run.id} noted`]);
-    await desk.service.finishRun(run.runId);
+    await fixture.service.finishRun(run.runId);
     await window.untilEnded(run.id);
     await window.store.apply(run.id, { type: 'renamed', label: 'Tuesday', at: 7 });
     assert.deepEqual(written, [`run:${run.id} noted`, `run:${run.id} forgotten`]);
   });
 
   test('F93 are not written again of a run that goes, and that they were not written is logged', async (t) => {
-    const { desk, values, notes, window } = await setUpNotes(t);
-    const { id } = await trackRemoteRun(desk, window);
+    const { fixture, values, notes, window } = await setUpNotes(t);
+    const { id } = await trackRemoteRun(fixture, window);
     await notes.forgetRun(id);
     await window.store.remove(id);
     assert.deepEqual([notes.lost(window.store), values.keys()], [[], []]);
@@ -121,8 +121,8 @@ describe('the notes of runs under way', () => {
   });
 
   test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {
-    const { desk, values, notes, window } = await setUpNotes(t);
-    const { id } = await trackRemoteRun(desk, window);
+    const { fixture, values, notes, window } = await setUpNotes(t);
+    const { id } = await trackRemoteRun(fixture, window);
     await window.store.remove(id);
     assert.equal(notes.lost(window.store).length, 1);
     await notes.forgetRun(id);
@@ -131,19 +131,19 @@ describe('the notes of runs under way', () => {
   });
 
   /** A window that finds, with the notes, what another has left. */
-  async function openNext(t: TestContext, { desk, notes }: Awaited<ReturnType<typeof setUpNotes>>) {
-    const next = openWindow(t, desk, { notes });
+  async function openNext(t: TestContext, { fixture, notes }: Awaited<ReturnType<typeof setUpNotes>>) {
+    const next = openWindow(t, fixture, { notes });
     await next.store.reload();
     const again = notes.follow(next.store);
     t.after(() => again.dispose());
-    await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+    await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
     return next;
   }
 
   for (const state of ['dispatching', 'unknown'] as const) {
     test(`F66 give their run ID to a run whose journal still says ${state}, and nobody is told that it is unknown`, async (t) => {
       const set = await setUpNotes(t);
-      const { desk, notes, window } = set;
+      const { fixture, notes, window } = set;
       const run = await window.start();
       assert.ok(run.state === 'running');
       window.tracker.dispose();
@@ -151,29 +151,29 @@ describe('the notes of runs under way', () => {
       const former = { ...shared(run), intendedAt };
       const reason = { kind: 'timeout' } as const;
       const behind = state === 'unknown' ? { ...former, state, reason } : { ...former, state };
-      await new RunStore(desk.root, { clock: desk.clock, log: silent }).create(behind);
+      await new RunStore(fixture.root, { clock: fixture.clock, log: silent }).create(behind);
       const next = await openNext(t, set);
       assert.equal((await next.untilState(run.id, 'running')).runId, runId);
       assert.deepEqual([next.ended, notes.lost(next.store)], [[], []]);
-      await desk.service.finishRun(runId);
+      await fixture.service.finishRun(runId);
       await next.untilEnded(run.id);
-      assert.deepEqual([set.values.keys(), desk.sent('/dispatch')], [[], 1]);
+      assert.deepEqual([set.values.keys(), fixture.sent('/dispatch')], [[], 1]);
     });
   }
 
   test('F66 are written when a full disk does not take that a run was accepted, and bring it back', async (t) => {
     const set = await setUpNotes(t, { store: storeWithoutSpaceFor('dispatched') });
-    const { desk, window } = set;
+    const { fixture, window } = set;
     await startUnkept(window);
     const next = await openNext(t, set);
     const [run] = next.store.all();
     assert.ok(run?.state === 'running', run?.state);
-    assert.deepEqual([run.runId, desk.sent('/dispatch')], [desk.service.runs()[0]?.id, 1]);
+    assert.deepEqual([run.runId, fixture.sent('/dispatch')], [fixture.service.runs()[0]?.id, 1]);
   });
 
   test('that are damaged keep no run from staying unknown', async (t) => {
     const set = await setUpNotes(t);
-    const { id } = await seedUnknownRun(set.desk, set.window);
+    const { id } = await seedUnknownRun(set.fixture, set.window);
     await set.values.update(`run:${id}`, { runId: 7 });
     const next = await openNext(t, set);
     assert.equal(next.store.get(id)?.state, 'unknown');

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import promises, { rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
-import { minuteMs, pass } from '../days.ts';
-import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { minuteMs, pass } from '../passTime.ts';
+import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, startRemoteRun, trackRun, trackRunThatEndsUnseen, setUpRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 
 /** Puts a file where the folder of the runs is: nothing can be written there, whoever runs the test. The returned function brings the folder back. */
-async function loseStorage({ root }: Desk): Promise<() => Promise<void>> {
+async function loseStorage({ root }: Fixture): Promise<() => Promise<void>> {
   await rename(root, `${root}.away`);
   await writeFile(root, '');
   return async () => {
@@ -18,7 +18,7 @@ async function loseStorage({ root }: Desk): Promise<() => Promise<void>> {
 }
 
 /** Has the system say that the folder of the runs is on a read-only disk; the returned function undoes it. */
-function mountReadOnly(t: TestContext, { root }: Desk): () => void {
+function mountReadOnly(t: TestContext, { root }: Fixture): () => void {
   const { access } = promises;
   const { mock } = t.mock.method(promises, 'access', async (path: string, mode: number) => {
     if (path.startsWith(root)) throw Object.assign(new Error('read-only'), { code: 'EROFS' });
@@ -35,40 +35,40 @@ function mountReadOnly(t: TestContext, { root }: Desk): () => void {
 
 describe('storage that cannot be written', () => {
   test('F66 refuses a start, and to send one again, with the cause and before anything is sent', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const unknown = await seedUnknownRun(desk, window);
-    const remote = await startRemoteRun(desk);
-    await loseStorage(desk);
-    const sent = desk.service.requests.length;
+    const { fixture, window } = await setUpWindow(t);
+    const unknown = await seedUnknownRun(fixture, window);
+    const remote = await startRemoteRun(fixture);
+    await loseStorage(fixture);
+    const sent = fixture.service.requests.length;
     const refused = { kind: 'storage', data: { detail: 'EEXIST' } };
-    await assert.rejects(window.tracker.claim([desk.folder]), refused);
+    await assert.rejects(window.tracker.claim([fixture.folder]), refused);
     await assert.rejects(window.tracker.start(await window.assessment()), refused);
     await assert.rejects(window.tracker.resend(unknown.id), refused);
-    assert.deepEqual([desk.service.requests.length, window.store.all()], [sent, [unknown]]);
-    await assert.rejects(trackRun(desk, window, remote), refused);
+    assert.deepEqual([fixture.service.requests.length, window.store.all()], [sent, [unknown]]);
+    await assert.rejects(trackRun(fixture, window, remote), refused);
   });
 
   test('F66 that is lost while a person is asked has nothing sent', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const confirmUpload = async (): Promise<boolean> => {
-      await loseStorage(desk);
+      await loseStorage(fixture);
       return true;
     };
-    await assert.rejects(startWith(window, desk, { confirmUpload }), { kind: 'storage' });
-    assert.equal(desk.service.requests.length, 0);
+    await assert.rejects(startWith(window, fixture, { confirmUpload }), { kind: 'storage' });
+    assert.equal(fixture.service.requests.length, 0);
   });
 
   test('F66 does not keep a run whose lease is held from being asked about, and its end is saved once it can be', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    const bringBack = await loseStorage(desk);
-    const asked = desk.sent('/describe');
-    await pass(desk, 5 * minuteMs);
-    assert.ok(desk.sent('/describe') - asked > 2);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    const bringBack = await loseStorage(fixture);
+    const asked = fixture.sent('/describe');
+    await pass(fixture, 5 * minuteMs);
+    assert.ok(fixture.sent('/describe') - asked > 2);
     assert.deepEqual([window.store.get(id)?.state, window.store.problem], ['running', 'EEXIST']);
     const warned = window.warnings.filter((line) => line.includes(`lease of run ${id}`));
     assert.equal(warned.length, 1, window.warnings.join('\n'));
-    await desk.service.finishRun(runId);
-    await pass(desk, 20 * minuteMs);
+    await fixture.service.finishRun(runId);
+    await pass(fixture, 20 * minuteMs);
     assert.deepEqual([window.store.get(id)?.state, window.ended], ['running', []]);
     await bringBack();
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
@@ -76,16 +76,16 @@ describe('storage that cannot be written', () => {
   });
 
   test('F66 shows a run that no window drives as it was last known, says why, and takes it up once it can', async (t) => {
-    const desk = await setUpDesk(t);
-    const id = await trackRunThatEndsUnseen(t, desk);
-    const makeWritable = mountReadOnly(t, desk);
-    const window = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    const id = await trackRunThatEndsUnseen(t, fixture);
+    const makeWritable = mountReadOnly(t, fixture);
+    const window = openWindow(t, fixture);
     const problems: (string | undefined)[] = [];
     window.store.onDidChangeProblem(() => problems.push(window.store.problem));
-    const asked = desk.sent('/describe');
+    const asked = fixture.sent('/describe');
     await window.tracker.resume();
-    await pass(desk, 5 * minuteMs);
-    assert.deepEqual([window.store.get(id)?.state, desk.sent('/describe') - asked], ['running', 0]);
+    await pass(fixture, 5 * minuteMs);
+    assert.deepEqual([window.store.get(id)?.state, fixture.sent('/describe') - asked], ['running', 0]);
     assert.equal(window.tracker.nextCheckAt(id), undefined);
     assert.ok(!window.lines.some((line) => line.includes('could not be taken over')));
     makeWritable();
@@ -94,8 +94,8 @@ describe('storage that cannot be written', () => {
   });
 
   test('F66 that is only full is another matter, and is not taken for such', async (t) => {
-    const desk = await setUpDesk(t);
-    const { store } = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    const { store } = openWindow(t, fixture);
     t.mock.method(promises, 'access', () => {
       throw Object.assign(new Error('full'), { code: 'ENOSPC' });
     });

@@ -6,8 +6,8 @@ import { describe, test, type TestContext } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { stayAwake } from '../days.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { stayAwake } from '../passTime.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { runOf } from '../sampleRuns.ts';
 import { silent } from '../../../silentLog.ts';
 
@@ -16,19 +16,19 @@ const dayMs = 24 * 3600_000;
 describe('the history', () => {
   /** A store with these runs, and the runs left after a window of it opened at a time. */
   async function leftAfter(t: TestContext, runs: readonly Run[], days: number, keep = 90): Promise<string[]> {
-    const desk = await setUpDesk(t);
-    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
+    const fixture = await setUpFixture(t);
+    const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });
     for (const run of runs) await seeded.create(run);
-    desk.clock.advance(days * dayMs - desk.clock.now());
-    const window = openWindow(t, desk, { retainLocalDays: keep });
-    await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
-    await stayAwake(desk, 25, 60);
+    fixture.clock.advance(days * dayMs - fixture.clock.now());
+    const window = openWindow(t, fixture, { retainLocalDays: keep });
+    await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+    await stayAwake(fixture, 25, 60);
     return window.store
       .all()
       .map(({ id }) => id)
       .sort();
   }
-  const told = (run: Run, id: string): Run => ({
+  const notified = (run: Run, id: string): Run => ({
     ...run,
     id,
     noticeDue: false,
@@ -36,38 +36,38 @@ describe('the history', () => {
   });
 
   test('loses ended runs once they have been older than the setting says for a day of waking time', async (t) => {
-    const runs = [told(runOf.succeeded, 'a'), told(runOf.failed, 'b')];
+    const runs = [notified(runOf.succeeded, 'a'), notified(runOf.failed, 'b')];
     assert.deepEqual(await leftAfter(t, runs, 89), ['a', 'b']);
     assert.deepEqual(await leftAfter(t, runs, 91), []);
     assert.deepEqual(await leftAfter(t, runs, 3, 2), []);
   });
 
   test('F98 outlasts a wall clock that is 91 days ahead at one start, and at many', async (t) => {
-    const desk = await setUpDesk(t);
-    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
-    await seeded.create(told({ ...runOf.succeeded, endedAt: desk.clock.now() } as Run, 'a'));
+    const fixture = await setUpFixture(t);
+    const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });
+    await seeded.create(notified({ ...runOf.succeeded, endedAt: fixture.clock.now() } as Run, 'a'));
     for (let start = 0; start < 30; start += 1) {
-      desk.clock.moveWall(91 * dayMs);
-      const window = openWindow(t, desk);
-      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
-      await stayAwake(desk, 1);
+      fixture.clock.moveWall(91 * dayMs);
+      const window = openWindow(t, fixture);
+      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      await stayAwake(fixture, 1);
       assert.deepEqual(window.store.all().map(({ id }) => id), ['a']); // prettier-ignore
-      desk.clock.moveWall(-91 * dayMs);
-      await stayAwake(desk, 1.5);
+      fixture.clock.moveWall(-91 * dayMs);
+      await stayAwake(fixture, 1.5);
       window.tracker.dispose();
     }
   });
 
   test('is counted by several windows together, and no faster than time passes', async (t) => {
-    const desk = await setUpDesk(t);
-    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
-    await seeded.create(told(runOf.succeeded, 'a'));
+    const fixture = await setUpFixture(t);
+    const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });
+    await seeded.create(notified(runOf.succeeded, 'a'));
     for (const left of [1, 1, 0]) {
       // prettier-ignore
-      const windows = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
-      for (const { tracker } of windows) await desk.clock.passUntil(tracker.resume(), desk.traffic);
+      const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
+      for (const { tracker } of windows) await fixture.clock.passUntil(tracker.resume(), fixture.traffic);
       // Twice this is less than a day, and three times is much more.
-      await stayAwake(desk, 11.5);
+      await stayAwake(fixture, 11.5);
       // Any of them may have removed it.
       await windows[0]!.store.reload();
       assert.equal(windows[0]!.store.all().length, left);
@@ -76,7 +76,7 @@ describe('the history', () => {
   });
 
   test('never loses a run that still needs a person', async (t) => {
-    const runs = [{ ...runOf.unknown, id: 'unknown' }, told(runOf.succeeded, 'told')];
+    const runs = [{ ...runOf.unknown, id: 'unknown' }, notified(runOf.succeeded, 'notified')];
     assert.deepEqual(await leftAfter(t, runs, 400), ['unknown']);
   });
 
@@ -88,12 +88,12 @@ describe('the history', () => {
   });
 
   test('F97 keeps the archives of a run whose results are missing for a week and a day of waking time, and no longer', async (t) => {
-    const desk = await setUpDesk(t);
-    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
+    const fixture = await setUpFixture(t);
+    const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });
     const { targets } = runOf.succeeded;
     const [{ archive }] = targets as [(typeof targets)[number]];
     const file = join(seeded.folderOf('old'), archive!.file);
-    const uploadedAt = desk.clock.now();
+    const uploadedAt = fixture.clock.now();
     await seeded.create({
       ...runOf.succeeded,
       id: 'old',
@@ -106,28 +106,28 @@ describe('the history', () => {
     } as Run);
     await writeFile(file, '');
     const isKeptAfter = async (ms: number): Promise<boolean> => {
-      desk.clock.advance(ms);
-      const window = openWindow(t, desk);
-      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      fixture.clock.advance(ms);
+      const window = openWindow(t, fixture);
+      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
       return existsSync(file);
     };
     assert.deepEqual([await isKeptAfter(7 * dayMs), await isKeptAfter(1)], [true, true]);
-    await stayAwake(desk, 25);
+    await stayAwake(fixture, 25);
     assert.equal(existsSync(file), false);
   });
 
   test('F65 keeps the archive of a run whose journal is damaged for a week, and no longer; the damaged journal stays', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const { id } = await window.start();
     window.tracker.dispose();
-    await writeFile(join(desk.root, id, 'run.json'), '{');
+    await writeFile(join(fixture.root, id, 'run.json'), '{');
     const leftAfter = async (ms: number): Promise<string[]> => {
-      desk.clock.advance(ms);
-      const next = openWindow(t, desk);
-      await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
-      await stayAwake(desk, 25);
+      fixture.clock.advance(ms);
+      const next = openWindow(t, fixture);
+      await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+      await stayAwake(fixture, 25);
       next.tracker.dispose();
-      const names = await readdir(join(desk.root, id));
+      const names = await readdir(join(fixture.root, id));
       return names.filter((name) => /^(archive-|run)/.test(name)).map((name) => name.replace(/-\d+$/, ''));
     };
     assert.deepEqual(await leftAfter(5 * dayMs), ['archive-0.tar.gz', 'run.json.damaged']);
@@ -135,11 +135,11 @@ describe('the history', () => {
   });
 
   test('keeps the name that a person gives a run, and gives the usual one back', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     await window.store.create(runOf.succeeded);
     const { id } = runOf.succeeded;
     await window.tracker.rename(id, '  Before the release  ');
-    const other = openWindow(t, desk);
+    const other = openWindow(t, fixture);
     await other.store.reload();
     assert.equal(other.store.get(id)?.label, 'Before the release');
     await other.tracker.rename(id, ' ');

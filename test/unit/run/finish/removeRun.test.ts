@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
-import { storeThat, storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, startRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
-/** An unknown run of one window, which another window at the same desk knows as well. */
+/** An unknown run of one window, which another window at the same fixture knows as well. */
 async function sharedUnknownRun(t: TestContext) {
-  const { desk, window } = await setUpWindow(t);
-  const { id } = await seedUnknownRun(desk, window);
-  const other = openWindow(t, desk);
+  const { fixture, window } = await setUpWindow(t);
+  const { id } = await seedUnknownRun(fixture, window);
+  const other = openWindow(t, fixture);
   await other.store.reload();
-  return { desk, window, other, id };
+  return { fixture, window, other, id };
 }
 
 describe('a run that is removed', () => {
@@ -23,32 +23,32 @@ describe('a run that is removed', () => {
     [false, 'confirmed'],
   ] as const) {
     test(`while it is unknown is gone, and its file is ${left} when deleting is set to ${String(deleteSource)}`, async (t) => {
-      const { desk, window } = await setUpWindow(t, { deleteSource });
-      const { id } = await seedUnknownRun(desk, window);
-      await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
-      assert.deepEqual([states(desk), window.store.all(), await readdir(desk.root)], [[left], [], []]);
+      const { fixture, window } = await setUpWindow(t, { deleteSource });
+      const { id } = await seedUnknownRun(fixture, window);
+      await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+      assert.deepEqual([states(fixture), window.store.all(), await readdir(fixture.root)], [[left], [], []]);
       // A confirmed file is deleted, and only where it is to stay the service is asked whether it is confirmed at all.
-      const sent = [desk.sent('/delete'), desk.sent('/cancel-upload')];
+      const sent = [fixture.sent('/delete'), fixture.sent('/cancel-upload')];
       assert.deepEqual(sent, deleteSource ? [1, 0] : [0, 1]);
     });
   }
 
   test('after its end takes along what could not be taken off the service then', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const heal = desk.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
-    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
+    const { fixture, window } = await setUpWindow(t);
+    const heal = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
     const { id } = await window.start();
-    assert.deepEqual(states(desk), ['reserved']);
+    assert.deepEqual(states(fixture), ['reserved']);
     heal();
-    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
-    assert.deepEqual([states(desk), await readdir(desk.root)], [['cancelled'], []]);
-    assert.equal(desk.sent('/delete'), 0);
+    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+    assert.deepEqual([states(fixture), await readdir(fixture.root)], [['cancelled'], []]);
+    assert.equal(fixture.sent('/delete'), 0);
   });
 
   test('takes a file along that was confirmed without our knowing, whatever the service answers to a cancellation of it', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const heal = desk.service.addFault({ match: { path: '/confirm-upload' }, after: { kind: 'reset' } });
-    const unknown = desk.service.addFault({
+    const { fixture, window } = await setUpWindow(t);
+    const heal = fixture.service.addFault({ match: { path: '/confirm-upload' }, after: { kind: 'reset' } });
+    const unknown = fixture.service.addFault({
       match: { path: '/cancel-upload' },
       before: { kind: 'reply', status: 404 },
     });
@@ -56,22 +56,22 @@ describe('a run that is removed', () => {
     const run = await window.start();
     heal();
     assert.deepEqual(
-      [run.state, run.targets[0]?.upload?.state, states(desk)],
+      [run.state, run.targets[0]?.upload?.state, states(fixture)],
       ['failed', 'deleted', ['deleted']],
     );
   });
 
   test('is kept, with the reason, when its file cannot be deleted, until a person leaves it there; the log names the file', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const { id, targets } = await seedUnknownRun(desk, window);
-    desk.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
-    const failure = await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    const { fixture, window } = await setUpWindow(t);
+    const { id, targets } = await seedUnknownRun(fixture, window);
+    fixture.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
+    const failure = await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
     assert.equal(failure?.kind, 'forbidden');
-    assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['cancelled', [id]]);
-    const sent = desk.sent('/delete');
+    assert.deepEqual([window.store.get(id)?.state, await readdir(fixture.root)], ['cancelled', [id]]);
+    const sent = fixture.sent('/delete');
     assert.equal(await window.tracker.remove(id, { leavesSource: true }), undefined);
     assert.deepEqual(
-      [desk.sent('/delete'), states(desk), await readdir(desk.root)],
+      [fixture.sent('/delete'), states(fixture), await readdir(fixture.root)],
       [sent, ['confirmed'], []],
     );
     const fileId = targets[0]!.upload!.fileId;
@@ -82,8 +82,8 @@ describe('a run that is removed', () => {
   });
 
   test('F127 names a file that stays in the log on one line', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const seeded = await seedUnknownRun(desk, window);
+    const { fixture, window } = await setUpWindow(t);
+    const seeded = await seedUnknownRun(fixture, window);
     const upload = { ...seeded.targets[0]!.upload!, fileId: 'one\n[info] two' };
     const run = { ...seeded, id: window.store.newId(), targets: [{ ...seeded.targets[0]!, upload }] };
     await window.store.create(run);
@@ -92,79 +92,79 @@ describe('a run that is removed', () => {
   });
 
   test('after its end is kept when nobody is signed in, and goes with its file once somebody is', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     // The window that sees the end leaves the file there, so that no deletion of its own is under way.
-    const driving = openWindow(t, desk, { deleteSource: false });
+    const driving = openWindow(t, fixture, { deleteSource: false });
     const { id, runId } = (await driving.start()) as RunIn<'running'>;
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     await driving.untilEnded(id);
-    const window = openWindow(t, desk);
+    const window = openWindow(t, fixture);
     await window.store.reload();
     window.setToken(undefined);
     assert.equal((await window.tracker.remove(id))?.kind, 'notSignedIn');
     assert.equal((await window.tracker.deleteUploads(id))?.kind, 'notSignedIn');
-    assert.deepEqual([window.store.get(id)?.state, states(desk)], ['succeeded', ['confirmed']]);
-    window.setToken(desk.service.token);
-    assert.equal(await desk.clock.passUntil(window.tracker.remove(id), desk.traffic), undefined);
-    assert.deepEqual([states(desk), await readdir(desk.root)], [['deleted'], []]);
+    assert.deepEqual([window.store.get(id)?.state, states(fixture)], ['succeeded', ['confirmed']]);
+    window.setToken(fixture.service.token);
+    assert.equal(await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic), undefined);
+    assert.deepEqual([states(fixture), await readdir(fixture.root)], [['deleted'], []]);
   });
 
   test('is kept when its end cannot be noted, and goes all the same when a person wants that', async (t) => {
-    const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('abandoned') });
-    const { id } = await seedUnknownRun(desk, window);
+    const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('abandoned') });
+    const { id } = await seedUnknownRun(fixture, window);
     assert.deepEqual((await window.tracker.remove(id))?.kind, 'diskFull');
     await window.tracker.remove(id, { leavesSource: true });
-    assert.deepEqual(await readdir(desk.root), []);
+    assert.deepEqual(await readdir(fixture.root), []);
   });
 
   test('is kept when it goes on by then, whatever the window of the person knew', async (t) => {
-    const { desk, window, other, id } = await sharedUnknownRun(t);
-    const runId = await startRemoteRun(desk);
-    await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
+    const { fixture, window, other, id } = await sharedUnknownRun(t);
+    const runId = await startRemoteRun(fixture);
+    await fixture.clock.passUntil(window.tracker.giveRunId(id, runId), fixture.traffic);
     assert.equal(other.store.get(id)?.state, 'unknown');
     for (const leavesSource of [false, true])
       await assert.rejects(other.tracker.remove(id, { leavesSource }), { kind: 'changedMeanwhile' });
-    assert.deepEqual([other.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
-    assert.equal(desk.sent('/delete'), 0);
+    assert.deepEqual([other.store.get(id)?.state, await readdir(fixture.root)], ['running', [id]]);
+    assert.equal(fixture.sent('/delete'), 0);
     assert.ok(window.tracker.nextCheckAt(id) !== undefined);
   });
 
   test('is kept while another window sends its dispatch again, and the run that this starts is known', async (t) => {
-    const { desk, window, other, id } = await sharedUnknownRun(t);
+    const { fixture, window, other, id } = await sharedUnknownRun(t);
     const { promise: until, resolve } = Promise.withResolvers<undefined>();
-    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until } });
+    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until } });
     const sent = window.tracker.resend(id);
-    await eventually(() => desk.sent('/dispatch') > 0, 'the dispatch is sent');
+    await eventually(() => fixture.sent('/dispatch') > 0, 'the dispatch is sent');
     await assert.rejects(other.tracker.remove(id), { kind: 'changedMeanwhile' });
     resolve(undefined);
-    assert.equal((await desk.clock.passUntil(sent, desk.traffic)).state, 'running');
-    assert.deepEqual([states(desk), await readdir(desk.root)], [['confirmed'], [id]]);
+    assert.equal((await fixture.clock.passUntil(sent, fixture.traffic)).state, 'running');
+    assert.deepEqual([states(fixture), await readdir(fixture.root)], [['confirmed'], [id]]);
   });
 
   test('is kept when it goes on from the moment in which it would be given up', async (t) => {
-    const desk = await setUpDesk(t);
-    const other = openWindow(t, desk);
-    const { id } = await seedUnknownRun(desk, other);
-    const store = storeThat(async ({ type }) => {
+    const fixture = await setUpFixture(t);
+    const other = openWindow(t, fixture);
+    const { id } = await seedUnknownRun(fixture, other);
+    const store = storeWithHook(async ({ type }) => {
       if (type !== 'abandoned') return;
-      await other.store.apply(id, { type: 'runIdGiven', runId: 'run-invented', at: desk.clock.now() });
+      await other.store.apply(id, { type: 'runIdGiven', runId: 'run-invented', at: fixture.clock.now() });
     });
-    const window = openWindow(t, desk, { store });
+    const window = openWindow(t, fixture, { store });
     await window.store.reload();
     await assert.rejects(window.tracker.remove(id), { kind: 'changedMeanwhile' });
-    assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
+    assert.deepEqual([window.store.get(id)?.state, await readdir(fixture.root)], ['running', [id]]);
   });
 
   test('is gone as well when another window has removed it just before', async (t) => {
-    const { desk, window, other, id } = await sharedUnknownRun(t);
-    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    const { fixture, window, other, id } = await sharedUnknownRun(t);
+    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
     assert.equal(await other.tracker.remove(id), undefined);
-    assert.deepEqual([other.store.all(), await readdir(desk.root), desk.sent('/delete')], [[], [], 1]);
+    assert.deepEqual([other.store.all(), await readdir(fixture.root), fixture.sent('/delete')], [[], [], 1]);
   });
 
   test('while it uploads leaves no reservation behind', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    const { fixture, window } = await setUpWindow(t);
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
     const stop = new AbortController();
     t.after(() => stop.abort());
     const reserved = new Promise<string>((resolve) => {
@@ -174,7 +174,7 @@ describe('a run that is removed', () => {
     });
     window.tracker.start(await window.assessment(), { signal: stop.signal }).catch(() => undefined);
     const id = await reserved;
-    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
-    assert.deepEqual([states(desk), await readdir(desk.root)], [['cancelled'], []]);
+    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+    assert.deepEqual([states(fixture), await readdir(fixture.root)], [['cancelled'], []]);
   });
 });

@@ -5,13 +5,13 @@ import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
 import { hasUploads, removeFile } from '../../../../src/core/run/finish/removeUploads.ts';
 import type { RunIn, UploadState } from '../../../../src/core/run/state/run.ts';
-import { dayMs, minuteMs, pass, stride } from '../days.ts';
-import { storeWithoutSpaceFor } from '../preparedStore.ts';
+import { dayMs, minuteMs, pass, stride } from '../passTime.ts';
+import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import {
-  type Desk,
+  type Fixture,
   openWindow,
   type RunWindow,
-  setUpDesk,
+  setUpFixture,
   type WindowOptions,
   setUpWindow,
 } from '../runWindow.ts';
@@ -20,43 +20,43 @@ import { trackRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 
 /** From now on the service refuses every deletion so. */
-const refuse = (desk: Desk, status: number): (() => void) =>
-  desk.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status } });
+const refuse = (fixture: Fixture, status: number): (() => void) =>
+  fixture.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status } });
 
-/** Ends a run of the window on the service, and waits until it has been told of here. */
-async function end(desk: Desk, window: RunWindow, run: RunIn<'running'>): Promise<void> {
-  await desk.service.finishRun(run.runId);
+/** Ends a run of the window on the service, and waits for its notification. */
+async function end(fixture: Fixture, window: RunWindow, run: RunIn<'running'>): Promise<void> {
+  await fixture.service.finishRun(run.runId);
   await window.untilEnded(run.id);
-  await pass(desk, minuteMs);
+  await pass(fixture, minuteMs);
 }
 
 /** A run whose end has come, and whose file the service refused to delete with this status. */
 async function untidyRun(t: TestContext, status: number, options: WindowOptions = {}) {
-  const { desk, window } = await setUpWindow(t, options);
+  const { fixture, window } = await setUpWindow(t, options);
   const run = (await window.start()) as RunIn<'running'>;
-  const heal = refuse(desk, status);
-  await end(desk, window, run);
-  assert.deepEqual(states(desk), ['confirmed']);
-  return { desk, window, id: run.id, heal };
+  const heal = refuse(fixture, status);
+  await end(fixture, window, run);
+  assert.deepEqual(states(fixture), ['confirmed']);
+  return { fixture, window, id: run.id, heal };
 }
 
 describe('the source of an ended run', () => {
   test('F56 is not asked to go with a token that is known to be wrong, and goes once that has changed', async (t) => {
-    const { desk, window, id, heal } = await untidyRun(t, 401);
-    const asked = desk.sent('/delete');
+    const { fixture, window, id, heal } = await untidyRun(t, 401);
+    const asked = fixture.sent('/delete');
     for (let focus = 0; focus < 10; focus += 1) await window.tracker.resume();
     for (let change = 0; change < 3; change += 1) await window.tracker.tokenChanged((run) => run.id !== id);
-    assert.equal(desk.sent('/delete'), asked);
+    assert.equal(fixture.sent('/delete'), asked);
     heal();
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-    assert.deepEqual(states(desk), ['deleted']);
+    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    assert.deepEqual(states(fixture), ['deleted']);
   });
 
   test('F56 is asked to go ever less while every token that a command makes is refused, and goes once one is taken', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     let made = 0;
     const windows: RunWindow[] = [];
-    // As the editor's secret store does: whatever is kept there is told to every window.
+    // As the editor's secret store does: every change there is announced to every window.
     const refresh = (): Promise<string | undefined> => {
       made += 1;
       const token = `invented-token-${String(made)}`;
@@ -66,64 +66,67 @@ describe('the source of an ended run', () => {
       }
       return Promise.resolve(made > 200 ? undefined : token);
     };
-    const [window, other] = [openWindow(t, desk, { refresh }), openWindow(t, desk, { refresh })];
+    const [window, other] = [openWindow(t, fixture, { refresh }), openWindow(t, fixture, { refresh })];
     windows.push(window, other);
     const run = (await window.start()) as RunIn<'running'>;
-    const heal = refuse(desk, 401);
-    await end(desk, window, run);
-    await desk.clock.passUntil(other.tracker.resume(), desk.traffic);
+    const heal = refuse(fixture, 401);
+    await end(fixture, window, run);
+    await fixture.clock.passUntil(other.tracker.resume(), fixture.traffic);
     for (let minute = 0; minute < 120; minute += 1) {
-      await stride(desk, minuteMs);
+      await stride(fixture, minuteMs);
       for (const { tracker } of windows) void tracker.resume();
     }
     assert.ok(made > 4 && made < 80, `${String(made)} tokens in two hours`);
     heal();
-    await pass(desk, 20 * minuteMs);
-    for (const each of windows) each.setToken(desk.service.token);
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-    await pass(desk, 20 * minuteMs);
-    assert.deepEqual(states(desk), ['deleted']);
+    await pass(fixture, 20 * minuteMs);
+    for (const each of windows) each.setToken(fixture.service.token);
+    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    await pass(fixture, 20 * minuteMs);
+    assert.deepEqual(states(fixture), ['deleted']);
   });
 
   test('F56 goes at once when a person has changed where tokens come from', async (t) => {
-    const { desk, window, heal } = await untidyRun(t, 401);
+    const { fixture, window, heal } = await untidyRun(t, 401);
     heal();
-    await desk.clock.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }), desk.traffic);
-    assert.deepEqual(states(desk), ['deleted']);
+    await fixture.clock.passUntil(
+      window.tracker.tokenChanged(undefined, { isNewSource: true }),
+      fixture.traffic,
+    );
+    assert.deepEqual(states(fixture), ['deleted']);
   });
 
   test('F56 goes at once with the first token after a refused change of where tokens come from', async (t) => {
-    const { desk, window, heal } = await untidyRun(t, 401);
-    const asked = desk.sent('/delete');
+    const { fixture, window, heal } = await untidyRun(t, 401);
+    const asked = fixture.sent('/delete');
     await window.tracker.tokenChanged(undefined, { isNewSource: true });
-    assert.ok(desk.sent('/delete') > asked);
+    assert.ok(fixture.sent('/delete') > asked);
     heal();
     await window.tracker.tokenChanged();
-    assert.deepEqual(states(desk), ['deleted']);
+    assert.deepEqual(states(fixture), ['deleted']);
   });
 
   test('F100 is asked to go until it has gone, without anybody looking at the window, and then no timer is left', async (t) => {
-    const { desk, heal } = await untidyRun(t, 503);
-    const asked = desk.sent('/delete');
-    await stride(desk, 120 * minuteMs);
-    const times = desk.sent('/delete') - asked;
+    const { fixture, heal } = await untidyRun(t, 503);
+    const asked = fixture.sent('/delete');
+    await stride(fixture, 120 * minuteMs);
+    const times = fixture.sent('/delete') - asked;
     assert.ok(times > 4 && times < 120, `${String(times)} times in two hours`);
     heal();
-    await pass(desk, 20 * minuteMs);
-    assert.deepEqual(states(desk), ['deleted']);
-    const { length } = desk.clock.slept;
-    await desk.clock.passUntil(desk.clock.sleep(60 * minuteMs), desk.traffic);
-    assert.deepEqual(desk.clock.slept.slice(length + 1), []);
+    await pass(fixture, 20 * minuteMs);
+    assert.deepEqual(states(fixture), ['deleted']);
+    const { length } = fixture.clock.slept;
+    await fixture.clock.passUntil(fixture.clock.sleep(60 * minuteMs), fixture.traffic);
+    assert.deepEqual(fixture.clock.slept.slice(length + 1), []);
   });
 
   test('is asked to go ever less while what becomes of it cannot be noted', async (t) => {
     const store = storeWithoutSpaceFor('uploadRemoved');
-    const { desk, window, heal } = await untidyRun(t, 503, { store });
+    const { fixture, window, heal } = await untidyRun(t, 503, { store });
     heal();
-    await trackRemoteRun(desk, window);
-    const asked = desk.sent('/delete');
-    await stride(desk, 60 * minuteMs);
-    const times = desk.sent('/delete') - asked;
+    await trackRemoteRun(fixture, window);
+    const asked = fixture.sent('/delete');
+    await stride(fixture, 60 * minuteMs);
+    const times = fixture.sent('/delete') - asked;
     assert.ok(times > 2 && times < 20, `${String(times)} times in an hour`);
   });
 });

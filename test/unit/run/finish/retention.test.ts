@@ -2,36 +2,39 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { dayMs, leap, pass } from '../days.ts';
-import { type Desk, openWindow, setUpWindow } from '../runWindow.ts';
+import { dayMs, leap, pass } from '../passTime.ts';
+import { type Fixture, openWindow, setUpWindow } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('results that the service will soon keep no more', () => {
-  const breakStorage = (desk: Desk): (() => void) =>
-    desk.service.addFault({
+  const breakStorage = (fixture: Fixture): (() => void) =>
+    fixture.service.addFault({
       match: { method: 'GET', path: /\/storage\// },
       before: { kind: 'reply', status: 404 },
     });
 
   test('F64 and are not here are told of once, near the end, and can be downloaded again', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    const heal = breakStorage(desk);
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    const heal = breakStorage(fixture);
+    await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     window.tracker.dispose();
-    const second = openWindow(t, desk);
-    desk.clock.advance(24 * dayMs);
+    const second = openWindow(t, fixture);
+    fixture.clock.advance(24 * dayMs);
     await second.tracker.resume();
     assert.deepEqual(second.nearing, []);
-    desk.clock.advance(2 * dayMs);
-    const windows = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
-    await desk.clock.passUntil(Promise.all(windows.map(({ tracker }) => tracker.resume())), desk.traffic);
+    fixture.clock.advance(2 * dayMs);
+    const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
+    await fixture.clock.passUntil(
+      Promise.all(windows.map(({ tracker }) => tracker.resume())),
+      fixture.traffic,
+    );
     assert.equal(windows.flatMap(({ nearing }) => nearing).length, 1, 'once, in one window');
     heal();
     const [one] = windows;
-    await desk.clock.passUntil(one!.tracker.downloadAgain(id), desk.traffic);
+    await fixture.clock.passUntil(one!.tracker.downloadAgain(id), fixture.traffic);
     const run = one!.store.get(id);
     assert.ok(run?.state === 'succeeded');
     assert.deepEqual(
@@ -45,19 +48,19 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F64 and were lost from this machine are told of; those that are here are not', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const ids: string[] = [];
     for (let runs = 0; runs < 2; runs += 1) {
-      const { id, runId } = await trackRemoteRun(desk, window);
-      await desk.service.finishRun(runId);
+      const { id, runId } = await trackRemoteRun(fixture, window);
+      await fixture.service.finishRun(runId);
       await window.untilEnded(id);
       ids.push(id);
     }
     const [, lost = ''] = ids;
     await rm(join(window.store.folderOf(lost), 'findings.json'));
     window.tracker.dispose();
-    desk.clock.advance(26 * dayMs);
-    const later = openWindow(t, desk);
+    fixture.clock.advance(26 * dayMs);
+    const later = openWindow(t, fixture);
     await later.tracker.resume();
     assert.deepEqual(
       later.nearing.map(({ id }) => id),
@@ -66,59 +69,59 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F64 of a run that has waited for a token since are told of while a window is open', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     await window.tracker.resume();
-    const { id } = await trackRemoteRun(desk, window);
+    const { id } = await trackRemoteRun(fixture, window);
     window.setToken(undefined);
     await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notSignedIn');
-    await leap(desk, 26 * dayMs);
+    await leap(fixture, 26 * dayMs);
     assert.deepEqual(
       window.nearing.map((run) => run.id),
       [id],
     );
-    await leap(desk, 2 * dayMs);
+    await leap(fixture, 2 * dayMs);
     assert.equal(window.nearing.length, 1);
   });
 
   test('F97 are told of also when a clock that ran ahead for a while has told of them before', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    breakStorage(desk);
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    breakStorage(fixture);
+    await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     window.tracker.dispose();
-    desk.clock.moveWall(28 * dayMs);
-    const ahead = openWindow(t, desk);
+    fixture.clock.moveWall(28 * dayMs);
+    const ahead = openWindow(t, fixture);
     await ahead.tracker.resume();
     assert.equal(ahead.nearing.length, 1);
     ahead.tracker.dispose();
-    desk.clock.moveWall(-28 * dayMs);
-    desk.clock.advance(26 * dayMs);
-    for (const told of [1, 0]) {
-      const later = openWindow(t, desk);
+    fixture.clock.moveWall(-28 * dayMs);
+    fixture.clock.advance(26 * dayMs);
+    for (const notices of [1, 0]) {
+      const later = openWindow(t, fixture);
       await later.tracker.resume();
-      assert.equal(later.nearing.length, told);
+      assert.equal(later.nearing.length, notices);
       later.tracker.dispose();
     }
   });
 
   test('F67 a download again that fails keeps what is here, and says why', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     const findings = join(window.store.folderOf(id), 'findings.json');
     await writeFile(findings, '[]');
-    breakStorage(desk);
+    breakStorage(fixture);
     const before = window.store.get(id);
-    const again = desk.clock.passUntil(window.tracker.downloadAgain(id), desk.traffic);
+    const again = fixture.clock.passUntil(window.tracker.downloadAgain(id), fixture.traffic);
     await assert.rejects(again, { kind: 'addressRefused' });
     assert.deepEqual(window.store.get(id), before);
   });
 
   test('F67 are downloaded again for whoever was just told of the end, while the source is being deleted', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const run = await window.start();
     assert.ok(run.state === 'running');
-    desk.service.addFault({
+    fixture.service.addFault({
       match: { path: '/delete' },
       before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
     });
@@ -127,34 +130,34 @@ describe('results that the service will soon keep no more', () => {
         window.tracker.downloadAgain(id).then(resolve, reject);
       });
     });
-    await desk.service.finishRun(run.runId);
-    await desk.clock.passUntil(again, desk.traffic);
+    await fixture.service.finishRun(run.runId);
+    await fixture.clock.passUntil(again, fixture.traffic);
     assert.equal(window.store.get(run.id)?.state, 'succeeded');
   });
 
   test('F67 a download again that a person stops, while it waits for the service, keeps what is here', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
     await window.untilEnded(id);
-    await pass(desk, 10_000);
+    await pass(fixture, 10_000);
     const before = window.store.get(id);
-    desk.service.addFault({
+    fixture.service.addFault({
       match: { path: '/get-artifact-download-url' },
       before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
     });
-    const began = desk.clock.now();
+    const began = fixture.clock.now();
     const stop = new AbortController();
     const again = window.tracker.downloadAgain(id, stop.signal);
     await eventually(
-      () => desk.clock.slept.some((ms) => ms >= 100_000),
+      () => fixture.clock.slept.some((ms) => ms >= 100_000),
       'a wait of at least 100_000 ms has begun',
     );
     stop.abort();
     await assert.rejects(again, { name: 'AbortError' });
-    assert.deepEqual([window.store.get(id), desk.clock.now()], [before, began]);
-    const other = openWindow(t, desk);
+    assert.deepEqual([window.store.get(id), fixture.clock.now()], [before, began]);
+    const other = openWindow(t, fixture);
     await other.store.reload();
-    await assert.rejects(desk.clock.passUntil(other.tracker.downloadAgain(id), desk.traffic), {
+    await assert.rejects(fixture.clock.passUntil(other.tracker.downloadAgain(id), fixture.traffic), {
       kind: 'rateLimited',
     });
   });
@@ -166,27 +169,27 @@ describe('source that cannot be deleted from the service', () => {
     ['fails', {}, 1_000],
   ] as const) {
     test(`F51 is tried again in good time when the service ${answer}, not whenever the window gets the focus`, async (t) => {
-      const { desk, window } = await setUpWindow(t);
-      const heal = desk.service.addFault({
+      const { fixture, window } = await setUpWindow(t);
+      const heal = fixture.service.addFault({
         match: { path: '/delete' },
         before: { kind: 'reply', status: 'retry-after' in headers ? 429 : 503, headers },
       });
       const run = await window.start();
       assert.ok(run.state === 'running');
-      await desk.service.finishRun(run.runId);
+      await fixture.service.finishRun(run.runId);
       await window.untilEnded(run.id);
-      await pass(desk, 60_000);
-      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
-      const tried = desk.sent('/delete');
+      await pass(fixture, 60_000);
+      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      const tried = fixture.sent('/delete');
       for (let focus = 0; focus < 5; focus += 1)
-        await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
-      assert.deepEqual([tried > 0, desk.sent('/delete') - tried], [true, 0]);
+        await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      assert.deepEqual([tried > 0, fixture.sent('/delete') - tried], [true, 0]);
       heal();
-      desk.clock.advance(waitMs + 15 * 60_000);
-      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      fixture.clock.advance(waitMs + 15 * 60_000);
+      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
       // A heartbeat may have taken it up just before.
       await window.until(run.id, ({ targets }) => targets[0]?.upload?.state === 'deleted');
-      assert.deepEqual(states(desk), ['deleted']);
+      assert.deepEqual(states(fixture), ['deleted']);
     });
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FaultRule } from '../../../service/faults.ts';
-import { minuteMs, pass } from '../days.ts';
+import { minuteMs, pass } from '../passTime.ts';
 import { openWindow, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, setUpRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
@@ -16,65 +16,68 @@ const limited = (path: string | RegExp, seconds: number, times?: number): FaultR
 
 describe('a service that wants to be left alone', () => {
   test('F51 is, for as long as it said about any artifact', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    desk.service.addFault({ match: { path: addresses, times: 4 }, before: { kind: 'reply', status: 500 } });
-    const heal = desk.service.addFault(limited(addresses, 3600));
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    fixture.service.addFault({
+      match: { path: addresses, times: 4 },
+      before: { kind: 'reply', status: 500 },
+    });
+    const heal = fixture.service.addFault(limited(addresses, 3600));
+    await fixture.service.finishRun(runId);
     const run = await window.until(id, (each) => 'trouble' in each && each.trouble !== undefined);
     assert.equal('trouble' in run && run.trouble?.kind, 'rateLimited');
-    const asked = desk.sent(addresses);
-    await pass(desk, 55 * minuteMs);
-    assert.equal(desk.sent(addresses), asked);
+    const asked = fixture.sent(addresses);
+    await pass(fixture, 55 * minuteMs);
+    assert.equal(fixture.sent(addresses), asked);
     heal();
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
   test('F51 is not asked for the next artifact either', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    const heal = desk.service.addFault(limited(addresses, 3600));
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    const heal = fixture.service.addFault(limited(addresses, 3600));
+    await fixture.service.finishRun(runId);
     await window.until(id, (each) => 'trouble' in each && each.trouble !== undefined);
-    assert.equal(desk.sent(addresses), 1);
+    assert.equal(fixture.sent(addresses), 1);
     heal();
     await window.untilEnded(id);
-    const asked = desk.sent(addresses);
-    const remove = desk.service.addFault(limited(addresses, 3600));
+    const asked = fixture.sent(addresses);
+    const remove = fixture.service.addFault(limited(addresses, 3600));
     t.after(remove);
-    const again = desk.clock.passUntil(window.tracker.downloadAgain(id), desk.traffic);
+    const again = fixture.clock.passUntil(window.tracker.downloadAgain(id), fixture.traffic);
     await assert.rejects(again, { kind: 'rateLimited' });
-    assert.equal(desk.sent(addresses) - asked, 1);
+    assert.equal(fixture.sent(addresses) - asked, 1);
     const run = window.store.get(id);
     assert.ok(run?.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
   });
 
   test('F51 is, for as long as it said about a file to be deleted, by every window and by hand', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const [target] = (await window.assessment()).targets;
     const run = await window.start({ targets: [target!, { ...target!, name: 'docs' }] });
     assert.ok(run.state === 'running');
-    const heal = desk.service.addFault(limited('/delete', 36_000));
-    await desk.service.finishRun(run.runId);
+    const heal = fixture.service.addFault(limited('/delete', 36_000));
+    await fixture.service.finishRun(run.runId);
     await window.untilEnded(run.id);
-    await pass(desk, minuteMs);
-    assert.equal(desk.sent('/delete'), 1, 'nor is it asked about the second file');
+    await pass(fixture, minuteMs);
+    assert.equal(fixture.sent('/delete'), 1, 'nor is it asked about the second file');
     heal();
-    const other = openWindow(t, desk);
-    await desk.clock.passUntil(other.tracker.resume(), desk.traffic);
+    const other = openWindow(t, fixture);
+    await fixture.clock.passUntil(other.tracker.resume(), fixture.traffic);
     assert.equal((await other.tracker.deleteUploads(run.id))?.kind, 'rateLimited');
     assert.equal((await other.tracker.remove(run.id))?.kind, 'rateLimited');
-    assert.equal(desk.sent('/delete'), 1);
-    desk.clock.advance(36_000_000);
+    assert.equal(fixture.sent('/delete'), 1);
+    fixture.clock.advance(36_000_000);
     await other.tracker.resume();
-    await pass(desk, minuteMs);
-    assert.deepEqual(states(desk), ['deleted', 'deleted']);
+    await pass(fixture, minuteMs);
+    assert.deepEqual(states(fixture), ['deleted', 'deleted']);
   });
 
   test('F51 F55 is left alone with files for no longer than it can have said, when the clock was set back', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const { id } = await seedUnknownRun(desk, window);
+    const { fixture, window } = await setUpWindow(t);
+    const { id } = await seedUnknownRun(fixture, window);
     const retryAfterMs = 24 * 3600_000;
-    await window.store.apply(id, { type: 'removalDelayed', retryAfterMs, at: desk.clock.now() + 1 });
-    await desk.clock.passUntil(window.tracker.abandon(id), desk.traffic);
-    assert.deepEqual(states(desk), ['deleted']);
+    await window.store.apply(id, { type: 'removalDelayed', retryAfterMs, at: fixture.clock.now() + 1 });
+    await fixture.clock.passUntil(window.tracker.abandon(id), fixture.traffic);
+    assert.deepEqual(states(fixture), ['deleted']);
   });
 });

@@ -4,56 +4,56 @@ import { describe, test } from 'node:test';
 import { startService } from '../../../service/assessmentService.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
 
 /** The dispatch alone, of a run whose file is confirmed: all that goes before it is the other tests' matter. */
-async function dispatchOnly(desk: Desk, window: RunWindow): Promise<Run> {
-  const { id } = await seedUnknownRun(desk, window);
-  return desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+async function dispatchOnly(fixture: Fixture, window: RunWindow): Promise<Run> {
+  const { id } = await seedUnknownRun(fixture, window);
+  return fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
 }
 
 describe('a dispatch', () => {
   test('F45 a reply lost after the send makes the run unknown, and no second request follows', async (t) => {
-    const desk = await setUpDesk(t);
-    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
-    const window = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
+    const window = openWindow(t, fixture);
     const run = await window.start();
     assert.ok(run.state === 'unknown');
     assert.equal(run.reason.kind, 'connectionLost');
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
     assert.deepEqual(
       window.ended.map(({ id, state }) => [id, state]),
       [[run.id, 'unknown']],
     );
     assert.deepEqual(
-      desk.service.files().map(({ state }) => state),
+      fixture.service.files().map(({ state }) => state),
       ['confirmed'],
     );
   });
 
   test('F45 no answer at all makes the run unknown, and no second request follows', async (t) => {
-    const desk = await setUpDesk(t);
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'stall' } });
-    const run = await openWindow(t, desk, { idle: { jsonMs: 150, transferMs: 5_000 } }).start();
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'stall' } });
+    const run = await openWindow(t, fixture, { idle: { jsonMs: 150, transferMs: 5_000 } }).start();
     assert.ok(run.state === 'unknown');
     assert.equal(run.reason.kind, 'timeout');
-    assert.equal(desk.sent('/dispatch'), 1);
+    assert.equal(fixture.sent('/dispatch'), 1);
   });
 
   test('F101 408 makes the run unknown, and no second request follows: proxies send it after they have passed a request on', async (t) => {
-    const desk = await setUpDesk(t);
-    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 408 } });
-    const run = await dispatchOnly(desk, openWindow(t, desk));
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 408 } });
+    const run = await dispatchOnly(fixture, openWindow(t, fixture));
     assert.ok(run.state === 'unknown');
     assert.deepEqual([run.reason.status, run.refusal], [408, undefined]);
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
   });
 
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
     test(`F102 ${code} before there is a connection is tried again, and the run starts once`, async (t) => {
-      const desk = await setUpDesk(t);
+      const fixture = await setUpFixture(t);
       const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
       let tries = 0;
       t.mock.method(http, 'request', (url: URL, options: object) => {
@@ -62,15 +62,15 @@ describe('a dispatch', () => {
           done(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
         return real(url, { ...options, hostname: 'service.example', lookup });
       });
-      const run = await openWindow(t, desk).start();
+      const run = await openWindow(t, fixture).start();
       assert.equal(run.state, 'running');
-      assert.deepEqual([tries, desk.sent('/dispatch'), accepted(desk)], [3, 1, 1]);
+      assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
     });
   }
 
   for (const times of [2, Infinity]) {
     test(`F102 a machine without a descriptor to look at the journal with before the send has sent nothing, ${times === 2 ? 'and sends once it has one' : 'so that the run has failed'}`, async (t) => {
-      const { desk, window } = await setUpWindow(t);
+      const { fixture, window } = await setUpWindow(t);
       const { mock } = t.mock.method(window.store, 'refresh', (id: string) => {
         if (window.store.get(id)?.state === 'dispatching' && mock.callCount() < times)
           return Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
@@ -78,53 +78,53 @@ describe('a dispatch', () => {
       });
       const run = await window.start();
       const [state, sent] = times === 2 ? ['running', 1] : ['failed', 0];
-      assert.deepEqual([run.state, desk.sent('/dispatch'), accepted(desk)], [state, sent, sent]);
+      assert.deepEqual([run.state, fixture.sent('/dispatch'), accepted(fixture)], [state, sent, sent]);
     });
   }
 
   for (const status of [500, 502, 503, 504, 599]) {
     test(`F48 ${String(status)} makes the run unknown, and no second request follows`, async (t) => {
-      const desk = await setUpDesk(t);
+      const fixture = await setUpFixture(t);
       const reply = { kind: 'reply' as const, status, headers: { 'retry-after': '1' }, body: 'overloaded' };
-      desk.service.addFault({ match: { path: '/dispatch' }, after: reply });
-      const run = await dispatchOnly(desk, openWindow(t, desk));
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: reply });
+      const run = await dispatchOnly(fixture, openWindow(t, fixture));
       assert.ok(run.state === 'unknown');
       assert.deepEqual([run.reason.kind, run.reason.status], ['serverError', status]);
-      assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
     });
   }
 
   test('F49 a 429 is waited out as long as it asks, and the run starts once', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '7' } };
-    desk.service.addFault({ match: { path: '/dispatch', times: 2 }, before: reply });
-    const before = desk.clock.now();
-    const run = await openWindow(t, desk).start();
+    fixture.service.addFault({ match: { path: '/dispatch', times: 2 }, before: reply });
+    const before = fixture.clock.now();
+    const run = await openWindow(t, fixture).start();
     assert.equal(run.state, 'running');
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [3, 1]);
-    assert.ok(desk.clock.now() - before >= 14_000, 'asked earlier than the service wanted');
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [3, 1]);
+    assert.ok(fixture.clock.now() - before >= 14_000, 'asked earlier than the service wanted');
   });
 
   test('F49 a 429 that does not end fails the run, for nothing was started', async (t) => {
-    const desk = await setUpDesk(t);
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 429 } });
-    const run = await openWindow(t, desk).start();
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 429 } });
+    const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     assert.equal(run.failure.kind, 'rateLimited');
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [4, 0]);
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [4, 0]);
   });
 
   test('F49 a refused connection is tried again until the service is there', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const { id } = await seedUnknownRun(desk, window);
-    const { organizationId, token } = desk.service;
-    const port = Number(new URL(desk.service.baseUrl).port);
-    await desk.service.close();
+    const { fixture, window } = await setUpWindow(t);
+    const { id } = await seedUnknownRun(fixture, window);
+    const { organizationId, token } = fixture.service;
+    const port = Number(new URL(fixture.service.baseUrl).port);
+    await fixture.service.close();
     const resent = window.tracker.resend(id);
-    await desk.clock.whenAsleep();
+    await fixture.clock.whenAsleep();
     const back = await startService({ port, organizations: { [organizationId]: [token] } });
     t.after(() => back.close());
-    const run = await desk.clock.passUntil(resent, desk.traffic);
+    const run = await fixture.clock.passUntil(resent, fixture.traffic);
     // The new service does not know the file: a clear refusal, which only a request that arrived can get.
     assert.ok(run.state === 'unknown');
     assert.equal(run.refusal?.status, 404);
@@ -132,7 +132,7 @@ describe('a dispatch', () => {
   });
 
   test('F49 a connection that does not come about in time is tried again, and the run starts once', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
     let tries = 0;
     t.mock.method(http, 'request', (url: URL, options: object) => {
@@ -143,15 +143,15 @@ describe('a dispatch', () => {
         isLost ? { ...options, hostname: 'service.example', lookup: () => undefined } : options,
       );
     });
-    const run = await openWindow(t, desk, { idle: { jsonMs: 300, transferMs: 5_000 } }).start();
+    const run = await openWindow(t, fixture, { idle: { jsonMs: 300, transferMs: 5_000 } }).start();
     assert.equal(run.state, 'running');
-    assert.deepEqual([tries, desk.sent('/dispatch'), accepted(desk)], [3, 1, 1]);
+    assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
   });
 
   test('F49 a connection that stays refused fails the run, for nothing was started', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     window.store.onDidChange(({ state }) => {
-      if (state === 'dispatching') t.after(desk.pullCable());
+      if (state === 'dispatching') t.after(fixture.pullCable());
     });
     const run = await window.start();
     assert.ok(run.state === 'failed');
@@ -167,47 +167,50 @@ describe('a dispatch', () => {
   ] as const;
   for (const [what, body, kept] of odd) {
     test(`F50 200 with ${what} makes the run unknown and keeps what came`, async (t) => {
-      const desk = await setUpDesk(t);
-      desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
-      const run = await dispatchOnly(desk, openWindow(t, desk));
+      const fixture = await setUpFixture(t);
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
+      const run = await dispatchOnly(fixture, openWindow(t, fixture));
       assert.ok(run.state === 'unknown');
       assert.equal(run.reason.kind, 'badResponse');
       if (kept === undefined) assert.equal(run.reason.detail, undefined);
       else assert.ok(run.reason.detail?.includes(kept), run.reason.detail);
       assert.ok((run.reason.detail?.length ?? 0) <= 500, 'and not all of a long one');
-      assert.equal(desk.sent('/dispatch'), 1);
+      assert.equal(fixture.sent('/dispatch'), 1);
     });
   }
 
   test('F50 the body that is kept holds neither the token nor the query of an address', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const body = JSON.stringify({
-      sent: desk.service.token,
+      sent: fixture.service.token,
       see: 'https://store.example/a?signature=canary',
     });
-    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
-    const window = openWindow(t, desk);
+    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
+    const window = openWindow(t, fixture);
     const run = await window.start();
     assert.ok(run.state === 'unknown');
     const everything = JSON.stringify(run) + window.lines.join('\n');
     assert.ok(run.reason.detail?.includes('store.example/a?[redacted]'), run.reason.detail);
-    assert.ok(!everything.includes(desk.service.token) && !everything.includes('canary'));
+    assert.ok(!everything.includes(fixture.service.token) && !everything.includes('canary'));
   });
 
   test('F96 after a 401 a fresh token is sent once, and the run starts once', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     let asked = 0;
-    const window = openWindow(t, desk, {
+    const window = openWindow(t, fixture, {
       refresh: () => {
         asked += 1;
         return Promise.resolve('fresh-invented-token');
       },
     });
-    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: { kind: 'reply', status: 401 } });
-    desk.service.setTokens([desk.service.token, 'fresh-invented-token']);
+    fixture.service.addFault({
+      match: { path: '/dispatch', nth: 1 },
+      before: { kind: 'reply', status: 401 },
+    });
+    fixture.service.setTokens([fixture.service.token, 'fresh-invented-token']);
     const run = await window.start();
     assert.equal(run.state, 'running');
-    assert.deepEqual([asked, desk.sent('/dispatch'), accepted(desk)], [1, 2, 1]);
+    assert.deepEqual([asked, fixture.sent('/dispatch'), accepted(fixture)], [1, 2, 1]);
   });
 
   for (const [what, refresh, sent] of [
@@ -215,35 +218,40 @@ describe('a dispatch', () => {
     ['is withheld by a locked keyring', () => Promise.reject(new Error('keyring is locked')), 1],
   ] as const) {
     test(`F96 a 401 whose fresh token ${what} fails the run after requests: ${String(sent)}`, async (t) => {
-      const { desk, window } = await setUpWindow(t, { refresh });
-      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
+      const { fixture, window } = await setUpWindow(t, { refresh });
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
       const run = await window.start();
       assert.ok(run.state === 'failed');
       assert.equal(run.failure.kind, 'unauthorized');
-      assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [sent, 0]);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [sent, 0]);
     });
   }
 
   test('F96 a reply lost after the resend makes the run unknown', async (t) => {
-    const { desk, window } = await setUpWindow(t, { refresh: () => Promise.resolve(desk.service.token) });
-    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: { kind: 'reply', status: 401 } });
-    desk.service.addFault({ match: { path: '/dispatch', nth: 2 }, after: { kind: 'reset' } });
-    const run = await dispatchOnly(desk, window);
+    const { fixture, window } = await setUpWindow(t, {
+      refresh: () => Promise.resolve(fixture.service.token),
+    });
+    fixture.service.addFault({
+      match: { path: '/dispatch', nth: 1 },
+      before: { kind: 'reply', status: 401 },
+    });
+    fixture.service.addFault({ match: { path: '/dispatch', nth: 2 }, after: { kind: 'reset' } });
+    const run = await dispatchOnly(fixture, window);
     assert.equal(run.state, 'unknown');
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 1]);
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [2, 1]);
   });
 
   for (const status of [400, 403, 404, 409, 413, 422]) {
     test(`F94 when ${String(status)} refuses it the run has failed and the confirmed file is deleted`, async (t) => {
-      const desk = await setUpDesk(t);
+      const fixture = await setUpFixture(t);
       const body = JSON.stringify({ error: { code: 'no', message: 'Not today.' } });
-      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status, body } });
-      const run = await openWindow(t, desk).start();
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status, body } });
+      const run = await openWindow(t, fixture).start();
       assert.ok(run.state === 'failed');
       assert.deepEqual([run.failure.status, run.failure.detail], [status, 'Not today. (no)']);
-      assert.equal(desk.service.files()[0]?.state, 'deleted');
+      assert.equal(fixture.service.files()[0]?.state, 'deleted');
       assert.equal(run.targets[0]?.upload?.state, 'deleted');
-      assert.equal(desk.sent('/dispatch'), 1);
+      assert.equal(fixture.sent('/dispatch'), 1);
     });
   }
 });

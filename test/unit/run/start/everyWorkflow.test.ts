@@ -9,8 +9,8 @@ import {
   type InventedApplication,
   startInventedApplication,
 } from '../../../service/blackbox/inventedApplication.ts';
-import { bury } from '../buriedWindow.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { killHolder } from '../deadProcess.ts';
+import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import type { Scope } from '../tempFolder.ts';
 import { accepted } from '../uploads.ts';
 
@@ -43,8 +43,8 @@ function inputOf(workflow: WorkflowId): Partial<Assessment> {
 }
 
 /** Every file that is kept of the runs, and all that was logged. */
-async function traces(desk: Desk, ...windows: readonly RunWindow[]): Promise<string> {
-  const names = await readdir(desk.root, { recursive: true, withFileTypes: true });
+async function traces(fixture: Fixture, ...windows: readonly RunWindow[]): Promise<string> {
+  const names = await readdir(fixture.root, { recursive: true, withFileTypes: true });
   const files = names.filter((each) => each.isFile());
   const texts = await Promise.all(
     files.map(({ parentPath, name }) => readFile(path.join(parentPath, name), 'utf8')),
@@ -53,15 +53,15 @@ async function traces(desk: Desk, ...windows: readonly RunWindow[]): Promise<str
   return [...texts, ...windows.flatMap(({ lines }) => lines), JSON.stringify(runs)].join('\n');
 }
 
-async function assertNoPassword(desk: Desk, ...windows: readonly RunWindow[]): Promise<void> {
-  const text = await traces(desk, ...windows);
+async function assertNoPassword(fixture: Fixture, ...windows: readonly RunWindow[]): Promise<void> {
+  const text = await traces(fixture, ...windows);
   assert.deepEqual(
     disguises.filter((each) => text.includes(each) || text.includes(JSON.stringify(each).slice(1, -1))),
     [],
   );
 }
 
-const open = (t: Scope, desk: Desk): RunWindow => openWindow(t, desk, { passwords });
+const open = (t: Scope, fixture: Fixture): RunWindow => openWindow(t, fixture, { passwords });
 
 for (const workflow of workflowIds) {
   describe(`F133 a run of ${workflow}`, () => {
@@ -69,61 +69,61 @@ for (const workflow of workflowIds) {
     const isBlackbox = workflow !== 'whitebox-assessment';
 
     test('whose dispatch is lost is unknown, and sent a second time only when a person says so', async (t) => {
-      const desk = await setUpDesk(t);
-      desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
-      const window = open(t, desk);
+      const fixture = await setUpFixture(t);
+      fixture.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
+      const window = open(t, fixture);
       const { id, state } = await window.start(inputOf(workflow));
-      assert.deepEqual([state, desk.sent('/dispatch'), accepted(desk)], ['unknown', 1, 1]);
-      const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
-      assert.deepEqual([run.state, desk.sent('/dispatch')], ['running', 2]);
-      const bodies = desk.service.requests.filter(({ path: at }) => at.endsWith('/dispatch'));
+      assert.deepEqual([state, fixture.sent('/dispatch'), accepted(fixture)], ['unknown', 1, 1]);
+      const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
+      assert.deepEqual([run.state, fixture.sent('/dispatch')], ['running', 2]);
+      const bodies = fixture.service.requests.filter(({ path: at }) => at.endsWith('/dispatch'));
       for (const { body } of bodies)
         for (const password of isBlackbox ? passwords : [])
           assert.ok(JSON.stringify(body).includes(JSON.stringify(password)), 'sent in full');
-      await assertNoPassword(desk, window);
+      await assertNoPassword(fixture, window);
     });
 
     test('whose dispatch is refused has failed, and nothing was started', async (t) => {
-      const desk = await setUpDesk(t);
-      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 403 } });
-      const window = open(t, desk);
+      const fixture = await setUpFixture(t);
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 403 } });
+      const window = open(t, fixture);
       const run = await window.start(inputOf(workflow));
       assert.ok(run.state === 'failed');
-      assert.deepEqual([run.failure.kind, accepted(desk)], ['forbidden', 0]);
+      assert.deepEqual([run.failure.kind, accepted(fixture)], ['forbidden', 0]);
     });
 
     test('that is cancelled ends as cancelled', async (t) => {
-      const desk = await setUpDesk(t);
-      const window = open(t, desk);
+      const fixture = await setUpFixture(t);
+      const window = open(t, fixture);
       const { id } = await window.start(inputOf(workflow));
-      await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+      await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
       assert.equal((await window.untilEnded(id)).state, 'cancelled');
-      await assertNoPassword(desk, window);
+      await assertNoPassword(fixture, window);
     });
 
     test('meets a 401 on its way, waits for another token, and goes on to its end', async (t) => {
-      const desk = await setUpDesk(t);
-      const window = open(t, desk);
+      const fixture = await setUpFixture(t);
+      const window = open(t, fixture);
       const run = await window.start(inputOf(workflow));
       assert.ok(run.state === 'running');
-      desk.service.setTokens(['next-invented-token']);
+      fixture.service.setTokens(['next-invented-token']);
       await window.until(run.id, needsPerson);
       window.setToken('next-invented-token');
-      await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-      await desk.service.finishRun(run.runId);
+      await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+      await fixture.service.finishRun(run.runId);
       assert.equal((await window.untilEnded(run.id)).state, 'succeeded');
     });
 
     test('is watched by one window, and by the next once the first is killed, which tells its end once', async (t) => {
-      const desk = await setUpDesk(t);
-      const [first, second] = [open(t, desk), open(t, desk)];
+      const fixture = await setUpFixture(t);
+      const [first, second] = [open(t, fixture), open(t, fixture)];
       const run = await first.start(inputOf(workflow));
       assert.ok(run.state === 'running');
-      await desk.clock.passUntil(second.tracker.resume(), desk.traffic);
+      await fixture.clock.passUntil(second.tracker.resume(), fixture.traffic);
       assert.equal(second.tracker.nextCheckAt(run.id), undefined);
-      await bury(desk, run.id);
-      await desk.clock.passUntil(second.tracker.resume(), desk.traffic);
-      await desk.service.finishRun(run.runId);
+      await killHolder(fixture, run.id);
+      await fixture.clock.passUntil(second.tracker.resume(), fixture.traffic);
+      await fixture.service.finishRun(run.runId);
       assert.equal((await second.untilEnded(run.id)).state, 'succeeded');
       assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);
     });
@@ -138,55 +138,61 @@ describe('a blackbox run', () => {
     ['in Base64', (text: string) => Buffer.from(text).toString('base64')],
   ] as const) {
     test(`F130 F132 whose service says its passwords ${how} keeps, logs and reports none of them`, async (t) => {
-      const desk = await setUpDesk(t);
+      const fixture = await setUpFixture(t);
       const message = `No login with ${passwords.map(disguise).join(' and ')} at the shop.`;
       const body = JSON.stringify({ error: { message } });
-      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 400, body } });
-      const window = open(t, desk);
+      fixture.service.addFault({
+        match: { path: '/dispatch' },
+        before: { kind: 'reply', status: 400, body },
+      });
+      const window = open(t, fixture);
       const run = await window.start(inputOf('blackbox-crawl'));
       assert.ok(run.state === 'failed');
       assert.match(run.failure.detail ?? '', /No login with \[redacted\] and \[redacted\] at the shop/);
-      await assertNoPassword(desk, window);
+      await assertNoPassword(fixture, window);
     });
 
     test(`F150 whose run ID holds a password ${how} is unknown, and the ID is kept nowhere`, async (t) => {
-      const desk = await setUpDesk(t);
+      const fixture = await setUpFixture(t);
       const body = JSON.stringify({ workflow_run_id: `run-${disguise(passwords[0]!)}-1` });
-      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 200, body } });
-      const window = open(t, desk);
+      fixture.service.addFault({
+        match: { path: '/dispatch' },
+        before: { kind: 'reply', status: 200, body },
+      });
+      const window = open(t, fixture);
       const run = await window.start(inputOf('blackbox-crawl'));
       assert.equal(run.state, 'unknown');
-      await assertNoPassword(desk, window);
+      await assertNoPassword(fixture, window);
     });
 
     test(`F132 that ends with its passwords ${how} in the reason keeps none of them`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = open(t, desk);
+      const fixture = await setUpFixture(t);
+      const window = open(t, fixture);
       const run = await window.start(inputOf('blackbox-assessment'));
       assert.ok(run.state === 'running');
       const detail = { message: passwords.map(disguise), login: disguise(passwords[0]!) };
-      await desk.service.finishRun(run.runId, { kind: 'aborted', code: 'invented', detail });
+      await fixture.service.finishRun(run.runId, { kind: 'aborted', code: 'invented', detail });
       const ended = await window.untilEnded(run.id);
       assert.ok(ended.state === 'aborted');
       assert.match(JSON.stringify(ended.exit.abort?.detail), /\[redacted\]/);
-      await assertNoPassword(desk, window);
+      await assertNoPassword(fixture, window);
     });
   }
 
   test('F150 keeps a run ID that holds the characters of a short password by chance', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const body = '{"workflow_run_id":"run-1234567-1"}';
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 200, body } });
-    const window = openWindow(t, desk, { passwords: ['1234567', '1234567'] });
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 200, body } });
+    const window = openWindow(t, fixture, { passwords: ['1234567', '1234567'] });
     const run = await window.start(inputOf('blackbox-crawl'));
     assert.ok(run.state === 'running');
     assert.equal(run.runId, 'run-1234567-1');
   });
 
   test('F130 without a kept password is not sent', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const run = await window.start(inputOf('blackbox-crawl'));
     assert.equal(run.state, 'failed');
-    assert.equal(desk.sent('/dispatch'), 0);
+    assert.equal(fixture.sent('/dispatch'), 0);
   });
 });

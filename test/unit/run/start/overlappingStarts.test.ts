@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { minuteMs, pass } from '../days.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { minuteMs, pass } from '../passTime.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { startRemoteRun, trackRun } from '../seededRuns.ts';
 import { accepted, startAsking } from '../uploads.ts';
 
 describe('starts that overlap', () => {
   for (const where of ['in one window', 'in two windows'] as const) {
     test(`F104 ${where} exclude each other: one question, one run`, async (t) => {
-      const desk = await setUpDesk(t);
-      const first = openWindow(t, desk);
-      const second = where === 'in one window' ? first : openWindow(t, desk);
+      const fixture = await setUpFixture(t);
+      const first = openWindow(t, fixture);
+      const second = where === 'in one window' ? first : openWindow(t, fixture);
       const assessment = await first.assessment();
       const [target] = assessment.targets;
       const other = { ...target!, folder: `${target!.folder}-docs`, name: 'docs' };
@@ -29,46 +29,50 @@ describe('starts that overlap', () => {
         await apart.release();
         return confirmUpload();
       });
-      assert.equal((await desk.clock.passUntil(started, desk.traffic))?.state, 'running');
-      assert.deepEqual([questions, accepted(desk)], [1, 1]);
+      assert.equal((await fixture.clock.passUntil(started, fixture.traffic))?.state, 'running');
+      assert.deepEqual([questions, accepted(fixture)], [1, 1]);
       const next = second.tracker.start({ ...assessment, targets: [target!] });
-      assert.equal((await desk.clock.passUntil(next, desk.traffic))?.state, 'running', 'and then may begin');
+      assert.equal(
+        (await fixture.clock.passUntil(next, fixture.traffic))?.state,
+        'running',
+        'and then may begin',
+      );
     });
   }
 
   test('F104 are kept apart for as long as a person reads the question, and no longer', async (t) => {
-    const desk = await setUpDesk(t);
-    const [first, second] = [openWindow(t, desk), openWindow(t, desk)];
-    const claim = await first.tracker.claim([desk.folder]);
-    await pass(desk, 2 * minuteMs);
-    await assert.rejects(second.tracker.claim([desk.folder]), { kind: 'startedElsewhere' });
+    const fixture = await setUpFixture(t);
+    const [first, second] = [openWindow(t, fixture), openWindow(t, fixture)];
+    const claim = await first.tracker.claim([fixture.folder]);
+    await pass(fixture, 2 * minuteMs);
+    await assert.rejects(second.tracker.claim([fixture.folder]), { kind: 'startedElsewhere' });
     await claim.release();
-    await (await second.tracker.claim([desk.folder])).release();
+    await (await second.tracker.claim([fixture.folder])).release();
   });
 
   test('F104 are not kept from by a start that could not claim all of its folders', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const other = `${desk.folder}-docs`;
+    const { fixture, window } = await setUpWindow(t);
+    const other = `${fixture.folder}-docs`;
     const { startingFolder } = window.store;
     await mkdir(startingFolder, { recursive: true });
     const name = createHash('sha256').update(other).digest('hex').slice(0, 32);
     await writeFile(join(startingFolder, name), 'no folder');
-    await assert.rejects(window.tracker.claim([desk.folder, other]), { code: 'EEXIST' });
-    await (await window.tracker.claim([desk.folder])).release();
+    await assert.rejects(window.tracker.claim([fixture.folder, other]), { code: 'EEXIST' });
+    await (await window.tracker.claim([fixture.folder])).release();
   });
 
   test('F104 the same run ID tracked in two windows at once makes one run and one notice', async (t) => {
-    const desk = await setUpDesk(t);
-    const windows = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
+    const fixture = await setUpFixture(t);
+    const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
     // So that the end is heard of in each, whichever of them drives the run.
     for (const { tracker } of windows) await tracker.resume();
-    const runId = await startRemoteRun(desk);
-    const tracked = Promise.all(windows.map((window) => trackRun(desk, window, runId)));
-    const ids = await desk.clock.passUntil(tracked, desk.traffic);
+    const runId = await startRemoteRun(fixture);
+    const tracked = Promise.all(windows.map((window) => trackRun(fixture, window, runId)));
+    const ids = await fixture.clock.passUntil(tracked, fixture.traffic);
     assert.equal(new Set(ids).size, 1);
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     await windows[0]!.untilEnded(ids[0]!);
-    await pass(desk, minuteMs);
+    await pass(fixture, minuteMs);
     for (const { store } of windows) assert.equal(store.all().length, 1);
     assert.equal(windows.flatMap(({ ended }) => ended).length, 1);
   });

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { stayAwake } from '../days.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { stayAwake } from '../passTime.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 
 const localArchives = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('archive-'));
 
 describe('the archives of a run', () => {
   test('are each of the type that is set for their folder', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const { targets } = await window.assessment();
     const [shop] = targets;
     const run = await window.start({
@@ -25,7 +25,7 @@ describe('the archives of a run', () => {
         ['zip', 'archive-1.zip'],
       ],
     );
-    const dispatch = desk.service.requests.find(({ path }) => path.endsWith('/dispatch'));
+    const dispatch = fixture.service.requests.find(({ path }) => path.endsWith('/dispatch'));
     assert.deepEqual(JSON.stringify(dispatch?.body).match(/tar_gz|zip/g), ['tar_gz', 'zip']);
   });
 
@@ -33,27 +33,27 @@ describe('the archives of a run', () => {
     const { window } = await setUpWindow(t);
     const assessment = await window.assessment();
     const [shop] = assessment.targets;
-    const told: (readonly [number, number])[] = [];
+    const progress: (readonly [number, number])[] = [];
     const run = await window.tracker.start(
       { ...assessment, targets: [shop!, { ...shop!, name: 'tool' }] },
-      { onPackaging: (done, total) => told.push([done, total]) },
+      { onPackaging: (done, total) => progress.push([done, total]) },
     );
     const total = 2 * shop!.files!.selection.bytes;
-    assert.deepEqual(told.at(-1), [total, total]);
-    assert.ok(told.every(([done, of]) => done <= of && of === total));
+    assert.deepEqual(progress.at(-1), [total, total]);
+    assert.ok(progress.every(([done, of]) => done <= of && of === total));
     for (const { archive } of run?.targets ?? [])
       assert.ok(archive !== undefined && archive.omitted === undefined);
   });
 
   test('F22 F155 say which selected files are not in them: a hundred in the journal, all in the manifest; the journal counts also what was excluded', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const gone = join(desk.folder, 'gone');
+    const { fixture, window } = await setUpWindow(t);
+    const gone = join(fixture.folder, 'gone');
     await mkdir(gone);
     for (let file = 100; file < 220; file += 1) await writeFile(join(gone, String(file)), '');
-    await writeFile(join(desk.folder, 'stays.js'), '');
-    const surroundings = { home: desk.root, env: {} };
+    await writeFile(join(fixture.folder, 'stays.js'), '');
+    const surroundings = { home: fixture.root, env: {} };
     const options = { exclude: [], includeNestedRepositories: false, surroundings };
-    const selected = await selectFiles(desk.folder, options);
+    const selected = await selectFiles(fixture.folder, options);
     const excluded = ['lib/', 'own.js'].map((path) => ({ path, reason: { kind: 'choice' as const } }));
     const locked = { path: 'locked', reason: { kind: 'unreadable' as const, code: 'EACCES' } };
     const selection = { ...selected, leftOut: [...excluded, locked] };
@@ -78,43 +78,43 @@ describe('the archives of a run', () => {
   });
 
   test('stay on this machine while the run may still need them, and leave it with its artifacts', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const run = await window.start();
     assert.ok(run.state === 'running');
     const folder = window.store.folderOf(run.id);
     assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
-    await desk.service.finishRun(run.runId);
+    await fixture.service.finishRun(run.runId);
     await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
     assert.deepEqual(await localArchives(folder), []);
   });
 
   test('stay when the answer to the dispatch is lost, and go when the run is given up', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
+    const { fixture, window } = await setUpWindow(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
     const run = await window.start();
     assert.equal(run.state, 'unknown');
     const folder = window.store.folderOf(run.id);
     assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
-    await desk.clock.passUntil(window.tracker.abandon(run.id), desk.traffic);
+    await fixture.clock.passUntil(window.tracker.abandon(run.id), fixture.traffic);
     assert.deepEqual(await localArchives(folder), []);
   });
 
   for (const how of ['while a window watches', 'while every window was closed']) {
     test(`leave this machine after seven days and one more of waking time ${how}, although the run goes on`, async (t) => {
-      const { desk, window } = await setUpWindow(t);
+      const { fixture, window } = await setUpWindow(t);
       const run = await window.start();
       const folder = window.store.folderOf(run.id);
       const isShut = how.endsWith('closed');
       if (isShut) window.tracker.dispose();
-      desk.clock.advance(6.9 * 24 * 3600_000);
+      fixture.clock.advance(6.9 * 24 * 3600_000);
       if (!isShut) await window.until(run.id, ({ state }) => state === 'running');
       assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
-      desk.clock.advance(0.2 * 24 * 3600_000);
-      const next = isShut ? openWindow(t, desk) : window;
+      fixture.clock.advance(0.2 * 24 * 3600_000);
+      const next = isShut ? openWindow(t, fixture) : window;
       await next.tracker.resume();
-      const at = desk.clock.now();
+      const at = fixture.clock.now();
       await next.until(run.id, (each) => 'lastAnswerAt' in each && (each.lastAnswerAt ?? 0) >= at);
-      await stayAwake(desk, 26);
+      await stayAwake(fixture, 26);
       assert.deepEqual(await localArchives(folder), []);
       assert.equal(next.store.get(run.id)?.state, 'running');
     });
@@ -123,14 +123,14 @@ describe('the archives of a run', () => {
 
 describe('the source that findings point at', () => {
   test('is asked for once, with the artifacts and the archives at hand', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const seen: string[][] = [];
-    const window = openWindow(t, desk, {
+    const window = openWindow(t, fixture, {
       keepSource: async (run) => void seen.push(await readdir(window.store.folderOf(run.id))),
     });
     const run = await window.start();
     assert.ok(run.state === 'running');
-    await desk.service.finishRun(run.runId);
+    await fixture.service.finishRun(run.runId);
     await window.untilEnded(run.id);
     assert.equal(seen.length, 1);
     for (const name of ['archive-0.tar.gz', 'findings.json', 'report.md'])
@@ -138,9 +138,9 @@ describe('the source that findings point at', () => {
   });
 
   test('that cannot be kept is named in the log, and holds up neither the end nor the tidying', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     let asked = 0;
-    const window = openWindow(t, desk, {
+    const window = openWindow(t, fixture, {
       keepSource: () => {
         asked += 1;
         return Promise.reject(new Error('invented'));
@@ -148,7 +148,7 @@ describe('the source that findings point at', () => {
     });
     const run = await window.start();
     assert.ok(run.state === 'running');
-    await desk.service.finishRun(run.runId);
+    await fixture.service.finishRun(run.runId);
     const ended = await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
     assert.deepEqual([ended.state, asked], ['succeeded', 1]);
     assert.deepEqual(await localArchives(window.store.folderOf(run.id)), []);

@@ -1,11 +1,11 @@
-/** A process of its own that starts an assessment and sees it through until it is killed, or kills itself at a write of the journal; told where by a message. */
+/** Child process that starts an assessment and watches it until it is killed, or kills itself at a write of the journal. A message names the write. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentClient } from '../../../../src/core/api/client.ts';
 import type { Clock } from '../../../../src/core/ports.ts';
 import { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { DyingStore, type Phase } from '../dyingStore.ts';
+import { CrashingStore, type Phase } from '../crashingStore.ts';
 import { silent } from '../../../silentLog.ts';
 
 interface Place {
@@ -35,10 +35,10 @@ async function start({ root, folder, token, death, speed = 1, ...destination }: 
   };
   const random = (): number => 0;
   const source = { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
-  const store = new DyingStore(root, { clock, log: silent });
+  const store = new CrashingStore(root, { clock, log: silent });
   if (death !== undefined) {
-    store.dieAt(death.write, death.phase);
-    void store.died.then(() => sleep(death.afterMs)).then(() => process.kill(process.pid, 'SIGKILL'));
+    store.crashAt(death.write, death.phase);
+    void store.crashed.then(() => sleep(death.afterMs)).then(() => process.kill(process.pid, 'SIGKILL'));
   }
   const tracker = new RunTracker({
     store,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { FaultRule } from '../../../service/faults.ts';
-import { storeThat } from '../preparedStore.ts';
-import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { storeWithHook } from '../hookedStore.ts';
+import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { endWithoutExit, seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -15,122 +15,125 @@ const refused = (reply: { status: number; headers?: Record<string, string> }, ti
 
 describe('an unknown run', () => {
   async function lose(t: TestContext) {
-    const desk = await setUpDesk(t);
-    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
-    const window = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
+    const window = openWindow(t, fixture);
     const { id } = await window.start();
-    return { desk, window, id };
+    return { fixture, window, id };
   }
 
   test('F94 that is abandoned is over, and its confirmed file is deleted', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const { id } = await seedUnknownRun(desk, window);
+    const { fixture, window } = await setUpWindow(t);
+    const { id } = await seedUnknownRun(fixture, window);
     await window.tracker.abandon(id);
     const run = window.store.get(id);
     assert.ok(run?.state === 'cancelled' && run.mayStillRun);
-    assert.equal(desk.service.files()[0]?.state, 'deleted');
+    assert.equal(fixture.service.files()[0]?.state, 'deleted');
   });
 
   test('goes on with the run ID that a person found', async (t) => {
-    const { desk, window, id } = await lose(t);
-    const [started] = desk.service.runs();
-    await desk.clock.passUntil(window.tracker.giveRunId(id, started!.id), desk.traffic);
-    await desk.service.finishRun(started!.id);
+    const { fixture, window, id } = await lose(t);
+    const [started] = fixture.service.runs();
+    await fixture.clock.passUntil(window.tracker.giveRunId(id, started!.id), fixture.traffic);
+    await fixture.service.finishRun(started!.id);
     const run = await window.untilState(id, 'succeeded');
     assert.equal(run.runId, started!.id);
-    assert.equal(desk.sent('/dispatch'), 1);
+    assert.equal(fixture.sent('/dispatch'), 1);
   });
 
   test('stays unknown when the service does not know the run ID', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const { id } = await seedUnknownRun(desk, window);
-    const given = desk.clock.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'), desk.traffic);
+    const { fixture, window } = await setUpWindow(t);
+    const { id } = await seedUnknownRun(fixture, window);
+    const given = fixture.clock.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'), fixture.traffic);
     await assert.rejects(given, { kind: 'notFound' });
     assert.equal(window.store.get(id)?.state, 'unknown');
   });
 
   test('takes no run ID that another run has, from any window, but one of a run that was let go', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const { id } = await seedUnknownRun(desk, window);
-    const other = openWindow(t, desk);
-    const { id: tracked, runId } = await trackRemoteRun(desk, other);
-    const give = () => desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
+    const { fixture, window } = await setUpWindow(t);
+    const { id } = await seedUnknownRun(fixture, window);
+    const other = openWindow(t, fixture);
+    const { id: tracked, runId } = await trackRemoteRun(fixture, other);
+    const give = () => fixture.clock.passUntil(window.tracker.giveRunId(id, runId), fixture.traffic);
     await assert.rejects(give(), { kind: 'runIdTaken' });
     assert.equal(window.store.get(id)?.state, 'unknown');
-    await endWithoutExit(other, tracked, desk.clock.now());
+    await endWithoutExit(other, tracked, fixture.clock.now());
     await give();
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
   test('is knowingly sent again with the same file, and only then a second time', async (t) => {
-    const { desk, window, id } = await lose(t);
-    const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+    const { fixture, window, id } = await lose(t);
+    const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
     assert.equal(run.state, 'running');
-    assert.deepEqual([desk.sent('/dispatch'), desk.sent('/get-upload-url')], [2, 1]);
+    assert.deepEqual([fixture.sent('/dispatch'), fixture.sent('/get-upload-url')], [2, 1]);
     assert.equal((await window.tracker.resend(id)).state, 'running');
-    assert.equal(desk.sent('/dispatch'), 2);
+    assert.equal(fixture.sent('/dispatch'), 2);
   });
 
   const refusals = [
-    ['is refused', (desk: Desk) => desk.service.addFault(refused({ status: 403 }))],
-    ['meets a 429 that does not end', (desk: Desk) => desk.service.addFault(refused({ status: 429 }))],
-    ['finds no network', (desk: Desk) => desk.pullCable()],
+    ['is refused', (fixture: Fixture) => fixture.service.addFault(refused({ status: 403 }))],
+    [
+      'meets a 429 that does not end',
+      (fixture: Fixture) => fixture.service.addFault(refused({ status: 429 })),
+    ],
+    ['finds no network', (fixture: Fixture) => fixture.pullCable()],
   ] as const;
   for (const [what, refuse] of refusals) {
     test(`F45 F94 whose second dispatch ${what} is as unknown as before, and what it may be reading stays`, async (t) => {
-      const { desk, window, id } = await lose(t);
+      const { fixture, window, id } = await lose(t);
       const before = window.store.get(id);
       assert.ok(before?.state === 'unknown');
-      const heal = refuse(desk);
+      const heal = refuse(fixture);
       t.after(heal);
-      const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+      const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
       assert.ok(run.state === 'unknown');
       const { refusal, ...rest } = run;
       assert.deepEqual(rest, before);
       assert.ok(['forbidden', 'rateLimited', 'unsent'].includes(refusal?.kind ?? ''), refusal?.kind);
-      assert.deepEqual(window.ended.at(-1), run, 'a person is told');
+      assert.deepEqual(window.ended.at(-1), run, 'the user is notified');
       heal();
-      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
-      assert.equal(desk.service.files()[0]?.state, 'confirmed');
-      const [started] = desk.service.runs();
-      await desk.clock.passUntil(window.tracker.giveRunId(id, started!.id), desk.traffic);
+      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      assert.equal(fixture.service.files()[0]?.state, 'confirmed');
+      const [started] = fixture.service.runs();
+      await fixture.clock.passUntil(window.tracker.giveRunId(id, started!.id), fixture.traffic);
       assert.equal(window.store.get(id)?.state, 'running');
     });
   }
 
   /** A second dispatch that waits, having met a 429, in the window that lost the first one. */
   async function waitAgain(t: TestContext) {
-    const { desk, window, id } = await lose(t);
-    desk.service.addFault(refused({ status: 429, headers: { 'retry-after': '60' } }, 1));
+    const { fixture, window, id } = await lose(t);
+    fixture.service.addFault(refused({ status: 429, headers: { 'retry-after': '60' } }, 1));
     const stop = new AbortController();
     const again = window.tracker.resend(id, { signal: stop.signal });
     await eventually(
-      () => desk.clock.slept.some((ms) => ms >= 60_000),
+      () => fixture.clock.slept.some((ms) => ms >= 60_000),
       'a wait of at least 60_000 ms has begun',
     );
-    return { desk, window, id, again, stop };
+    return { fixture, window, id, again, stop };
   }
 
   test('takes no run ID while its second dispatch waits: the second run would be lost', async (t) => {
-    const { desk, window, id, again } = await waitAgain(t);
-    const other = openWindow(t, desk);
+    const { fixture, window, id, again } = await waitAgain(t);
+    const other = openWindow(t, fixture);
     await other.store.reload();
-    const [first] = desk.service.runs();
+    const [first] = fixture.service.runs();
     for (const { tracker } of [window, other])
       await assert.rejects(tracker.giveRunId(id, first!.id), { kind: 'busyElsewhere' });
-    const run = await desk.clock.passUntil(again, desk.traffic);
+    const run = await fixture.clock.passUntil(again, fixture.traffic);
     assert.ok(run.state === 'running');
-    assert.equal(run.runId, desk.service.runs()[1]?.id);
+    assert.equal(run.runId, fixture.service.runs()[1]?.id);
   });
 
   test('that learns its run ID from a late answer while its second dispatch waits sends nothing more', async (t) => {
-    const { desk, window, id, again } = await waitAgain(t);
-    const [first] = desk.service.runs();
-    const other = openWindow(t, desk);
+    const { fixture, window, id, again } = await waitAgain(t);
+    const [first] = fixture.service.runs();
+    const other = openWindow(t, fixture);
     await other.store.reload();
-    await other.store.apply(id, { type: 'dispatched', runId: first!.id, at: desk.clock.now() });
-    await assert.rejects(desk.clock.passUntil(again, desk.traffic), { kind: 'busyElsewhere' });
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 1]);
+    await other.store.apply(id, { type: 'dispatched', runId: first!.id, at: fixture.clock.now() });
+    await assert.rejects(fixture.clock.passUntil(again, fixture.traffic), { kind: 'busyElsewhere' });
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [2, 1]);
     const run = await window.store.refresh(id);
     assert.ok(run?.state === 'running');
     assert.equal(run.runId, first?.id);
@@ -142,25 +145,25 @@ describe('an unknown run', () => {
   ] as const;
   for (const [what, type, live] of meanwhile) {
     test(`F47 that ${what} while its second dispatch is accepted loses neither run`, async (t) => {
-      const { desk, window, id } = await lose(t);
-      const [first] = desk.service.runs();
+      const { fixture, window, id } = await lose(t);
+      const [first] = fixture.service.runs();
       window.tracker.dispose();
-      const store = storeThat(async (event) => {
+      const store = storeWithHook(async (event) => {
         if (event.type !== 'dispatched') return;
-        const at = desk.clock.now();
+        const at = fixture.clock.now();
         if (type === 'abandoned')
           await other.apply(id, { type: 'dispatchLost', reason: { kind: 'interrupted' }, at });
         await other.apply(id, type === 'abandoned' ? { type, at } : { type, runId: first!.id, at });
       });
-      const again = openWindow(t, desk, { store });
-      const { store: other } = openWindow(t, desk);
+      const again = openWindow(t, fixture, { store });
+      const { store: other } = openWindow(t, fixture);
       await Promise.all([again.store.reload(), other.reload()]);
-      await desk.clock.passUntil(again.tracker.resend(id), desk.traffic);
-      const [, second] = desk.service.runs();
+      await fixture.clock.passUntil(again.tracker.resend(id), fixture.traffic);
+      const [, second] = fixture.service.runs();
       const known = again.store.all().flatMap((run) => (run.state === 'running' ? run.runId : []));
       assert.deepEqual(new Set(known), new Set(live === 2 ? [first!.id, second!.id] : [second!.id]));
-      assert.equal(desk.sent('/dispatch'), 2);
-      await desk.service.finishRun(second!.id);
+      assert.equal(fixture.sent('/dispatch'), 2);
+      await fixture.service.finishRun(second!.id);
       await again.until(
         again.store.all().find((run) => 'runId' in run && run.runId === second!.id)!.id,
         (run) => run.state === 'succeeded',
@@ -170,32 +173,35 @@ describe('an unknown run', () => {
 
   for (const who of ['a person', 'the end of its window'] as const) {
     test(`whose second dispatch is stopped by ${who} while it waits is as unknown as before`, async (t) => {
-      const { desk, window, id, again, stop } = await waitAgain(t);
-      const sent = desk.sent('/dispatch');
+      const { fixture, window, id, again, stop } = await waitAgain(t);
+      const sent = fixture.sent('/dispatch');
       if (who === 'a person') stop.abort();
       else window.tracker.dispose();
       const run = await again;
       assert.ok(run.state === 'unknown');
       assert.deepEqual([run.reason.kind, run.refusal], ['connectionLost', undefined]);
-      assert.deepEqual([desk.sent('/dispatch'), desk.service.files()[0]?.state], [sent, 'confirmed']);
-      const next = openWindow(t, desk);
+      assert.deepEqual([fixture.sent('/dispatch'), fixture.service.files()[0]?.state], [sent, 'confirmed']);
+      const next = openWindow(t, fixture);
       await next.tracker.resume();
-      assert.equal((await desk.clock.passUntil(next.tracker.resend(id), desk.traffic)).state, 'running');
+      assert.equal(
+        (await fixture.clock.passUntil(next.tracker.resend(id), fixture.traffic)).state,
+        'running',
+      );
     });
   }
 
   test('F47 sent again twice at once, in one window and in two, is sent once', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const { id } = await seedUnknownRun(desk, window);
-    const other = openWindow(t, desk);
+    const { fixture, window } = await setUpWindow(t);
+    const { id } = await seedUnknownRun(fixture, window);
+    const other = openWindow(t, fixture);
     await other.store.reload();
     const tries = [window.tracker.resend(id), window.tracker.resend(id), other.tracker.resend(id)];
-    const outcomes = await desk.clock.passUntil(Promise.allSettled(tries), desk.traffic);
+    const outcomes = await fixture.clock.passUntil(Promise.allSettled(tries), fixture.traffic);
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected')
         assert.equal((outcome.reason as { kind: string }).kind, 'busyElsewhere');
     }
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
   });
 });

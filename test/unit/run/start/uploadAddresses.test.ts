@@ -5,147 +5,147 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { unsafeAddresses } from '../../core/unsafeAddresses.ts';
-import { storeThat } from '../preparedStore.ts';
-import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { storeWithHook } from '../hookedStore.ts';
+import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { puts, startWith, states } from '../uploads.ts';
 
 describe('an upload address', () => {
   test('F34 an address that the service calls expired is cancelled and replaced, and one reservation is left', async (t) => {
     let ahead = 0;
-    const desk: Desk = await setUpDesk(t, {
+    const fixture: Fixture = await setUpFixture(t, {
       clock: { now: () => Date.now() + ahead },
       uploadUrlSeconds: 100,
     });
-    const store = storeThat(({ type }) => {
+    const store = storeWithHook(({ type }) => {
       // The service's clock, not ours, runs ahead between the first reservation and its transfer.
       if (type === 'reserved' && ahead === 0) ahead = 200_000;
     });
-    const window = openWindow(t, desk, { store });
+    const window = openWindow(t, fixture, { store });
     const run = await window.start();
     assert.equal(run.state, 'running');
     assert.deepEqual(
-      puts(desk).map(({ status }) => status),
+      puts(fixture).map(({ status }) => status),
       [403, 200],
     );
-    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
-    assert.equal(run.targets[0]?.upload?.fileId, desk.service.files()[1]?.fileId);
+    assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
+    assert.equal(run.targets[0]?.upload?.fileId, fixture.service.files()[1]?.fileId);
   });
 
   for (const status of [400, 401, 404]) {
     test(`F34 an address that storage answers ${String(status)} to is replaced as well`, async (t) => {
-      const { desk, window } = await setUpWindow(t);
-      desk.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status } });
+      const { fixture, window } = await setUpWindow(t);
+      fixture.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status } });
       assert.equal((await window.start()).state, 'running');
-      assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+      assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
     });
   }
 
   test('F34 an address that is always over when the archive is there is given up after three, as too slow', async (t) => {
-    const desk = await setUpDesk(t, { uploadUrlSeconds: 100 });
-    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 403 } });
-    const onUploading = (): void => desk.clock.moveWall(200_000);
-    const run = await startWith(openWindow(t, desk), desk, { onUploading });
+    const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 403 } });
+    const onUploading = (): void => fixture.clock.moveWall(200_000);
+    const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
     assert.ok(run?.state === 'failed');
     const { kind, status, subject } = run.failure;
     assert.deepEqual([kind, status, subject], ['forbidden', 403, 'upload'], 'not of the organization');
-    assert.deepEqual(states(desk), ['cancelled', 'cancelled', 'cancelled']);
+    assert.deepEqual(states(fixture), ['cancelled', 'cancelled', 'cancelled']);
   });
 
   test('F34 an address that never holds is given up after three, with no reservation left', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const reply = {
       kind: 'reply' as const,
       status: 403,
       body: '<Error><Message>Request has expired</Message></Error>',
     };
-    desk.service.addFault({ match: { method: 'PUT' }, before: reply });
-    const run = await openWindow(t, desk).start();
+    fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
+    const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     const { kind, status, detail } = run.failure;
     assert.deepEqual([kind, status, detail], ['addressRefused', 403, 'Request has expired']);
-    assert.deepEqual(states(desk), ['cancelled', 'cancelled', 'cancelled']);
+    assert.deepEqual(states(fixture), ['cancelled', 'cancelled', 'cancelled']);
   });
 
   test('F35 with too little validity left the address is renewed before bytes are sent again', async (t) => {
-    const desk = await setUpDesk(t, { uploadUrlSeconds: 100 });
+    const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
     const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '80' } };
-    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
-    const run = await openWindow(t, desk).start();
+    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
+    const run = await openWindow(t, fixture).start();
     assert.equal(run.state, 'running');
     assert.deepEqual(
-      puts(desk).map(({ status }) => status),
+      puts(fixture).map(({ status }) => status),
       [503, 200],
     );
-    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+    assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
   test('F35 an address that is short-lived from the start is used', async (t) => {
-    const desk = await setUpDesk(t, { uploadUrlSeconds: 10 });
-    const run = await openWindow(t, desk).start();
+    const fixture = await setUpFixture(t, { uploadUrlSeconds: 10 });
+    const run = await openWindow(t, fixture).start();
     assert.equal(run.state, 'running');
-    assert.deepEqual(states(desk), ['confirmed']);
+    assert.deepEqual(states(fixture), ['confirmed']);
   });
 
   test('F36 an expiry that passed while the machine slept is noticed by the wall clock', async (t) => {
-    const desk = await setUpDesk(t, { uploadUrlSeconds: 100 });
-    desk.service.addFault({
+    const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
+    fixture.service.addFault({
       match: { method: 'PUT', times: 1 },
       before: { kind: 'reset', afterBodyBytes: 1 },
     });
     let hasSlept = false;
     const onUploading = (): void => {
-      if (!hasSlept) desk.clock.moveWall(200_000);
+      if (!hasSlept) fixture.clock.moveWall(200_000);
       hasSlept = true;
     };
-    const run = await startWith(openWindow(t, desk), desk, { onUploading });
+    const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
     assert.equal(run?.state, 'running');
     assert.deepEqual(
-      puts(desk).map(({ status }) => status),
+      puts(fixture).map(({ status }) => status),
       [undefined, 200],
       'no bytes go to the expired address',
     );
-    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+    assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
   test('F36 a wall clock set back does not hide that an address has expired', async (t) => {
-    const desk = await setUpDesk(t, { clock: { now: () => 0 }, uploadUrlSeconds: 100 });
+    const fixture = await setUpFixture(t, { clock: { now: () => 0 }, uploadUrlSeconds: 100 });
     const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '110' } };
-    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
+    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
     let isSet = false;
     const onUploading = (): void => {
-      if (!isSet) desk.clock.moveWall(-24 * 3600_000);
+      if (!isSet) fixture.clock.moveWall(-24 * 3600_000);
       isSet = true;
     };
-    const run = await startWith(openWindow(t, desk), desk, { onUploading });
+    const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
     assert.equal(run?.state, 'running');
-    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+    assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
   for (const upload_url of unsafeAddresses) {
     test(`F43 the upload address ${upload_url.replace(/\?.*/, '')} is refused`, async (t) => {
-      const desk = await setUpDesk(t);
+      const fixture = await setUpFixture(t);
       const body = JSON.stringify({ file_id: 'file-invented', upload_url, expires_in_seconds: 900 });
-      desk.service.addFault({
+      fixture.service.addFault({
         match: { path: '/get-upload-url' },
         after: { kind: 'reply', status: 200, body },
       });
-      const window = openWindow(t, desk);
+      const window = openWindow(t, fixture);
       const run = await window.start();
       assert.ok(run.state === 'failed');
       assert.equal(run.failure.kind, 'insecureUrl');
-      assert.equal(puts(desk).length, 0);
+      assert.equal(puts(fixture).length, 0);
       assert.doesNotMatch(JSON.stringify(run) + window.lines.join('\n'), /canary/);
     });
   }
 
   test("F126 a host for files that is not the service's own stands with the run", async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const usual = await window.start();
     assert.equal(usual.targets[0]?.upload?.host, undefined);
     const upload_url = 'http://localhost:1/put?signature=canary';
     const body = JSON.stringify({ file_id: 'file-invented', upload_url, expires_in_seconds: 900 });
     const reply = { kind: 'reply' as const, status: 200, body };
-    desk.service.addFault({ match: { path: '/get-upload-url' }, after: reply });
+    fixture.service.addFault({ match: { path: '/get-upload-url' }, after: reply });
     const run = await window.start();
     assert.equal(run.targets[0]?.upload?.host, 'localhost:1');
     const journal = await readFile(join(window.store.folderOf(run.id), 'run.json'), 'utf8');
@@ -154,7 +154,7 @@ describe('an upload address', () => {
   });
 
   test('F44 a redirect of the transfer is refused, and no Authorization goes to storage', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     let visits = 0;
     const elsewhere = createServer((_request, response) => {
       visits += 1;
@@ -164,10 +164,10 @@ describe('an upload address', () => {
     t.after(() => elsewhere.close());
     const location = `http://127.0.0.1:${String((elsewhere.address() as AddressInfo).port)}/put`;
     const reply = { kind: 'reply' as const, status: 307, headers: { location } };
-    desk.service.addFault({ match: { method: 'PUT' }, before: reply });
-    const run = await openWindow(t, desk).start();
+    fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
+    const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     assert.deepEqual([run.failure.kind, run.failure.subject], ['redirected', 'files']);
-    assert.deepEqual([visits, puts(desk).map(({ hasAuthorization }) => hasAuthorization)], [0, [false]]);
+    assert.deepEqual([visits, puts(fixture).map(({ hasAuthorization }) => hasAuthorization)], [0, [false]]);
   });
 });

@@ -6,42 +6,42 @@ import { describe, test } from 'node:test';
 import { defaultIdleLimits } from '../../../../src/core/api/http.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { holdTimers } from '../../api/heldTimers.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { archiveOf, puts, startWith, states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('an upload', () => {
   test('F32 a connection reset in the middle leads to a full replay with the same SHA-256', async (t) => {
-    const desk = await setUpDesk(t);
-    await writeFile(join(desk.folder, 'large.bin'), randomBytes(900_000));
+    const fixture = await setUpFixture(t);
+    await writeFile(join(fixture.folder, 'large.bin'), randomBytes(900_000));
     const reset = { kind: 'reset' as const, afterBodyBytes: 300_000 };
-    desk.service.addFault({ match: { method: 'PUT', times: 2 }, before: reset });
-    const window = openWindow(t, desk);
+    fixture.service.addFault({ match: { method: 'PUT', times: 2 }, before: reset });
+    const window = openWindow(t, fixture);
     const run = await window.start();
     assert.equal(run.state, 'running');
     const { archive } = run.targets[0]!;
-    assert.equal(desk.service.files()[0]?.sha256, archive?.sha256);
+    assert.equal(fixture.service.files()[0]?.sha256, archive?.sha256);
     assert.deepEqual(
-      puts(desk).map(({ headers }) => Number(headers['content-length'])),
+      puts(fixture).map(({ headers }) => Number(headers['content-length'])),
       [archive?.bytes, archive?.bytes, archive?.bytes],
     );
-    assert.equal(desk.sent('/get-upload-url'), 1);
+    assert.equal(fixture.sent('/get-upload-url'), 1);
   });
 
   test('F33 a stalled transfer is given up after its idle limit and replayed', async (t) => {
-    const desk = await setUpDesk(t);
-    await writeFile(join(desk.folder, 'large.bin'), randomBytes(900_000));
+    const fixture = await setUpFixture(t);
+    await writeFile(join(fixture.folder, 'large.bin'), randomBytes(900_000));
     const stall = { kind: 'stall' as const, afterBodyBytes: 100_000 };
-    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: stall });
+    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: stall });
     const { transferMs } = defaultIdleLimits;
     const timers = holdTimers(t, transferMs);
-    const started = openWindow(t, desk).start();
-    await eventually(() => puts(desk).length > 0, 'the upload has begun');
+    const started = openWindow(t, fixture).start();
+    await eventually(() => puts(fixture).length > 0, 'the upload has begun');
     timers.pass(transferMs);
     const run = await started;
     assert.equal(run.state, 'running');
-    assert.equal(puts(desk).length, 2);
-    assert.equal(desk.service.files()[0]?.sha256, run.targets[0]?.archive?.sha256);
+    assert.equal(puts(fixture).length, 2);
+    assert.equal(fixture.service.files()[0]?.sha256, run.targets[0]?.archive?.sha256);
   });
 
   const changes = [
@@ -50,75 +50,81 @@ describe('an upload', () => {
   ] as const;
   for (const [how, change] of changes) {
     test(`F37 an archive that has become ${how} fails before a byte is sent`, async (t) => {
-      const { desk, window } = await setUpWindow(t);
+      const { fixture, window } = await setUpWindow(t);
       const confirmUpload = async (run: Run): Promise<boolean> => {
         await change(archiveOf(window, run));
         return true;
       };
-      const run = await startWith(window, desk, { confirmUpload });
+      const run = await startWith(window, fixture, { confirmUpload });
       assert.ok(run?.state === 'failed');
       assert.equal(run.failure.kind, 'lengthChanged');
-      assert.deepEqual([puts(desk).length, states(desk)], [0, ['cancelled']]);
+      assert.deepEqual([puts(fixture).length, states(fixture)], [0, ['cancelled']]);
     });
   }
 
   test('F37 an archive of the same length but other bytes is never stored', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const confirmUpload = async (run: Run): Promise<boolean> => {
       const bytes = await readFile(archiveOf(window, run));
       await writeFile(archiveOf(window, run), bytes.fill(0, 30, 40));
       return true;
     };
-    const run = await startWith(window, desk, { confirmUpload });
+    const run = await startWith(window, fixture, { confirmUpload });
     assert.ok(run?.state === 'failed');
     assert.equal(run.failure.kind, 'lengthChanged');
     assert.deepEqual(
-      desk.service.files().map(({ state, sha256 }) => [state, sha256]),
+      fixture.service.files().map(({ state, sha256 }) => [state, sha256]),
       [['cancelled', undefined]],
     );
   });
 
   test('F38 a transfer whose reply was lost is replayed and confirmed once', async (t) => {
-    const desk = await setUpDesk(t);
-    desk.service.addFault({ match: { method: 'PUT', times: 1 }, after: { kind: 'reset' } });
-    const run = await openWindow(t, desk).start();
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, after: { kind: 'reset' } });
+    const run = await openWindow(t, fixture).start();
     assert.equal(run.state, 'running');
-    assert.deepEqual([puts(desk).length, desk.sent('/confirm-upload'), states(desk)], [2, 1, ['confirmed']]);
+    assert.deepEqual(
+      [puts(fixture).length, fixture.sent('/confirm-upload'), states(fixture)],
+      [2, 1, ['confirmed']],
+    );
   });
 
   for (const status of [404, 409]) {
     test(`F39 a confirmation whose reply was lost is sent again, and ${String(status)} to it is no failure`, async (t) => {
-      const desk = await setUpDesk(t);
-      desk.service.addFault({ match: { path: '/confirm-upload', nth: 1 }, after: { kind: 'reset' } });
-      desk.service.addFault({ match: { path: '/confirm-upload', nth: 2 }, after: { kind: 'reply', status } });
-      const run = await openWindow(t, desk).start();
+      const fixture = await setUpFixture(t);
+      fixture.service.addFault({ match: { path: '/confirm-upload', nth: 1 }, after: { kind: 'reset' } });
+      fixture.service.addFault({
+        match: { path: '/confirm-upload', nth: 2 },
+        after: { kind: 'reply', status },
+      });
+      const run = await openWindow(t, fixture).start();
       assert.equal(run.state, 'running');
       assert.deepEqual(
-        [puts(desk).length, desk.sent('/confirm-upload'), states(desk)],
+        [puts(fixture).length, fixture.sent('/confirm-upload'), states(fixture)],
         [1, 2, ['confirmed']],
       );
     });
   }
 
   test('F40 three 5xx to the reservation stop the start, and the run says why', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const reply = { kind: 'reply' as const, status: 503, body: '{"message":"Down for maintenance."}' };
-    desk.service.addFault({ match: { path: '/get-upload-url' }, before: reply });
-    const run = await openWindow(t, desk).start();
+    fixture.service.addFault({ match: { path: '/get-upload-url' }, before: reply });
+    const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     assert.deepEqual(
       [run.failure.kind, run.failure.status, run.failure.detail],
       ['serverError', 503, 'Down for maintenance.'],
     );
-    assert.deepEqual([desk.sent('/get-upload-url'), puts(desk).length], [3, 0]);
+    assert.deepEqual([fixture.sent('/get-upload-url'), puts(fixture).length], [3, 0]);
   });
 
   test('F41 a full quota fails the run at once', async (t) => {
-    const desk = await setUpDesk(t, { capacityBytes: 10 });
-    const run = await openWindow(t, desk).start();
+    const fixture = await setUpFixture(t, { capacityBytes: 10 });
+    const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     assert.equal(run.failure.kind, 'capacity');
     assert.match(run.failure.detail ?? '', /10 of 10 bytes are free/);
-    assert.equal(desk.service.requests.length, 1);
+    assert.equal(fixture.service.requests.length, 1);
   });
 });

@@ -75,10 +75,10 @@ test('a run is outlived once it has ended, a person was told, and the days have 
   assert.ok(run.state === 'succeeded');
   const isPastLocalRetentionIn = (days: number) => (each: Run, now: number) =>
     isPastLocalRetention(each, days, now);
-  const told = { ...run, noticeDue: false, targets: [] };
+  const notified = { ...run, noticeDue: false, targets: [] };
   const moments = [3 * day, 3 * day + 1];
-  assert.deepEqual(after(isPastLocalRetentionIn(3), told, run.endedAt, moments), [false, true]);
-  assert.deepEqual(after(isPastLocalRetentionIn(3), { ...told, noticeDue: true }, run.endedAt, moments), [
+  assert.deepEqual(after(isPastLocalRetentionIn(3), notified, run.endedAt, moments), [false, true]);
+  assert.deepEqual(after(isPastLocalRetentionIn(3), { ...notified, noticeDue: true }, run.endedAt, moments), [
     false,
     false,
   ]);

@@ -4,40 +4,43 @@ import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
-import { randomOf } from '../../../torture/chance.ts';
-import { dayMs, leap, pass, stayAwake, stride } from '../days.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { randomOf } from '../../../torture/seededValues.ts';
+import { dayMs, leap, pass, stayAwake, stride } from '../passTime.ts';
+import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 
 describe('a service that fails for long', () => {
   test('F52 with 5xx for a day is asked ever less, told of once in the log, and the run recovers', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t, { random: randomOf(1) });
-    const heal = desk.service.addFault({
+    const { fixture, window, id, runId } = await setUpRun(t, { random: randomOf(1) });
+    const heal = fixture.service.addFault({
       match: { path: '/describe' },
       before: { kind: 'reply', status: 503 },
     });
-    const asked = desk.sent('/describe');
-    await stride(desk, dayMs / 4);
-    const looks = desk.sent('/describe') - asked;
+    const asked = fixture.sent('/describe');
+    await stride(fixture, dayMs / 4);
+    const looks = fixture.sent('/describe') - asked;
     assert.ok(
       looks > 22 && looks <= 60,
       `${String(looks)} looks in six hours, the first and busiest of the day`,
     );
-    await leap(desk, (3 * dayMs) / 4);
+    await leap(fixture, (3 * dayMs) / 4);
     const troubled = window.store.get(id);
     assert.ok(troubled?.state === 'running' && troubled.trouble?.kind === 'serverError');
     assert.deepEqual(window.ended, []);
     heal();
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     assert.equal(window.ended.length, 1, 'one notice');
   });
 
   test('F52 each distinct trouble is named once where warnings are', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
+    const { fixture, window, id } = await setUpRun(t);
     for (const status of [503, 403]) {
-      const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
+      const heal = fixture.service.addFault({
+        match: { path: '/describe' },
+        before: { kind: 'reply', status },
+      });
       const times = 4;
       let seen = 0;
       await window.until(id, (run) => {
@@ -54,23 +57,23 @@ describe('a service that fails for long', () => {
 /** A run that the service answers with 404. */
 async function forgottenRun(
   t: TestContext,
-): Promise<{ desk: Desk; window: RunWindow; id: string; heal: () => void }> {
-  const { desk, window, id } = await setUpRun(t);
-  const heal = desk.service.addFault({
+): Promise<{ fixture: Fixture; window: RunWindow; id: string; heal: () => void }> {
+  const { fixture, window, id } = await setUpRun(t);
+  const heal = fixture.service.addFault({
     match: { path: '/describe' },
     before: { kind: 'reply', status: 404 },
   });
   await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notFound');
-  return { desk, window, id, heal };
+  return { fixture, window, id, heal };
 }
 
 describe('a run whose results come a byte now and then', () => {
   test('F125 has trouble instead, can be let go after a day, and then be removed', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
+    const { fixture, window, id, runId } = await setUpRun(t);
     const slow = createServer((_request, response) => {
       const send = (): void => {
         if (response.destroyed) return;
-        desk.clock.advance(30_000);
+        fixture.clock.advance(30_000);
         response.write('x', () => setImmediate(send));
       };
       send();
@@ -80,46 +83,46 @@ describe('a run whose results come a byte now and then', () => {
     const url = `http://127.0.0.1:${String((slow.address() as AddressInfo).port)}/report`;
     const body = JSON.stringify({ url, expires_in_seconds: 900 });
     const reply = { kind: 'reply' as const, status: 200, body };
-    desk.service.addFault({ match: { path: /artifact-download-url$/ }, before: reply });
-    await desk.service.finishRun(runId);
+    fixture.service.addFault({ match: { path: /artifact-download-url$/ }, before: reply });
+    await fixture.service.finishRun(runId);
     await window.until(id, (run) => run.state === 'collecting' && run.trouble?.kind === 'timeout');
-    desk.clock.advance(dayMs);
-    await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
+    fixture.clock.advance(dayMs);
+    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
     assert.equal(window.store.get(id)?.state, 'succeeded');
-    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
     assert.equal(window.store.get(id), undefined);
   });
 });
 
 describe('a run that answers no more', () => {
   test('F95 can be let go after 24 h of 404, not before', async (t) => {
-    const { desk, window, id } = await forgottenRun(t);
-    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, desk.clock.now());
-    await leap(desk, 23 * 3600_000);
+    const { fixture, window, id } = await forgottenRun(t);
+    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, fixture.clock.now());
+    await leap(fixture, 23 * 3600_000);
     assert.equal(mayStop(), false);
-    await leap(desk, 3600_000);
+    await leap(fixture, 3600_000);
     assert.equal(mayStop(), true);
-    await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
+    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
     const run = window.store.get(id);
     assert.ok(run?.state === 'failed');
     assert.deepEqual([run.failure.kind, run.noticeDue, window.ended.length], ['unanswered', false, 0]);
-    const asked = desk.sent('/describe');
-    await pass(desk, 3600_000);
-    assert.equal(desk.sent('/describe'), asked, 'it is asked about no more');
+    const asked = fixture.sent('/describe');
+    await pass(fixture, 3600_000);
+    assert.equal(fixture.sent('/describe'), asked, 'it is asked about no more');
   });
 
   test('F95 can be let go after 24 h of 404, whatever trouble there was before or between', async (t) => {
-    const { desk, window, id, heal } = await forgottenRun(t);
+    const { fixture, window, id, heal } = await forgottenRun(t);
     const offered: boolean[] = [];
     const meet = async (status: number, ms: number): Promise<void> => {
       const match = { path: '/describe' };
-      const again = desk.service.addFault({ match, before: { kind: 'reply', status } });
-      await leap(desk, ms);
+      const again = fixture.service.addFault({ match, before: { kind: 'reply', status } });
+      await leap(fixture, ms);
       again();
-      offered.push(mayStopWatching(window.store.get(id)!, desk.clock.now()));
+      offered.push(mayStopWatching(window.store.get(id)!, fixture.clock.now()));
     };
     heal();
-    await leap(desk, 60_000);
+    await leap(fixture, 60_000);
     await meet(503, 1.1 * dayMs);
     await meet(404, 60_000);
     await meet(503, 0.5 * dayMs);
@@ -128,64 +131,64 @@ describe('a run that answers no more', () => {
   });
 
   test('F95 is watched on, and keeps its source, when it answers again before a person has let it go', async (t) => {
-    const { desk, window, id, heal } = await forgottenRun(t);
-    await leap(desk, dayMs);
-    const other = openWindow(t, desk);
+    const { fixture, window, id, heal } = await forgottenRun(t);
+    await leap(fixture, dayMs);
+    const other = openWindow(t, fixture);
     await other.store.reload();
     heal();
-    await desk.clock.passUntil(window.tracker.checkNow(id), desk.traffic);
-    assert.equal(mayStopWatching(other.store.get(id)!, desk.clock.now()), true);
+    await fixture.clock.passUntil(window.tracker.checkNow(id), fixture.traffic);
+    assert.equal(mayStopWatching(other.store.get(id)!, fixture.clock.now()), true);
     await assert.rejects(other.tracker.stopWatching(id), { kind: 'changedMeanwhile' });
-    assert.deepEqual([window.store.get(id)?.state, desk.sent('/delete')], ['running', 0]);
+    assert.deepEqual([window.store.get(id)?.state, fixture.sent('/delete')], ['running', 0]);
   });
 
   test('F95 that was let go can be tracked again by its ID', async (t) => {
-    const { desk, window, id, heal } = await forgottenRun(t);
-    await leap(desk, dayMs);
-    await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
+    const { fixture, window, id, heal } = await forgottenRun(t);
+    await leap(fixture, dayMs);
+    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
     heal();
-    const [remote] = desk.service.runs();
-    const again = await trackRun(desk, window, remote!.id);
+    const [remote] = fixture.service.runs();
+    const again = await trackRun(fixture, window, remote!.id);
     assert.equal(window.store.get(again)?.state, 'running');
     assert.notEqual(again, id);
   });
 
   test('F95 can be let go 24 h after a cancel that the service took and never carried out', async (t) => {
-    const desk = await setUpDesk(t, { cancelDelayMs: 400 * dayMs });
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
-    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
-    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, desk.clock.now());
-    await leap(desk, dayMs - 120_000);
+    const fixture = await setUpFixture(t, { cancelDelayMs: 400 * dayMs });
+    const window = openWindow(t, fixture);
+    const { id } = await trackRemoteRun(fixture, window);
+    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, fixture.clock.now());
+    await leap(fixture, dayMs - 120_000);
     assert.equal(mayStop(), false);
-    await leap(desk, 120_000);
+    await leap(fixture, 120_000);
     assert.equal(mayStop(), true);
   });
 
   test('F95 is asked about for 30 days after its last good answer, and then let go with one notice', async (t) => {
-    const { desk, window, id } = await forgottenRun(t);
-    await stayAwake(desk, 25);
-    await leap(desk, 28.9 * dayMs);
+    const { fixture, window, id } = await forgottenRun(t);
+    await stayAwake(fixture, 25);
+    await leap(fixture, 28.9 * dayMs);
     assert.equal(window.store.get(id)?.state, 'running');
-    const asked = desk.sent('/describe');
-    await leap(desk, 0.2 * dayMs);
+    const asked = fixture.sent('/describe');
+    await leap(fixture, 0.2 * dayMs);
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'failed' && run.failure.kind === 'unanswered');
     assert.equal(window.ended.length, 1);
-    assert.ok(desk.sent('/describe') - asked <= 1);
+    assert.ok(fixture.sent('/describe') - asked <= 1);
   });
 
   test('F97 is watched on, and keeps its source, after a wall clock that was 30 days ahead for a minute of failing looks', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const { id, runId } = (await window.start()) as RunIn<'running'>;
     const match = { path: '/describe' };
-    const heal = desk.service.addFault({ match, before: { kind: 'reply', status: 503 } });
-    desk.clock.moveWall(30 * dayMs);
+    const heal = fixture.service.addFault({ match, before: { kind: 'reply', status: 503 } });
+    fixture.clock.moveWall(30 * dayMs);
     await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 5);
-    desk.clock.moveWall(-30 * dayMs);
-    assert.deepEqual([window.store.get(id)?.state, desk.sent('/delete')], ['running', 0]);
+    fixture.clock.moveWall(-30 * dayMs);
+    assert.deepEqual([window.store.get(id)?.state, fixture.sent('/delete')], ['running', 0]);
     heal();
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
@@ -194,72 +197,72 @@ describe('a run that answers no more', () => {
     ['a portal that answers for more than a day', 28, 'failed'],
   ] as const) {
     test(`F97 is ${state} after VS Code was shut for 31 days and ${what}, whichever windows ask`, async (t) => {
-      const { desk, second, id } = await openAfterMonth(t);
+      const { fixture, second, id } = await openAfterMonth(t);
       const reply = { kind: 'reply' as const, status: 200, body: '<html>Welcome</html>' };
-      desk.service.addFault({ match: { path: '/describe' }, before: reply });
-      await desk.clock.passUntil(second.tracker.resume(), desk.traffic);
-      await stayAwake(desk, 10);
+      fixture.service.addFault({ match: { path: '/describe' }, before: reply });
+      await fixture.clock.passUntil(second.tracker.resume(), fixture.traffic);
+      await stayAwake(fixture, 10);
       second.tracker.dispose();
-      const third = openWindow(t, desk);
-      await desk.clock.passUntil(third.tracker.resume(), desk.traffic);
-      await stayAwake(desk, hours - 10);
+      const third = openWindow(t, fixture);
+      await fixture.clock.passUntil(third.tracker.resume(), fixture.traffic);
+      await stayAwake(fixture, hours - 10);
       assert.equal(third.store.get(id)?.state, state);
     });
   }
 
   test('F95 while it goes on answering is watched, however long it runs', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
-    for (let week = 0; week < 6; week += 1) await leap(desk, 7 * dayMs);
+    const { fixture, window, id } = await setUpRun(t);
+    for (let week = 0; week < 6; week += 1) await leap(fixture, 7 * dayMs);
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
   test('F95 that waits for a token is not asked about, and is theirs to let go who could sign in', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
+    const { fixture, window, id } = await setUpRun(t);
     window.setToken(undefined);
     await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notSignedIn');
-    const asked = desk.sent('/describe');
-    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, desk.clock.now());
-    await leap(desk, 29 * dayMs);
+    const asked = fixture.sent('/describe');
+    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, fixture.clock.now());
+    await leap(fixture, 29 * dayMs);
     assert.equal(mayStop(), false);
-    await leap(desk, 2 * dayMs);
-    assert.deepEqual([mayStop(), desk.sent('/describe') - asked], [true, 0]);
-    window.setToken(desk.service.token);
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+    await leap(fixture, 2 * dayMs);
+    assert.deepEqual([mayStop(), fixture.sent('/describe') - asked], [true, 0]);
+    window.setToken(fixture.service.token);
+    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
     const run = window.store.get(id);
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
 
   /** A run that ended while VS Code was shut for 31 days, and the window that opens then. */
   async function openAfterMonth(t: TestContext) {
-    const desk = await setUpDesk(t);
-    const first = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, first);
+    const fixture = await setUpFixture(t);
+    const first = openWindow(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, first);
     first.tracker.dispose();
-    desk.clock.advance(31 * dayMs);
-    await desk.service.finishRun(runId);
-    const second = openWindow(t, desk);
-    return { desk, second, id };
+    fixture.clock.advance(31 * dayMs);
+    await fixture.service.finishRun(runId);
+    const second = openWindow(t, fixture);
+    return { fixture, second, id };
   }
 
   test('F62 F95 whose token has expired while VS Code was shut for 31 days waits for the next sign-in', async (t) => {
-    const { desk, second, id } = await openAfterMonth(t);
+    const { fixture, second, id } = await openAfterMonth(t);
     second.setToken('expired-invented-token');
     await second.tracker.resume();
-    await pass(desk, 60_000);
+    await pass(fixture, 60_000);
     assert.equal(second.store.get(id)?.state, 'running');
-    second.setToken(desk.service.token);
+    second.setToken(fixture.service.token);
     void second.tracker.tokenChanged();
     assert.equal((await second.untilEnded(id)).state, 'succeeded');
   });
 
   test('F53 F95 is kept for as long as there is no network to ask through', async (t) => {
-    const { desk, second, id } = await openAfterMonth(t);
-    const plug = desk.pullCable();
+    const { fixture, second, id } = await openAfterMonth(t);
+    const plug = fixture.pullCable();
     t.after(plug);
     await second.tracker.resume();
-    await stride(desk, 60 * 60_000);
+    await stride(fixture, 60 * 60_000);
     const run = second.store.get(id)!;
-    assert.deepEqual([run.state, mayStopWatching(run, desk.clock.now())], ['running', true]);
+    assert.deepEqual([run.state, mayStopWatching(run, fixture.clock.now())], ['running', true]);
     plug();
     assert.equal((await second.untilEnded(id)).state, 'succeeded');
   });

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { needsToken, type Run } from '../../../../src/core/run/state/run.ts';
-import { minuteMs, pass, stride } from '../days.ts';
-import { storeWithoutSpaceFor } from '../preparedStore.ts';
+import { minuteMs, pass, stride } from '../passTime.ts';
+import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, type RunWindow } from '../runWindow.ts';
 import { endWithoutExit, setUpRun } from '../seededRuns.ts';
 
 describe('a run that a window asks about', () => {
   test('F63 is given back, and told of, once another window has ended it', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
-    const { store } = openWindow(t, desk);
+    const { fixture, window, id } = await setUpRun(t);
+    const { store } = openWindow(t, fixture);
     await store.reload();
-    await endWithoutExit({ store }, id, desk.clock.now());
+    await endWithoutExit({ store }, id, fixture.clock.now());
     await window.untilEnded(id);
-    const asked = desk.sent('/describe');
-    await pass(desk, 60 * minuteMs);
-    assert.equal(desk.sent('/describe'), asked);
+    const asked = fixture.sent('/describe');
+    await pass(fixture, 60 * minuteMs);
+    assert.equal(fixture.sent('/describe'), asked);
     assert.deepEqual(
       window.ended.map(({ state }) => state),
       ['failed'],
@@ -23,25 +23,25 @@ describe('a run that a window asks about', () => {
   });
 
   test('F63 is driven no more once another window has removed it, and no timer is left', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
-    const { store } = openWindow(t, desk);
+    const { fixture, window, id } = await setUpRun(t);
+    const { store } = openWindow(t, fixture);
     await store.remove(id);
-    await pass(desk, minuteMs);
+    await pass(fixture, minuteMs);
     assert.equal(window.tracker.nextCheckAt(id), undefined);
-    const slept = desk.clock.slept.length;
-    await desk.clock.passUntil(desk.clock.sleep(60 * minuteMs), desk.traffic);
-    assert.equal(desk.clock.slept.length - slept, 1);
+    const slept = fixture.clock.slept.length;
+    await fixture.clock.passUntil(fixture.clock.sleep(60 * minuteMs), fixture.traffic);
+    assert.equal(fixture.clock.slept.length - slept, 1);
   });
 
   test('F66 is asked about all the same when trouble with it cannot be noted, and that is logged', async (t) => {
-    const { desk, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('pollFailed') });
-    const heal = desk.service.addFault({
+    const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('pollFailed') });
+    const heal = fixture.service.addFault({
       match: { path: '/describe' },
       before: { kind: 'reply', status: 403 },
     });
-    await pass(desk, 10 * minuteMs);
+    await pass(fixture, 10 * minuteMs);
     heal();
-    const healedAt = desk.clock.now();
+    const healedAt = fixture.clock.now();
     assert.ok(window.lines.includes(`Run ${id}: Error: no space left on device`), window.lines.join('\n'));
     await window.until(id, (run) => 'lastAnswerAt' in run && (run.lastAnswerAt ?? 0) > healedAt);
   });
@@ -49,63 +49,63 @@ describe('a run that a window asks about', () => {
 
 /** A run whose last poll failed for want of a network, with its next poll minutes away; `plug` brings the network back. */
 async function runOffline(t: TestContext) {
-  const { desk, window, id } = await setUpRun(t);
-  const plug = desk.pullCable();
+  const { fixture, window, id } = await setUpRun(t);
+  const plug = fixture.pullCable();
   t.after(plug);
-  const isFar = (): boolean => (window.tracker.nextCheckAt(id) ?? 0) - desk.clock.now() > 3 * minuteMs;
+  const isFar = (): boolean => (window.tracker.nextCheckAt(id) ?? 0) - fixture.clock.now() > 3 * minuteMs;
   await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent' && isFar());
-  return { desk, window, id, plug };
+  return { fixture, window, id, plug };
 }
 
 const isUntroubled = (run: Run | undefined): boolean => run?.state === 'running' && run.trouble === undefined;
 
 describe('a run whose service cannot be reached', () => {
   test('F53 is asked about ever less, and when its time comes once the network is back', async (t) => {
-    const { desk, window, id, plug } = await runOffline(t);
+    const { fixture, window, id, plug } = await runOffline(t);
     let tries = 0;
     window.store.onDidChange(() => (tries += 1));
-    await stride(desk, 60 * minuteMs);
+    await stride(fixture, 60 * minuteMs);
     assert.ok(tries > 2 && tries < 20, `${String(tries)} tries in an hour`);
     plug();
     const due = window.tracker.nextCheckAt(id) ?? 0;
     await window.until(id, isUntroubled);
-    assert.ok(Math.abs(desk.clock.now() - due) <= 5_000);
+    assert.ok(Math.abs(fixture.clock.now() - due) <= 5_000);
   });
 
   test('F53 is asked about within 10 s of wake-up', async (t) => {
-    const { desk, window, id, plug } = await runOffline(t);
+    const { fixture, window, id, plug } = await runOffline(t);
     plug();
-    desk.clock.moveWall(2 * minuteMs);
-    const wokeAt = desk.clock.now();
+    fixture.clock.moveWall(2 * minuteMs);
+    const wokeAt = fixture.clock.now();
     await window.until(id, isUntroubled);
-    assert.ok(desk.clock.now() - wokeAt <= 10_000);
+    assert.ok(fixture.clock.now() - wokeAt <= 10_000);
   });
 
   test('F53 is asked about at once when a window gets the focus, whichever window it is, but for Retry-After', async (t) => {
-    const { desk, window, id, plug } = await runOffline(t);
+    const { fixture, window, id, plug } = await runOffline(t);
     plug();
-    const other = openWindow(t, desk);
+    const other = openWindow(t, fixture);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
-    const heal = desk.service.addFault({ match: { path: '/describe' }, before: reply });
-    const focus = ({ tracker }: RunWindow) => desk.clock.passUntil(tracker.focused(), desk.traffic);
+    const heal = fixture.service.addFault({ match: { path: '/describe' }, before: reply });
+    const focus = ({ tracker }: RunWindow) => fixture.clock.passUntil(tracker.focused(), fixture.traffic);
     await focus(window);
-    const asked = desk.sent('/describe');
+    const asked = fixture.sent('/describe');
     heal();
     for (const each of [window, other]) await focus(each);
-    assert.deepEqual([desk.sent('/describe') - asked, isUntroubled(window.store.get(id))], [0, false]);
-    desk.clock.moveWall(10 * minuteMs);
+    assert.deepEqual([fixture.sent('/describe') - asked, isUntroubled(window.store.get(id))], [0, false]);
+    fixture.clock.moveWall(10 * minuteMs);
     await focus(other);
-    assert.deepEqual([desk.sent('/describe') - asked, isUntroubled(other.store.get(id))], [1, true]);
+    assert.deepEqual([fixture.sent('/describe') - asked, isUntroubled(other.store.get(id))], [1, true]);
     await focus(other);
-    assert.equal(desk.sent('/describe') - asked, 1, 'the last poll did not fail');
+    assert.equal(fixture.sent('/describe') - asked, 1, 'the last poll did not fail');
   });
 
   test('F56 that waits for a token still does when a window gets the focus', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
-    desk.service.setTokens(['next-invented-token']);
+    const { fixture, window, id } = await setUpRun(t);
+    fixture.service.setTokens(['next-invented-token']);
     await window.until(id, needsToken);
-    const asked = desk.sent('/describe');
-    await desk.clock.passUntil(window.tracker.focused(), desk.traffic);
-    assert.equal(desk.sent('/describe'), asked);
+    const asked = fixture.sent('/describe');
+    await fixture.clock.passUntil(window.tracker.focused(), fixture.traffic);
+    assert.equal(fixture.sent('/describe'), asked);
   });
 });

@@ -3,43 +3,43 @@ import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { needsPerson } from '../../../../src/core/run/state/run.ts';
-import { minuteMs, pass, stride } from '../days.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { minuteMs, pass, stride } from '../passTime.ts';
+import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 
 /** A run that waits for another token than its window has, and how often it has been asked about. */
 async function pausedRun(t: TestContext) {
-  const { desk, window, id } = await setUpRun(t);
-  desk.service.setTokens(['next-invented-token']);
+  const { fixture, window, id } = await setUpRun(t);
+  fixture.service.setTokens(['next-invented-token']);
   await window.until(id, needsPerson);
-  return { desk, window, id, asked: desk.sent('/describe') };
+  return { fixture, window, id, asked: fixture.sent('/describe') };
 }
 
 describe('a run that is watched', () => {
   test('that cannot be asked about keeps its state and is asked again', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reset' } });
+    const { fixture, window, id, runId } = await setUpRun(t);
+    const heal = fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reset' } });
     const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
     assert.ok(troubled.state === 'running');
     assert.equal(troubled.trouble?.kind, 'connectionLost');
     heal();
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
   test('F56 with a token that is refused pauses, and goes on once the token has changed', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
-    desk.service.setTokens(['next-invented-token']);
+    const { fixture, window, id } = await setUpRun(t);
+    fixture.service.setTokens(['next-invented-token']);
     const paused = await window.until(id, needsPerson);
     assert.ok(paused.state === 'running');
     assert.equal(paused.trouble?.kind, 'unauthorized');
-    const asked = desk.sent('/describe');
-    await stride(desk, 60 * minuteMs);
-    assert.equal(desk.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
+    const asked = fixture.sent('/describe');
+    await stride(fixture, 60 * minuteMs);
+    assert.equal(fixture.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
     assert.equal(window.tracker.nextCheckAt(id), undefined);
     window.setToken('next-invented-token');
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
     const run = window.store.get(id);
     assert.ok(run?.state === 'running');
     assert.equal(run.trouble, undefined);
@@ -47,10 +47,10 @@ describe('a run that is watched', () => {
   });
 
   test('F56 with a token that is refused however often it is made anew is asked about ever less, and goes on once one is taken', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     let made = 0;
-    // As the editor's secret store does: whatever is kept there is told to every window, this one included.
-    const window = openWindow(t, desk, {
+    // As the editor's secret store does: every change there is announced to every window, this one included.
+    const window = openWindow(t, fixture, {
       refresh: () => {
         made += 1;
         const token = `invented-token-${String(made)}`;
@@ -59,98 +59,104 @@ describe('a run that is watched', () => {
         return Promise.resolve(token);
       },
     });
-    const { id } = await trackRemoteRun(desk, window);
-    desk.service.setTokens(['the-right-invented-token']);
-    await desk.clock.passUntil(desk.clock.sleep(60_000), desk.traffic);
+    const { id } = await trackRemoteRun(fixture, window);
+    fixture.service.setTokens(['the-right-invented-token']);
+    await fixture.clock.passUntil(fixture.clock.sleep(60_000), fixture.traffic);
     void window.tracker.checkNow();
-    await stride(desk, 120 * minuteMs);
+    await stride(fixture, 120 * minuteMs);
     assert.ok(made > 4 && made < 40, `${String(made)} tokens in two hours`);
     window.setToken('the-right-invented-token');
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
   test('F56 with a token that is refused goes on at once with the right one, however often the tokens of others changed', async (t) => {
-    const { desk, window, id, asked } = await pausedRun(t);
+    const { fixture, window, id, asked } = await pausedRun(t);
     for (let change = 0; change < 5; change += 1)
-      await desk.clock.passUntil(
+      await fixture.clock.passUntil(
         window.tracker.tokenChanged((run) => run.id !== id),
-        desk.traffic,
+        fixture.traffic,
       );
-    assert.equal(desk.sent('/describe'), asked);
+    assert.equal(fixture.sent('/describe'), asked);
     window.setToken('next-invented-token');
-    await desk.clock.passUntil(
+    await fixture.clock.passUntil(
       window.tracker.tokenChanged((run) => run.id === id),
-      desk.traffic,
+      fixture.traffic,
     );
     const run = window.store.get(id);
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
 
   test('F56 with a token that is refused is not put off by tokens that change, however often they do', async (t) => {
-    const { desk, window, asked } = await pausedRun(t);
+    const { fixture, window, asked } = await pausedRun(t);
     for (let change = 0; change < 60; change += 1) {
-      await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-      await pass(desk, 10_000);
+      await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+      await pass(fixture, 10_000);
     }
-    const times = desk.sent('/describe') - asked;
+    const times = fixture.sent('/describe') - asked;
     assert.ok(times > 2 && times < 12, `${String(times)} times in ten minutes`);
   });
 
   test('F56 whose token command fails once is shown as waiting for a person, and goes on by itself', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     let tries = 0;
-    const window = openWindow(t, desk, {
+    const window = openWindow(t, fixture, {
       refresh: () => {
         tries += 1;
         return tries === 1
           ? Promise.reject(new AssessmentError('tokenCommand'))
-          : Promise.resolve(desk.service.token);
+          : Promise.resolve(fixture.service.token);
       },
     });
-    const { id } = await trackRemoteRun(desk, window);
+    const { id } = await trackRemoteRun(fixture, window);
     window.setToken('expired-invented-token');
     const troubled = await window.until(id, needsPerson);
     assert.equal('trouble' in troubled && troubled.trouble?.kind, 'tokenCommand');
-    const before = desk.clock.now();
+    const before = fixture.clock.now();
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    assert.ok(desk.clock.now() - before <= 60_000);
+    assert.ok(fixture.clock.now() - before <= 60_000);
   });
 
   test('F56 whose token command fails is asked about at once when a person changes the command, in the window that drives it', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     let tries = 0;
     let prints = (): Promise<string> => Promise.reject(new AssessmentError('tokenCommand'));
-    const window = openWindow(t, desk, {
+    const window = openWindow(t, fixture, {
       refresh: () => {
         tries += 1;
         return prints();
       },
     });
-    const { id } = await trackRemoteRun(desk, window);
+    const { id } = await trackRemoteRun(fixture, window);
     window.setToken('expired-invented-token');
     await window.until(id, (run) => needsPerson(run) && 'trouble' in run && run.trouble?.times === 5);
-    const [other, before] = [openWindow(t, desk), desk.clock.now()];
+    const [other, before] = [openWindow(t, fixture), fixture.clock.now()];
     await other.tracker.resume();
     await other.tracker.tokenChanged(undefined, { isNewSource: true });
     assert.equal(tries, 5);
-    await desk.clock.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }), desk.traffic);
+    await fixture.clock.passUntil(
+      window.tracker.tokenChanged(undefined, { isNewSource: true }),
+      fixture.traffic,
+    );
     assert.equal(tries, 6);
-    prints = () => Promise.resolve(desk.service.token);
-    await desk.clock.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }), desk.traffic);
+    prints = () => Promise.resolve(fixture.service.token);
+    await fixture.clock.passUntil(
+      window.tracker.tokenChanged(undefined, { isNewSource: true }),
+      fixture.traffic,
+    );
     const run = window.store.get(id);
     assert.equal(run !== undefined && 'trouble' in run ? run.trouble : undefined, undefined);
-    assert.ok(desk.clock.now() - before < 1_000);
+    assert.ok(fixture.clock.now() - before < 1_000);
   });
 
   test('F89 whose token is gone pauses, is kept, and goes on after the next sign-in', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
+    const { fixture, window, id, runId } = await setUpRun(t);
     window.setToken(undefined);
     const paused = await window.until(id, needsPerson);
     assert.equal('trouble' in paused && paused.trouble?.kind, 'notSignedIn');
-    await desk.service.finishRun(runId);
-    window.setToken(desk.service.token);
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+    await fixture.service.finishRun(runId);
+    window.setToken(fixture.service.token);
+    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
@@ -159,42 +165,45 @@ describe('a run that is watched', () => {
     [404, 'notFound'],
   ] as const) {
     test(`F57 answered with ${String(status)} is kept and asked about again`, async (t) => {
-      const { desk, window, id, runId } = await setUpRun(t);
-      const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
+      const { fixture, window, id, runId } = await setUpRun(t);
+      const heal = fixture.service.addFault({
+        match: { path: '/describe' },
+        before: { kind: 'reply', status },
+      });
       const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble?.times === 2);
       assert.ok(troubled.state === 'running');
       assert.equal(troubled.trouble?.kind, kind);
       heal();
-      await desk.service.finishRun(runId);
+      await fixture.service.finishRun(runId);
       assert.equal((await window.untilEnded(id)).state, 'succeeded');
     });
   }
 
   test('F51 answered with 429 is never asked about before its Retry-After, not even by hand', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
+    const { fixture, window, id } = await setUpRun(t);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '120' } };
-    desk.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
+    fixture.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
     const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble !== undefined);
     assert.ok('trouble' in troubled && troubled.trouble !== undefined);
     const { since } = troubled.trouble;
-    const asked = desk.sent('/describe');
+    const asked = fixture.sent('/describe');
     await window.tracker.checkNow(id);
-    assert.equal(desk.sent('/describe'), asked);
+    assert.equal(fixture.sent('/describe'), asked);
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    assert.ok(desk.clock.now() - since >= 120_000);
+    assert.ok(fixture.clock.now() - since >= 120_000);
   });
 
   test('F51 answered with 429 in another window is left alone for as long in the one that drives it', async (t) => {
-    const desk = await setUpDesk(t);
-    const driving = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, driving);
-    const other = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    const driving = openWindow(t, fixture);
+    const { id } = await trackRemoteRun(fixture, driving);
+    const other = openWindow(t, fixture);
     await other.tracker.resume();
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
-    desk.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
-    await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
-    const [askedAt, asked] = [desk.clock.now(), desk.sent('/describe')];
-    await driving.until(id, () => desk.sent('/describe') > asked);
-    assert.ok(desk.clock.now() - askedAt >= 600_000);
+    fixture.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
+    await fixture.clock.passUntil(other.tracker.checkNow(id), fixture.traffic);
+    const [askedAt, asked] = [fixture.clock.now(), fixture.sent('/describe')];
+    await driving.until(id, () => fixture.sent('/describe') > asked);
+    assert.ok(fixture.clock.now() - askedAt >= 600_000);
   });
 });

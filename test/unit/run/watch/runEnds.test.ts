@@ -5,17 +5,17 @@ import { describe, test } from 'node:test';
 import { systemCode } from '../../../../src/core/errors.ts';
 import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
 import { keptArtifact, type Run } from '../../../../src/core/run/state/run.ts';
-import { leap } from '../days.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { leap } from '../passTime.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
 import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 
 describe('a run', () => {
   test('goes from the folder to its findings, and its source leaves the service', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const started = await window.start();
     assert.ok(started.state === 'running');
-    await desk.service.finishRun(started.runId);
+    await fixture.service.finishRun(started.runId);
     const run = await window.until(started.id, (each) => each.targets[0]?.upload?.state === 'deleted');
     assert.ok(run.state === 'succeeded');
     assert.deepEqual(
@@ -31,16 +31,16 @@ describe('a run', () => {
       window.ended.map(({ id, state }) => [id, state]),
       [[run.id, 'succeeded']],
     );
-    assert.equal(desk.service.files()[0]?.state, 'deleted');
+    assert.equal(fixture.service.files()[0]?.state, 'deleted');
     await assert.rejects(readFile(join(window.store.folderOf(run.id), 'archive-0.tar.gz')), {
       code: 'ENOENT',
     });
   });
 
   test('F106 knows its report and its findings by what refers to them, whatever they are called, and keeps the others', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
+    const { fixture, window, id, runId } = await setUpRun(t);
     const contents = { 'doc-7.md': '# Seven', 'doc-9': '[]', findings: 'of another kind', 'notes/../x': 'n' };
-    await desk.service.finishRun(runId, { kind: 'success', contents });
+    await fixture.service.finishRun(runId, { kind: 'success', contents });
     const refer = (name: string): object => ({ artifact_name: name });
     const successOutput = {
       summary: refer('doc-9'),
@@ -54,7 +54,7 @@ describe('a run', () => {
       artifacts: Object.keys(contents).map((name) => ({ name })),
     };
     const reply = { kind: 'reply' as const, status: 200, body: JSON.stringify(description) };
-    desk.service.addFault({ match: { path: '/describe' }, before: reply });
+    fixture.service.addFault({ match: { path: '/describe' }, before: reply });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'succeeded');
     const read = async (name: string | undefined): Promise<string> =>
@@ -69,23 +69,23 @@ describe('a run', () => {
   });
 
   test('keeps its source on the service when the person wants that', async (t) => {
-    const { desk, window } = await setUpWindow(t, { deleteSource: false });
+    const { fixture, window } = await setUpWindow(t, { deleteSource: false });
     const { targets } = await window.assessment();
     const zipped = targets.map((target) => ({ ...target, archiveType: 'zip' as const }));
     const started = await window.start({ targets: zipped, language: 'japanese' });
     assert.ok(started.state === 'running');
-    await desk.service.finishRun(started.runId);
+    await fixture.service.finishRun(started.runId);
     await window.untilEnded(started.id);
-    assert.equal(desk.service.files()[0]?.state, 'confirmed');
+    assert.equal(fixture.service.files()[0]?.state, 'confirmed');
     const deleted = window.tracker.deleteUploads(started.id);
-    assert.equal(await desk.clock.passUntil(deleted, desk.traffic), undefined);
-    assert.equal(desk.service.files()[0]?.state, 'deleted');
+    assert.equal(await fixture.clock.passUntil(deleted, fixture.traffic), undefined);
+    assert.equal(fixture.service.files()[0]?.state, 'deleted');
   });
 
   test('F58 shows a status, an exit kind and an abort code that nobody knows as they came', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
+    const { fixture, window, id } = await setUpRun(t);
     const say = (description: object): (() => void) =>
-      desk.service.addFault({
+      fixture.service.addFault({
         match: { path: '/describe' },
         after: { kind: 'reply', status: 200, body: JSON.stringify(description) },
       });
@@ -102,22 +102,22 @@ describe('a run', () => {
   });
 
   test('F127 ends also when the service says why in more levels than can be written', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
+    const { fixture, window, id } = await setUpRun(t);
     const detail = '['.repeat(50_000) + ']'.repeat(50_000);
     const body = `{"status":"EXITED","output":{"kind":"ABORTED","abortedReason":{"code":"odd","detail":${detail}}}}`;
-    desk.service.addFault({ match: { path: '/describe' }, after: { kind: 'reply', status: 200, body } });
+    fixture.service.addFault({ match: { path: '/describe' }, after: { kind: 'reply', status: 200, body } });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'aborted');
     assert.deepEqual(run.exit.abort, { code: 'odd', detail: '…' });
   });
 
   test('F127 has what the service says on one line, with nothing hidden, in its journal and in the log', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const odd = '\u001b[2K\u202eA\r\n[info] B\u0000';
     const shown = '\\u{001B}[2K\\u{202E}A [info] B\\u{0000}';
     const say = (path: string, said: object, nth = 1): void => {
       const reply = { kind: 'reply' as const, status: 200, body: JSON.stringify(said) };
-      desk.service.addFault({ match: { path, nth }, before: reply });
+      fixture.service.addFault({ match: { path, nth }, before: reply });
     };
     const runId = `id${odd}`;
     say('/dispatch', { workflow_run_id: runId });
@@ -137,70 +137,75 @@ describe('a run', () => {
   });
 
   test('F59 that exited without output is described five times and then has no result', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    const asked = desk.sent('/describe');
-    await desk.service.finishRun(runId, { kind: 'bare' });
+    const { fixture, window, id, runId } = await setUpRun(t);
+    const asked = fixture.sent('/describe');
+    await fixture.service.finishRun(runId, { kind: 'bare' });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'failed');
-    assert.deepEqual([run.failure.kind, run.runId, desk.sent('/describe') - asked], ['noResult', runId, 5]);
+    assert.deepEqual(
+      [run.failure.kind, run.runId, fixture.sent('/describe') - asked],
+      ['noResult', runId, 5],
+    );
   });
 
   test('F59 that had no result can be tracked again by its ID, once the service tells more', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
+    const { fixture, window, id, runId } = await setUpRun(t);
     const after = { kind: 'reply' as const, status: 200, body: JSON.stringify({ status: 'EXITED' }) };
-    const heal = desk.service.addFault({ match: { path: '/describe' }, after });
+    const heal = fixture.service.addFault({ match: { path: '/describe' }, after });
     assert.equal((await window.untilEnded(id)).state, 'failed');
     heal();
-    await desk.service.finishRun(runId);
-    const again = await trackRun(desk, window, runId);
+    await fixture.service.finishRun(runId);
+    const again = await trackRun(fixture, window, runId);
     assert.notEqual(again, id);
     assert.equal((await window.untilEnded(again)).state, 'succeeded');
-    assert.equal(await trackRun(desk, window, runId), again, 'its end is known');
+    assert.equal(await trackRun(fixture, window, runId), again, 'its end is known');
   });
 
   test('F59 that exited without output after a cancel was cancelled', async (t) => {
-    const desk = await setUpDesk(t, { cancelOutcome: { kind: 'bare' }, cancelDelayMs: 20_000 });
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
-    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    const fixture = await setUpFixture(t, { cancelOutcome: { kind: 'bare' }, cancelDelayMs: 20_000 });
+    const window = openWindow(t, fixture);
+    const { id } = await trackRemoteRun(fixture, window);
+    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
     assert.equal(window.store.get(id)?.state, 'cancelling');
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
   test('stays cancelling until the service says that it has exited', async (t) => {
-    const desk = await setUpDesk(t, { cancelDelayMs: 120_000 });
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
-    const before = desk.clock.now();
-    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    const fixture = await setUpFixture(t, { cancelDelayMs: 120_000 });
+    const window = openWindow(t, fixture);
+    const { id } = await trackRemoteRun(fixture, window);
+    const before = fixture.clock.now();
+    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'cancelled');
-    assert.ok(desk.clock.now() - before >= 120_000);
+    assert.ok(fixture.clock.now() - before >= 120_000);
     assert.equal(run.exit?.abort?.code, 'cancelled');
-    assert.equal(desk.sent('/cancel'), 1);
+    assert.equal(fixture.sent('/cancel'), 1);
   });
 
   test('F60 that had ended before the cancel arrived has the result it had', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    await desk.service.finishRun(runId);
-    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
+    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
   test('F60 that the service does not cancel, and that goes on, says so', async (t) => {
-    const { desk, window, id } = await setUpRun(t);
-    desk.service.addFault({ match: { path: '/cancel' }, before: { kind: 'reply', status: 409 } });
-    await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), { kind: 'conflict' });
+    const { fixture, window, id } = await setUpRun(t);
+    fixture.service.addFault({ match: { path: '/cancel' }, before: { kind: 'reply', status: 409 } });
+    await assert.rejects(fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic), {
+      kind: 'conflict',
+    });
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
   test('F60 that ends between the cancel and its effect has the result it had', async (t) => {
-    const desk = await setUpDesk(t, { cancelDelayMs: 60_000 });
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
-    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    const fixture = await setUpFixture(t, { cancelDelayMs: 60_000 });
+    const window = openWindow(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
     assert.equal(window.store.get(id)?.state, 'cancelling');
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
@@ -212,9 +217,9 @@ describe('a run', () => {
     ['storage', /\/storage\//, 404],
   ] as const) {
     test(`F67 whose artifacts ${where} answers ${String(status)} to for a while has them all the same`, async (t) => {
-      const { desk, window, id, runId } = await setUpRun(t);
-      const heal = desk.service.addFault({ match: { path }, before: { kind: 'reply', status } });
-      await desk.service.finishRun(runId);
+      const { fixture, window, id, runId } = await setUpRun(t);
+      const heal = fixture.service.addFault({ match: { path }, before: { kind: 'reply', status } });
+      await fixture.service.finishRun(runId);
       await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
       heal();
       const run = await window.untilEnded(id);
@@ -227,32 +232,32 @@ describe('a run', () => {
     ['insecureUrl', { status: 200, body: '{"url":"http://files.example.test/","expires_in_seconds":60}' }],
   ] as const) {
     test(`whose artifacts a later try cannot have either (${kind}) ends at once`, async (t) => {
-      const { desk, window, id, runId } = await setUpRun(t);
-      desk.service.addFault({
+      const { fixture, window, id, runId } = await setUpRun(t);
+      fixture.service.addFault({
         match: { path: /artifact-download-url$/ },
         before: { kind: 'reply', ...reply },
       });
-      await desk.service.finishRun(runId);
+      await fixture.service.finishRun(runId);
       const run = await window.untilEnded(id);
       assert.ok(run.state === 'succeeded');
       assert.deepEqual(
         run.artifacts.map(({ failure }) => failure?.kind),
         [kind, kind],
       );
-      const asked = desk.service.requests.filter(({ path }) => path.endsWith('artifact-download-url'));
+      const asked = fixture.service.requests.filter(({ path }) => path.endsWith('artifact-download-url'));
       assert.equal(asked.length, 2);
     });
   }
 
   test('whose artifact cannot be had says so, and keeps the others', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
     // The findings come first; the report comes then, and from then on only they are asked for.
     const before = { kind: 'reply' as const, status: 404 };
-    desk.service.addFault({ match: { method: 'GET', times: 4 }, before });
+    fixture.service.addFault({ match: { method: 'GET', times: 4 }, before });
     window.store.onDidChange((each) => {
       if (each.state === 'collecting' && each.trouble?.times === 1)
-        desk.service.addFault({ match: { method: 'GET' }, before });
+        fixture.service.addFault({ match: { method: 'GET' }, before });
     });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'succeeded');
@@ -266,22 +271,22 @@ describe('a run', () => {
   });
 
   test('with one artifact that cannot be had for days keeps the other, downloaded once, and can be let go with it', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
+    const { fixture, window, id, runId } = await setUpRun(t);
     // The findings come first; the report does not come from then on.
     const match = { path: /artifact-download-url$/ };
     window.store.onDidChange((run) => {
       if ('artifacts' in run && run.artifacts?.length === 1)
-        t.after(desk.service.addFault({ match, before: { kind: 'reply', status: 500 } }));
+        t.after(fixture.service.addFault({ match, before: { kind: 'reply', status: 500 } }));
     });
-    await desk.service.finishRun(runId);
+    await fixture.service.finishRun(runId);
     const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
     assert.ok(troubled.state === 'collecting');
     const day = 24 * 60 * 60 * 1000;
     const { exitedAt } = troubled;
     assert.deepEqual([exitedAt + day - 1, exitedAt + day].map((now) => mayStopWatching(troubled, now)), [false, true]); // prettier-ignore
-    assert.equal(desk.service.requests.filter(({ method }) => method === 'GET').length, 1);
-    await leap(desk, day);
-    await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
+    assert.equal(fixture.service.requests.filter(({ method }) => method === 'GET').length, 1);
+    await leap(fixture, day);
+    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
     const run = window.store.get(id);
     assert.ok(run?.state === 'succeeded');
     assert.deepEqual(
@@ -294,10 +299,10 @@ describe('a run', () => {
   });
 
   test("F61 whose artifact's address comes as a portal's page, also after hours of 5xx, is collected later", async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
     const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
-    const leave = desk.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
+    const leave = fixture.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
     const isPortal = (times: number) => (run: Run) =>
       'trouble' in run && run.trouble?.kind === 'badResponse' && run.trouble.times === times;
     await window.until(id, isPortal(1));
@@ -308,7 +313,7 @@ describe('a run', () => {
         failure,
         retryAfterMs: 0,
         wakingMs: 0,
-        at: desk.clock.now(),
+        at: fixture.clock.now(),
       });
     const run = await window.until(id, isPortal(2));
     assert.equal(run.state, 'collecting');
@@ -318,33 +323,35 @@ describe('a run', () => {
   });
 
   test('F67 whose download is cut off is downloaded again, whole', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    await desk.service.finishRun(runId);
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
     const cut = { kind: 'truncate' as const, bytes: 10 };
-    desk.service.addFault({ match: { method: 'GET', path: /\/storage\//, times: 1 }, after: cut });
+    fixture.service.addFault({ match: { method: 'GET', path: /\/storage\//, times: 1 }, after: cut });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'succeeded');
-    assert.equal(desk.sent(/artifact-download-url$/), 3);
+    assert.equal(fixture.sent(/artifact-download-url$/), 3);
     JSON.parse(await readFile(join(window.store.folderOf(id), 'findings.json'), 'utf8'));
   });
 
   test('F91 leaves no token and no signature in its state or in the log', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const echo = (status: number) => {
-      const body = `Bearer ${desk.service.token} at https://store.example/a?signature=canary`;
+      const body = `Bearer ${fixture.service.token} at https://store.example/a?signature=canary`;
       return { kind: 'reply' as const, status, body };
     };
     for (const path of ['/get-upload-url', '/confirm-upload', '/describe', '/delete'])
-      desk.service.addFault({ match: { path, times: 1 }, before: echo(503) });
-    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: echo(503) });
-    desk.service.addFault({ match: { path: '/dispatch' }, after: echo(200) });
+      fixture.service.addFault({ match: { path, times: 1 }, before: echo(503) });
+    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: echo(503) });
+    fixture.service.addFault({ match: { path: '/dispatch' }, after: echo(200) });
     const { id } = await window.start();
-    const { id: runId } = desk.service.runs()[0]!;
-    await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic).catch(() => undefined);
-    await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
-    await desk.service.finishRun(runId);
+    const { id: runId } = fixture.service.runs()[0]!;
+    await fixture.clock
+      .passUntil(window.tracker.giveRunId(id, runId), fixture.traffic)
+      .catch(() => undefined);
+    await fixture.clock.passUntil(window.tracker.giveRunId(id, runId), fixture.traffic);
+    await fixture.service.finishRun(runId);
     await window.untilEnded(id);
-    const names = await readdir(desk.root, { recursive: true, withFileTypes: true });
+    const names = await readdir(fixture.root, { recursive: true, withFileTypes: true });
     const files = names.filter((name) => name.isFile());
     assert.ok(files.length >= 4);
     // The archive may go while the files are read.
@@ -357,7 +364,7 @@ describe('a run', () => {
     const texts = await Promise.all(read);
     assert.ok(window.lines.some((line) => line.includes('[redacted]')));
     for (const text of [...texts, ...window.lines]) {
-      assert.ok(!text.includes(desk.service.token) && !text.includes('canary'), text);
+      assert.ok(!text.includes(fixture.service.token) && !text.includes('canary'), text);
       assert.doesNotMatch(text, /signature=\w/);
     }
   });

@@ -16,15 +16,15 @@ function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise
 
 describe('F54 F63 when the machine sleeps and another window wakes first', () => {
   test('an upload that a window is sending goes on', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const other = openWindow(t, desk);
+    const { fixture, window } = await setUpWindow(t);
+    const other = openWindow(t, fixture);
     await other.tracker.resume();
-    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
     const stop = new AbortController();
     const reserved = untilMade(window, ({ targets }) => targets[0]?.upload !== undefined);
     const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
     const { id } = await reserved;
-    desk.clock.moveWall(8 * 3600_000);
+    fixture.clock.moveWall(8 * 3600_000);
     await other.tracker.resume();
     assert.deepEqual([stepOf(other.store.get(id)), other.ended], ['uploading', []]);
     stop.abort();
@@ -32,28 +32,28 @@ describe('F54 F63 when the machine sleeps and another window wakes first', () =>
   });
 
   test('a dispatch that a window is sending is not taken for lost', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const other = openWindow(t, desk);
+    const { fixture, window } = await setUpWindow(t);
+    const other = openWindow(t, fixture);
     await other.tracker.resume();
     const held = Promise.withResolvers<undefined>();
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'hold', until: held.promise } });
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'hold', until: held.promise } });
     const intended = untilMade(window, ({ state }) => state === 'dispatching');
     const started = window.tracker.start(await window.assessment());
     const { id } = await intended;
-    desk.clock.moveWall(8 * 3600_000);
+    fixture.clock.moveWall(8 * 3600_000);
     await other.tracker.resume();
     assert.deepEqual([other.store.get(id)?.state, other.ended], ['dispatching', []]);
     held.resolve(undefined);
-    await desk.clock.passUntil(started, desk.traffic);
-    assert.deepEqual([(await started)?.state, desk.sent('/dispatch')], ['running', 1]);
+    await fixture.clock.passUntil(started, fixture.traffic);
+    assert.deepEqual([(await started)?.state, fixture.sent('/dispatch')], ['running', 1]);
   });
 
   test('a question that a window asks can still be answered', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    const other = openWindow(t, desk);
+    const { fixture, window } = await setUpWindow(t);
+    const other = openWindow(t, fixture);
     await other.tracker.resume();
     const confirmUpload = async (): Promise<boolean> => {
-      desk.clock.moveWall(8 * 3600_000);
+      fixture.clock.moveWall(8 * 3600_000);
       await other.tracker.resume();
       return true;
     };

@@ -4,14 +4,14 @@ import { livePlan } from '../../../torture/faultRun.ts';
 import { journalWrites, killOnce } from '../../../torture/kill.ts';
 import { planOf } from '../../../torture/plan.ts';
 import { soak } from '../../../torture/soak.ts';
-import { setUpDesk } from '../runWindow.ts';
+import { setUpFixture } from '../runWindow.ts';
 
 // A part of what `npm run torture` does; a seed that fails is lived again by `npm run torture -- --seed N`.
 
 test('F45 F46 F51 whatever fails on the way, a run is dispatched once per intent, ends truly and leaves nothing behind', async (t) => {
-  const desk = await setUpDesk(t);
+  const fixture = await setUpFixture(t);
   for (let seed = 1; seed <= 4; seed += 1) {
-    const { problems } = await livePlan(t, desk, planOf(seed));
+    const { problems } = await livePlan(t, fixture, planOf(seed));
     assert.deepEqual(problems, [], `seed ${String(seed)}`);
   }
 });

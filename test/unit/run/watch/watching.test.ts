@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { newRun } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { bury } from '../buriedWindow.ts';
-import { leap, minuteMs, pass, sleepOn, stayAwake } from '../days.ts';
-import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { killHolder } from '../deadProcess.ts';
+import { leap, minuteMs, pass, sleepOn, stayAwake } from '../passTime.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
@@ -13,19 +13,19 @@ import { eventually } from '../../core/eventually.ts';
 
 describe('a run that is watched', () => {
   test('F62 goes on after VS Code was shut for days, with one notice', async (t) => {
-    const desk = await setUpDesk(t);
-    const first = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, first);
+    const fixture = await setUpFixture(t);
+    const first = openWindow(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, first);
     first.tracker.dispose();
-    desk.clock.advance(3 * 24 * 3600_000);
-    await desk.service.finishRun(runId);
-    const second = openWindow(t, desk);
+    fixture.clock.advance(3 * 24 * 3600_000);
+    await fixture.service.finishRun(runId);
+    const second = openWindow(t, fixture);
     await second.tracker.resume();
-    const before = desk.clock.now();
+    const before = fixture.clock.now();
     await second.untilEnded(id);
-    assert.ok(desk.clock.now() - before <= 10_000, 'asked within 10 s');
+    assert.ok(fixture.clock.now() - before <= 10_000, 'asked within 10 s');
     assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);
-    const third = openWindow(t, desk);
+    const third = openWindow(t, fixture);
     await third.tracker.resume();
     assert.deepEqual(third.ended, []);
   });
@@ -35,93 +35,93 @@ describe('a run that is watched', () => {
     ['knows it no more', 404, 'failed'],
   ] as const) {
     test(`F62 F95 is asked about after VS Code was shut for 31 days, when the service ${what}`, async (t) => {
-      const desk = await setUpDesk(t);
-      const first = openWindow(t, desk);
-      const { id, runId } = await trackRemoteRun(desk, first);
+      const fixture = await setUpFixture(t);
+      const first = openWindow(t, fixture);
+      const { id, runId } = await trackRemoteRun(fixture, first);
       first.tracker.dispose();
       if (status !== undefined)
-        desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
-      desk.clock.advance(31 * 24 * 3600_000);
-      await desk.service.finishRun(runId);
-      const second = openWindow(t, desk);
-      const plug = desk.pullCable();
+        fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
+      fixture.clock.advance(31 * 24 * 3600_000);
+      await fixture.service.finishRun(runId);
+      const second = openWindow(t, fixture);
+      const plug = fixture.pullCable();
       t.after(plug);
       await second.tracker.resume();
       // The window is there before the network is.
       await second.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent');
       plug();
       // A run that is not known is given a day of waking time to be known again.
-      if (state === 'failed') await stayAwake(desk, 25);
+      if (state === 'failed') await stayAwake(fixture, 25);
       assert.equal((await second.untilEnded(id)).state, state);
       assert.equal(second.ended.length, 1);
     });
   }
 
   test('F63 is asked about by one of five windows, and taken over when that one is killed, with one notice', async (t) => {
-    const desk = await setUpDesk(t);
+    const fixture = await setUpFixture(t);
     const frozen = new VirtualClock();
-    const owner = openWindow(t, desk, { clock: frozen });
-    const { id, runId } = await trackRemoteRun(desk, owner);
-    const others = Array.from({ length: 4 }, () => openWindow(t, desk));
+    const owner = openWindow(t, fixture, { clock: frozen });
+    const { id, runId } = await trackRemoteRun(fixture, owner);
+    const others = Array.from({ length: 4 }, () => openWindow(t, fixture));
     for (const window of others) await window.tracker.resume();
-    const asked = desk.sent('/describe');
-    await desk.clock.passUntil(
+    const asked = fixture.sent('/describe');
+    await fixture.clock.passUntil(
       (async () => {
-        for (let beat = 0; beat < 3; beat += 1) await desk.clock.sleep(5_000);
+        for (let beat = 0; beat < 3; beat += 1) await fixture.clock.sleep(5_000);
       })(),
-      desk.traffic,
+      fixture.traffic,
     );
-    assert.equal(desk.sent('/describe'), asked, 'the owner lives: nobody else asks');
-    await bury(desk, id);
-    await desk.service.finishRun(runId);
-    const before = desk.clock.now();
+    assert.equal(fixture.sent('/describe'), asked, 'the owner lives: nobody else asks');
+    await killHolder(fixture, id);
+    await fixture.service.finishRun(runId);
+    const before = fixture.clock.now();
     await others[0]!.untilEnded(id);
-    assert.ok(desk.clock.now() - before <= 40_000, 'taken over within two leases');
+    assert.ok(fixture.clock.now() - before <= 40_000, 'taken over within two leases');
     const ends = others.map(({ ended }) => ended.length).sort();
     assert.deepEqual(ends, [0, 0, 0, 1]);
-    assert.equal(desk.sent(/artifact-download-url$/), 2);
+    assert.equal(fixture.sent(/artifact-download-url$/), 2);
   });
 
   test('F63 of a window that dies is taken up by one that had no run when it opened', async (t) => {
-    const desk = await setUpDesk(t);
-    const idle = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    const idle = openWindow(t, fixture);
     await idle.tracker.resume();
     const watching = idle.store.watch();
     t.after(() => watching.dispose());
-    const owner = openWindow(t, desk, { clock: new VirtualClock() });
-    const { id, runId } = await trackRemoteRun(desk, owner);
-    await bury(desk, id);
-    await desk.service.finishRun(runId);
+    const owner = openWindow(t, fixture, { clock: new VirtualClock() });
+    const { id, runId } = await trackRemoteRun(fixture, owner);
+    await killHolder(fixture, id);
+    await fixture.service.finishRun(runId);
     assert.equal((await idle.untilEnded(id)).state, 'succeeded');
     assert.deepEqual([owner.ended.length, idle.ended.length], [0, 1]);
   });
 
   test('takes the only timer there is: an idle window sets none, nor does one whose runs have ended', async (t) => {
-    const { desk, window } = await setUpWindow(t);
+    const { fixture, window } = await setUpWindow(t);
     const sleptInAnHour = async (): Promise<number[]> => {
-      const { length } = desk.clock.slept;
-      await desk.clock.passUntil(desk.clock.sleep(3600_000), desk.traffic);
-      return desk.clock.slept.slice(length + 1);
+      const { length } = fixture.clock.slept;
+      await fixture.clock.passUntil(fixture.clock.sleep(3600_000), fixture.traffic);
+      return fixture.clock.slept.slice(length + 1);
     };
     await window.tracker.resume();
     assert.deepEqual(await sleptInAnHour(), []);
-    const { id, runId } = await trackRemoteRun(desk, window);
-    await desk.service.finishRun(runId);
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     // The heartbeat that was under way is the last one.
-    await desk.clock.passUntil(desk.clock.sleep(60_000), desk.traffic);
+    await fixture.clock.passUntil(fixture.clock.sleep(60_000), fixture.traffic);
     assert.deepEqual(await sleptInAnHour(), []);
   });
 
   test('F54 is asked about within 10 s after the machine slept', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    await desk.service.finishRun(runId);
-    await desk.clock.whenAsleep();
-    desk.clock.moveWall(8 * 3600_000);
-    const before = desk.clock.now();
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
+    await fixture.clock.whenAsleep();
+    fixture.clock.moveWall(8 * 3600_000);
+    const before = fixture.clock.now();
     await window.untilEnded(id);
-    assert.ok(desk.clock.now() - before <= 10_000);
-    const { requests } = desk.service;
+    assert.ok(fixture.clock.now() - before <= 10_000);
+    const { requests } = fixture.service;
     assert.ok(
       requests.every(({ headers }) => headers['connection'] === 'close'),
       'no socket is used twice',
@@ -131,119 +131,119 @@ describe('a run that is watched', () => {
 
   for (const days of [-1, 1]) {
     test(`F55 is asked about no more often when the clock moves by ${String(days)} day, and no less`, async (t) => {
-      const { desk, window, id, runId } = await setUpRun(t);
-      await desk.clock.whenAsleep();
-      desk.clock.moveWall(days * 24 * 3600_000);
-      const asked = desk.sent('/describe');
-      await desk.clock.passUntil(
+      const { fixture, window, id, runId } = await setUpRun(t);
+      await fixture.clock.whenAsleep();
+      fixture.clock.moveWall(days * 24 * 3600_000);
+      const asked = fixture.sent('/describe');
+      await fixture.clock.passUntil(
         (async () => {
-          for (let beat = 0; beat < 24; beat += 1) await desk.clock.sleep(5_000);
+          for (let beat = 0; beat < 24; beat += 1) await fixture.clock.sleep(5_000);
         })(),
-        desk.traffic,
+        fixture.traffic,
       );
-      const looks = desk.sent('/describe') - asked;
+      const looks = fixture.sent('/describe') - asked;
       // Forward, the run looks a day older, and is asked about once at the jump and then every ten minutes.
       assert.ok(looks >= (days < 0 ? 4 : 1) && looks <= 9, `${String(looks)} in two minutes`);
-      await desk.service.finishRun(runId);
+      await fixture.service.finishRun(runId);
       await window.untilEnded(id);
     });
   }
 
   test('F55 that was dispatched by a clock two days ahead is asked about ever less all the same', async (t) => {
-    const { desk, window } = await setUpWindow(t);
-    await trackRemoteRun(desk, window);
-    await desk.clock.whenAsleep();
-    desk.clock.moveWall(-2 * 24 * 3600_000);
-    const asked = desk.sent('/describe');
-    await pass(desk, 20 * minuteMs);
-    const looks = desk.sent('/describe') - asked;
+    const { fixture, window } = await setUpWindow(t);
+    await trackRemoteRun(fixture, window);
+    await fixture.clock.whenAsleep();
+    fixture.clock.moveWall(-2 * 24 * 3600_000);
+    const asked = fixture.sent('/describe');
+    await pass(fixture, 20 * minuteMs);
+    const looks = fixture.sent('/describe') - asked;
     // As for a run of this age: every 15 s for five minutes, and then ever less.
     assert.ok(looks > 25 && looks < 60, `${String(looks)} in twenty minutes`);
   });
 
   test('F63 whose end another window hears of has its results fetched at once', async (t) => {
-    const desk = await setUpDesk(t);
-    const [window, other] = [openWindow(t, desk), openWindow(t, desk)];
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const fixture = await setUpFixture(t);
+    const [window, other] = [openWindow(t, fixture), openWindow(t, fixture)];
+    const { id, runId } = await trackRemoteRun(fixture, window);
     await window.tracker.resume();
     await other.tracker.resume();
     // By then the next look of its own is minutes away.
-    await leap(desk, 3 * 3600_000);
-    await desk.service.finishRun(runId);
-    const asked = desk.clock.now();
-    await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
+    await leap(fixture, 3 * 3600_000);
+    await fixture.service.finishRun(runId);
+    const asked = fixture.clock.now();
+    await fixture.clock.passUntil(other.tracker.checkNow(id), fixture.traffic);
     await window.untilState(id, 'succeeded');
-    assert.ok(desk.clock.now() - asked <= 30_000, `${String(desk.clock.now() - asked)} ms`);
+    assert.ok(fixture.clock.now() - asked <= 30_000, `${String(fixture.clock.now() - asked)} ms`);
   });
 
   test('F63 whose end another window hears of leaves the results to the window that watches it', async (t) => {
-    const desk = await setUpDesk(t);
-    const owner = openWindow(t, desk, { clock: new VirtualClock() });
-    const { id, runId } = await trackRemoteRun(desk, owner);
-    const other = openWindow(t, desk);
+    const fixture = await setUpFixture(t);
+    const owner = openWindow(t, fixture, { clock: new VirtualClock() });
+    const { id, runId } = await trackRemoteRun(fixture, owner);
+    const other = openWindow(t, fixture);
     await other.tracker.resume();
-    await desk.service.finishRun(runId);
-    await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
+    await fixture.service.finishRun(runId);
+    await fixture.clock.passUntil(other.tracker.checkNow(id), fixture.traffic);
     assert.equal(other.store.get(id)?.state, 'collecting');
-    assert.equal(desk.sent(/artifact-download-url$/), 0);
+    assert.equal(fixture.sent(/artifact-download-url$/), 0);
   });
 
   test('F63 is asked about, and kept by its window, however long it takes to tidy up after another', async (t) => {
-    const desk = await setUpDesk(t);
-    const dead = openWindow(t, desk);
-    const left = await seedUnknownRun(desk, dead);
-    await dead.store.apply(left.id, { type: 'abandoned', at: desk.clock.now() });
-    const first = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, first);
+    const fixture = await setUpFixture(t);
+    const dead = openWindow(t, fixture);
+    const left = await seedUnknownRun(fixture, dead);
+    await dead.store.apply(left.id, { type: 'abandoned', at: fixture.clock.now() });
+    const first = openWindow(t, fixture);
+    const { id } = await trackRemoteRun(fixture, first);
     first.tracker.dispose();
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '100' } };
-    desk.service.addFault({ match: { path: '/delete' }, before: reply });
-    const window = openWindow(t, desk);
-    const other = openWindow(t, desk);
-    const [asked, began] = [desk.sent('/describe'), desk.clock.now()];
+    fixture.service.addFault({ match: { path: '/delete' }, before: reply });
+    const window = openWindow(t, fixture);
+    const other = openWindow(t, fixture);
+    const [asked, began] = [fixture.sent('/describe'), fixture.clock.now()];
     const resumed = window.tracker.resume();
-    await eventually(() => desk.sent('/delete') > 0, 'the deletion is sent');
+    await eventually(() => fixture.sent('/delete') > 0, 'the deletion is sent');
     await other.tracker.resume();
-    await pass(desk, 2 * minuteMs);
-    assert.ok(desk.clock.slept.includes(5_000) && desk.clock.now() - began < 200_000);
-    assert.ok(desk.sent('/describe') - asked >= 5, 'the run is asked about');
+    await pass(fixture, 2 * minuteMs);
+    assert.ok(fixture.clock.slept.includes(5_000) && fixture.clock.now() - began < 200_000);
+    assert.ok(fixture.sent('/describe') - asked >= 5, 'the run is asked about');
     assert.deepEqual(
       [window.tracker.nextCheckAt(id) === undefined, other.tracker.nextCheckAt(id)],
       [false, undefined],
     );
-    await desk.clock.passUntil(resumed, desk.traffic);
-    assert.equal(desk.sent('/delete'), 4, 'one window tidies up');
+    await fixture.clock.passUntil(resumed, fixture.traffic);
+    assert.equal(fixture.sent('/delete'), 4, 'one window tidies up');
   });
 
   test('F47 a start goes on while what a dead window left is tidied up', async (t) => {
-    const desk = await setUpDesk(t);
-    const [dead, window, other] = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
+    const fixture = await setUpFixture(t);
+    const [dead, window, other] = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
     for (const { tracker } of [window, other]) await tracker.resume();
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
-    desk.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
-    const run = await startWith(window, desk, {
+    fixture.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
+    const run = await startWith(window, fixture, {
       confirmUpload: async () => {
         const assessment = await dead.assessment();
         const upload = { fileId: 'file-invented', state: 'reserved' as const, at: 1 };
         const targets = assessment.targets.map(({ folder, name }) => ({ folder, name, upload }));
         await dead.store.create({
-          ...newRun({ id: dead.store.newId(), now: desk.clock.now() }, assessment),
+          ...newRun({ id: dead.store.newId(), now: fixture.clock.now() }, assessment),
           step: 'uploading',
           targets,
         });
         for (const { store } of [window, other]) await store.reload();
-        await sleepOn(desk, 2 * minuteMs);
+        await sleepOn(fixture, 2 * minuteMs);
         return true;
       },
     });
     assert.equal(run?.state, 'running');
-    assert.ok(desk.sent('/cancel-upload') > 0);
+    assert.ok(fixture.sent('/cancel-upload') > 0);
   });
 
   test('that cannot be taken up gives its lease back, so that any window can try again', async (t) => {
-    const desk = await setUpDesk(t);
-    const first = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, first);
+    const fixture = await setUpFixture(t);
+    const first = openWindow(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, first);
     first.tracker.dispose();
     let isReadable = true;
     class UnreadableStore extends RunStore {
@@ -251,22 +251,22 @@ describe('a run that is watched', () => {
         return isReadable ? super.refresh(each) : Promise.reject(new Error('unreadable'));
       }
     }
-    const second = openWindow(t, desk, { store: (root, deps) => new UnreadableStore(root, deps) });
+    const second = openWindow(t, fixture, { store: (root, deps) => new UnreadableStore(root, deps) });
     await second.store.reload();
     isReadable = false;
     await second.tracker.resume();
     assert.ok(second.lines.some((line) => line.includes(`${id} could not be taken over`)));
-    const third = openWindow(t, desk);
-    await desk.service.finishRun(runId);
+    const third = openWindow(t, fixture);
+    await fixture.service.finishRun(runId);
     await third.tracker.resume();
     assert.notEqual(third.tracker.nextCheckAt(id), undefined, 'taken up at once');
     assert.equal((await third.untilEnded(id)).state, 'succeeded');
   });
 
   test('that is tracked twice is one run, and one that nobody knows is none', async (t) => {
-    const { desk, window, id, runId } = await setUpRun(t);
-    assert.equal(await trackRun(desk, window, runId), id);
-    await assert.rejects(trackRun(desk, window, 'run-nobody'), { kind: 'notFound' });
+    const { fixture, window, id, runId } = await setUpRun(t);
+    assert.equal(await trackRun(fixture, window, runId), id);
+    await assert.rejects(trackRun(fixture, window, 'run-nobody'), { kind: 'notFound' });
     assert.equal(window.store.all().length, 1);
   });
 });

@@ -28,7 +28,7 @@ async function packHere(
   at: ArchivePlace,
   format: ArchiveFormat,
   paths: readonly string[],
-  told: (message: PackMessage) => void = () => undefined,
+  onMessage: (message: PackMessage) => void = () => undefined,
 ) {
   const files = paths.map((path) => ({ path, mode: 0o644 }));
   const output = await open(at.to, 'wx');
@@ -37,7 +37,7 @@ async function packHere(
   const builder = format === 'zip' ? zipSegments() : tarSegments();
   await packTask({ id: 0, first: 0, files }, at.root, builder, async (message) => {
     await writer.take(message);
-    told(message);
+    onMessage(message);
   });
   const { bytes } = await writer.end();
   await output.close();

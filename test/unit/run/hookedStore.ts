@@ -7,7 +7,7 @@ type MakeStore = NonNullable<WindowOptions['store']>;
 /** Called before an event is noted; what it throws keeps the event from the disk. */
 type BeforeNote = (event: RunEvent) => Promise<void> | void;
 
-class PreparedStore extends RunStore {
+class HookedStore extends RunStore {
   readonly #before: BeforeNote;
 
   constructor(before: BeforeNote, ...rest: ConstructorParameters<typeof RunStore>) {
@@ -27,14 +27,14 @@ class PreparedStore extends RunStore {
 }
 
 /** A window's store in which something happens before each event is noted. */
-export function storeThat(before: BeforeNote): MakeStore {
-  return (root, deps) => new PreparedStore(before, root, deps);
+export function storeWithHook(before: BeforeNote): MakeStore {
+  return (root, deps) => new HookedStore(before, root, deps);
 }
 
 /** A window's store on a disk that is full whenever one of these events is to be noted, or so many times. */
 export function storeWithoutSpaceFor(type: RunEvent['type'], times = Infinity): MakeStore {
   let refusals = times;
-  return storeThat((event) => {
+  return storeWithHook((event) => {
     if (event.type === type && refusals-- > 0)
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   });

@@ -10,7 +10,7 @@ import {
 } from '../../service/assessmentService.ts';
 
 /** A client and the service it talks to, with everything the client logged and every wait it asked for. */
-export interface ClientDesk {
+export interface ClientFixture {
   readonly service: AssessmentService;
   readonly client: AssessmentClient;
   readonly lines: string[];
@@ -38,7 +38,7 @@ export async function setUpClient(
   t: TestContext,
   changes: ClientChanges = {},
   options: ServiceOptions = {},
-): Promise<ClientDesk> {
+): Promise<ClientFixture> {
   const service = await startService({ runDurationMs: 0, ...options });
   t.after(() => service.close());
   const lines: string[] = [];

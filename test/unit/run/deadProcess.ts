@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Desk } from './runWindow.ts';
+import type { Fixture } from './runWindow.ts';
 
-/** Makes the holder of a run's lease a process that is no more, as a killed window leaves it. */
-export async function bury(desk: Desk, id: string): Promise<void> {
-  const folder = join(desk.root, id, 'lease');
+/** Makes the holder of a run's lease a dead process, as after a killed window. */
+export async function killHolder(fixture: Fixture, id: string): Promise<void> {
+  const folder = join(fixture.root, id, 'lease');
   const pid = await deadPid();
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const holder = JSON.parse(await readFile(path, 'utf8')) as object;
     await writeFile(path, JSON.stringify({ ...holder, pid }));
-    const now = desk.clock.now() / 1000;
+    const now = fixture.clock.now() / 1000;
     await utimes(path, now, now);
   }
 }

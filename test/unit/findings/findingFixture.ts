@@ -33,19 +33,19 @@ type RunParts = readonly [
   sent?: Readonly<Record<string, string | Buffer>>,
 ];
 
-/** A finding store on a disk of its own. */
-export interface Scene {
+/** A finding store with its own folder on disk, run store and triage store. */
+export interface FindingFixture {
   readonly root: string;
   readonly store: FindingStore;
   readonly runs: RunStore;
   readonly triage: TriageStore;
-  /** Sets the clock of decisions forward, or back, by days; the window looks again. */
+  /** Moves the clock of decisions by days and reloads them. */
   readonly passDays: (days: number) => Promise<void>;
   /** The folders that this window has open. */
   readonly open: Set<string>;
-  /** A person types in a file, until they close it: this is its text then, undefined for the one on the disk. */
+  /** Opens a file with this unsaved text; undefined closes it. */
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
-  /** The findings as a window that starts now has them; its worker's entry may be none. */
+  /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
   reopen(workerFile: string): FindingStore;
   /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
   addRun(...args: RunParts): Promise<Run>;
@@ -53,11 +53,11 @@ export interface Scene {
   storeRun(...args: RunParts): Promise<Run>;
 }
 
-/** Makes a scene that goes with its test, whose window has these folders below the root open. */
-export async function setScene(
+/** Creates a fixture for a test; its window has these folders below the root open. */
+export async function setUpFindings(
   t: { readonly after: (cleanUp: () => unknown) => void },
   ...folders: readonly string[]
-): Promise<Scene> {
+): Promise<FindingFixture> {
   const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
   const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set(folders.map((name) => path.join(root, name)));
@@ -88,7 +88,7 @@ export async function setScene(
     await rm(root, { recursive: true, force: true });
   });
   let count = 0;
-  const scene: Scene = {
+  const fixture: FindingFixture = {
     root,
     store,
     runs,
@@ -105,7 +105,7 @@ export async function setScene(
     },
     reopen: openStore,
     addRun: async (...args) => {
-      const run = await scene.storeRun(...args);
+      const run = await fixture.storeRun(...args);
       await store.load();
       return run;
     },
@@ -143,7 +143,7 @@ export async function setScene(
       return run;
     },
   };
-  return scene;
+  return fixture;
 }
 
 async function keepSent(
@@ -167,12 +167,15 @@ export function finding(title: string, place: Record<string, unknown> = { file: 
 }
 
 /** The titles of the findings that are shown. */
-export function titles({ store }: Scene): string[] {
+export function titles({ store }: FindingFixture): string[] {
   return store.all().map((shown) => shown.finding.title);
 }
 
 /** What a run says of its findings, and of what it does not report, by title. */
-export async function verdictsOf({ store }: Scene, run: Run): Promise<Record<string, string | undefined>> {
+export async function verdictsOf(
+  { store }: FindingFixture,
+  run: Run,
+): Promise<Record<string, string | undefined>> {
   const { shown, absent = [] } = await store.read(run);
   return toVerdicts([...shown, ...absent]);
 }
