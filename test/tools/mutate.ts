@@ -26,7 +26,7 @@ const rooms: Readonly<Record<string, Room>> = {
   run: {
     files: ['src/core/run/**/*.ts'],
     tests: [
-      'test/unit/run/**/{advance,run,schedule,lease,runStore,removal,runEnds}.test.ts',
+      'test/unit/run/**/{advance,run,schedule,lease,runStore,removeUploads,runEnds}.test.ts',
       // What the torture notices, a test of its own notices sooner.
       'test/unit/run/**/!(torture).test.ts',
     ],

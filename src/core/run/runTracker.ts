@@ -9,9 +9,10 @@ import { downloadAgain, hasRemoteResults, tryToKeepSource } from './finish/downl
 import { removeUnneededArchives } from './finish/localCleanup.ts';
 import { hasUploads, removeUploads } from './finish/removeUploads.ts';
 import type { RunDeps } from './runDeps.ts';
+import { claimFolders, type FolderClaim } from './start/claim.ts';
 import { wasRefused } from './start/dispatch.ts';
 import type { InputOptions } from './start/inputFiles.ts';
-import { type FolderClaim, type PackedRun, RunStarter, type StartOptions } from './start/start.ts';
+import { type PackedRun, RunStarter } from './start/start.ts';
 import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
 import { isFinal, isLive, isPreparing, type Run, runIdOf } from './state/run.ts';
 import { RunWatch } from './watch/watch.ts';
@@ -58,10 +59,10 @@ export class RunTracker implements Disposable {
   }
 
   claim(folders: readonly string[]): Promise<FolderClaim> {
-    return this.#starter.claim(folders);
+    return claimFolders(folders, this.#deps);
   }
 
-  start(assessment: Assessment, options?: StartOptions): Promise<Run | undefined> {
+  start(assessment: Assessment, options?: InputOptions): Promise<Run | undefined> {
     return this.#starter.start(assessment, options);
   }
 
@@ -141,8 +142,8 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
-  async resend(id: string, options?: Pick<StartOptions, 'signal'>): Promise<Run> {
-    return this.#starter.resend(this.#require(id), options);
+  async resend(id: string, signal?: AbortSignal): Promise<Run> {
+    return this.#starter.resend(this.#require(id), signal);
   }
 
   /** Gives an `unknown` run up: it ends as `cancelled`, and its uploads are removed. */

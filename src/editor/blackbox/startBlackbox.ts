@@ -3,7 +3,6 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import type { FolderClaim } from '../../core/run/start/start.ts';
 import { predecessorOf } from '../../core/run/state/continuedRuns.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { type ApplicationInput, applicationSubject } from '../../core/workflows/application.ts';
@@ -95,7 +94,7 @@ export async function startBlackbox(
     if (outcome === 'cancelled') return undefined;
     if (outcome === 'complete') {
       const answer = await askToStart(plan, runs.all(), start.remarks ?? []);
-      if (answer === 'start') return await launch(plan, claim, deps);
+      if (answer === 'start') return await launch(plan, deps);
       if (answer === undefined) return undefined;
       await deps.requests.show(plan);
     }
@@ -134,15 +133,11 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination):
   };
 }
 
-function launch(
-  plan: BlackboxPlan,
-  claim: FolderClaim,
-  { tracker, log }: BlackboxDeps,
-): Thenable<Run | undefined> {
+function launch(plan: BlackboxPlan, { tracker, log }: BlackboxDeps): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   const title = plan.workflow === 'blackbox-crawl' ? t('Starting the crawl…') : t('Starting the assessment…');
   return withProgress(title, async (_onStep, signal) => {
-    const run = await tracker.start(plan, { claim, signal });
+    const run = await tracker.start(plan, { signal });
     // A dispatch is not interrupted: the run may have started although the person cancelled.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, log);
     return run;

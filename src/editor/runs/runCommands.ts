@@ -90,7 +90,7 @@ export async function resend(
     const outcome = await askForPasswords(run, deps);
     if (outcome === 'complete')
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
-        tracker.resend(run.id, { signal }),
+        tracker.resend(run.id, signal),
       );
     if (outcome === 'reading') await reopenAfterChanges(() => resend(deps, runs.get(run.id) ?? run));
   }

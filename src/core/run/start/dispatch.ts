@@ -12,14 +12,13 @@ import { type Run, type RunIn, toFailure } from '../state/run.ts';
 /** Run IDs may hold the characters of a shorter password by chance. */
 const minEchoLength = 8;
 
-/** What sends a run depends on: the client is that of the run's service. */
 export type SendDeps = RunDeps & {
   readonly client: AssessmentClient;
   readonly leases: HeldLeases;
   readonly stopped: AbortSignal;
 };
 
-/** Puts the intent to dispatch on disk, for a prepared or an `unknown` run. Throws `busyElsewhere` where another window drives it. */
+/** Puts the intent to dispatch a prepared or `unknown` run on disk. Throws `busyElsewhere` where another window drives the run. */
 export async function intendDispatch(run: Run, deps: SendDeps): Promise<RunIn<'dispatching'>> {
   await requireLease(run.id, deps);
   const intended = await deps.store.applyIfDue(run.id, { type: 'dispatchIntended', at: deps.clock.now() });
@@ -28,9 +27,9 @@ export async function intendDispatch(run: Run, deps: SendDeps): Promise<RunIn<'d
 }
 
 /**
- * Sends the dispatch that a run intends, and resolves with the outcome, to be put on disk. When the service may have accepted it unnoticed, that
- * is `dispatchLost` (docs/architecture.md, one run, step 6). A cancellation and the window's end count before and between sends: a
- * request that was sent is never aborted. Throws `busyElsewhere` when nothing was sent because another window drives the run or has advanced it.
+ * Sends an intended dispatch, and returns the outcome as an event that the caller saves. `dispatchLost`: the service may have accepted it
+ * (docs/architecture.md, one run, step 6). A cancellation counts before and between sends: a sent request is never aborted. Throws `busyElsewhere`
+ * when nothing was sent because another window drives the run or has advanced it.
  */
 export async function sendDispatch(
   intended: RunIn<'dispatching'>,
@@ -45,17 +44,17 @@ export async function sendDispatch(
   const progress = { mayBeSent: false };
   try {
     const beforeSend = async (): Promise<void> => {
-      // An earlier send was refused, or there would not be another.
+      // Only a refused send is repeated.
       progress.mayBeSent = false;
       try {
         await requireIntent(intended, deps);
       } catch (cause) {
-        // Retried, as it may pass.
+        // `unsent` is retried.
         throw isExhausted(systemCode(cause))
           ? new AssessmentError('unsent', { detail: systemCode(cause) }, { cause })
           : cause;
       } finally {
-        // First: a closing window has released its lease, which is not another window's doing.
+        // Replaces the error: a closing window has released its own lease.
         signal.throwIfAborted();
       }
       progress.mayBeSent = true;
@@ -74,7 +73,7 @@ export async function sendDispatch(
       ? { type: 'failed', failure, at }
       : { type: 'dispatchLost', reason: failure, at };
   }
-  // A run ID is kept, shown and logged.
+  // A run ID is saved, shown and logged: it must not repeat a password of the request.
   if (
     holdsSecret(
       runId,
@@ -82,7 +81,7 @@ export async function sendDispatch(
     )
   )
     return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
-  // Logged before the journal is written: a disk that fails now must not take the only trace of a paid run with it.
+  // Logged before the journal is written: if the disk fails, this is the only trace of a paid run.
   deps.log.info(`Run ${id} was accepted as ${visibleLine(runId)}`);
   return { type: 'dispatched', runId, at: clock.now() };
 }
@@ -91,7 +90,7 @@ async function requireLease(id: string, { leases }: SendDeps): Promise<void> {
   if (!(await leases.renew(id))) throw new AssessmentError('busyElsewhere');
 }
 
-/** While the dispatch waited, another window or a late answer may have advanced the run. */
+/** While the dispatch waited, another window may have advanced the run. */
 async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: SendDeps): Promise<void> {
   await requireLease(id, deps);
   const run = await deps.store.refresh(id);
@@ -99,7 +98,7 @@ async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: Sen
     throw new AssessmentError('busyElsewhere');
 }
 
-/** True when the service cannot have acted: nothing was sent, or it answered 4xx. Proxies send 408 after passing a request on. */
+/** True when the service cannot have acted: nothing was sent, or it answered 4xx. Not after 408, which proxies send after passing a request on. */
 export function wasRefused(error: AssessmentError): boolean {
   const status = error.data.status ?? 0;
   return wasNeverSent(error) || (status >= 400 && status < 500 && status !== 408);

@@ -17,11 +17,11 @@ import { toCoverage } from '../state/coverage.ts';
 import type { Assessment } from '../state/newRun.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
 
-/** Of the files that could not be packed, the journal keeps this many: it is rewritten at every step. */
+/** The journal, which is rewritten at every step, names at most so many files that could not be packed. */
 const maxOmitted = 100;
-/** Characters of the manifest that are made and written at a time. */
+/** Characters of the manifest that are written at a time. */
 const pieceLength = 64 << 10;
-/** An upload address with less time left, or with less than half of a shorter validity, is replaced before bytes are sent to it. */
+/** An upload address with less time left, or with less than half of a shorter validity, is replaced before use. */
 const minValidityMs = 30_000;
 const maxAddresses = 3;
 
@@ -34,7 +34,7 @@ export interface InputOptions {
 /** `stopped` aborts when the window closes. */
 type UploadDeps = RunDeps & { readonly client: AssessmentClient; readonly stopped: AbortSignal };
 
-/** Makes the archives of a run in its folder; at the end every target has its archive and its manifest. Returns the manifests. */
+/** Makes archive and manifest of every target in the run's folder. Returns the manifests. */
 export async function packageTargets(
   run: Run,
   assessment: Assessment,
@@ -77,7 +77,7 @@ export async function packageTargets(
   return manifests;
 }
 
-/** The manifest in pieces, so that the text of very many entries is never in memory as a whole. */
+/** In pieces: the text of very many entries is never in memory as a whole. */
 function* manifestText(entries: Iterable<ManifestEntry>, omitted: readonly Omission[]): Iterable<string> {
   let piece = '{"entries":[';
   let between = '';
@@ -115,7 +115,7 @@ export async function uploadTargets(
   }
 }
 
-/** Applies an event after which a run is at `step`; throws `busyElsewhere` when another window has taken the run over. */
+/** Throws `busyElsewhere` unless the event takes the run to `step`: then another window has taken the run over. */
 async function applyTo(
   { id }: Run,
   event: RunEvent,
@@ -127,7 +127,7 @@ async function applyTo(
   return next;
 }
 
-/** Confirms an upload. After a conflict, or for an unknown file, an earlier try whose reply was lost may have done it; if not, the dispatch is refused. */
+/** Takes a conflict or an unknown file for success: an earlier try with a lost reply may have confirmed it. If not, the dispatch is refused. */
 async function confirm(
   client: AssessmentClient,
   fileId: string,
@@ -140,18 +140,13 @@ async function confirm(
   }
 }
 
-interface SendOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly onBytes: OnBytes;
-}
-
-/** Reserves an address and PUTs an archive; repeats it whole after a fault, and at a new address after expiry (docs/api.md, section 4.1). */
+/** Reserves an address and PUTs an archive. Restarts the transfer after a fault, at a new address after expiry (docs/api.md, section 4.1). */
 async function sendArchive(
   run: Run,
   index: number,
   archive: NonNullable<Target['archive']>,
   deps: UploadDeps,
-  options: SendOptions,
+  options: { readonly signal: AbortSignal | undefined; readonly onBytes: OnBytes },
 ): Promise<void> {
   const { client, clock } = deps;
   const { signal } = options;
@@ -171,13 +166,13 @@ async function sendArchive(
     } catch (error) {
       if (!isExpired(error)) throw error;
       if (addresses >= maxAddresses) throw leftMs() > 0 ? error : tooSlow(error);
-      // The old reservation goes first: two would count twice against the organization's storage.
+      // Two reservations would count twice against the organization's storage.
       await removeFile(address.file_id, 'reserved', client, signal);
     }
   }
 }
 
-/** A reservation that cannot be saved is cancelled, or held until it can be saved: nothing else would remember it. */
+/** A reservation that cannot be saved is cancelled. If that fails too, it is held until it can be saved. */
 async function saveReservation(
   run: Run,
   index: number,
@@ -198,7 +193,7 @@ async function saveReservation(
   }
 }
 
-/** Writes a reservation until its journal has it, from where it is cancelled later; it is noted in case the window closes first. */
+/** Retries until the journal has the reservation, which is cancelled later. A note has it in case the window closes first. */
 function holdReservation(
   { id }: Run,
   event: RunEvent & { readonly type: 'reserved' },
@@ -212,13 +207,13 @@ function holdReservation(
   });
 }
 
-/** Milliseconds that remain of a period, by whichever clock has run further: the machine may have slept. */
+/** Milliseconds left of a period, by the clock that has run further: the machine may have slept. */
 function validity(ms: number, clock: Clock): () => number {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
 }
 
-/** For a transfer that took longer than its address is valid. */
+/** For a transfer that outlasts its address. */
 function tooSlow(cause?: AssessmentError): AssessmentError {
   return new AssessmentError('forbidden', { ...cause?.data, subject: 'upload' }, { cause });
 }

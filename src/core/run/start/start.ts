@@ -1,10 +1,7 @@
-import { hash } from 'node:crypto';
-import { join } from 'node:path';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { Emitter } from '../../ports.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import type { HeldLeases } from '../disk/heldLeases.ts';
-import { type Lease, takeLease } from '../disk/lease.ts';
 import { untilSaved } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
@@ -14,30 +11,17 @@ import type { RunWatch } from '../watch/watch.ts';
 import { intendDispatch, sendDispatch, type SendDeps } from './dispatch.ts';
 import { type InputOptions, packageTargets, uploadTargets } from './inputFiles.ts';
 
-const claimRenewMs = 5_000;
-
-/** The right to start a run of some folders, which one start at a time has, in whichever window. */
-export interface FolderClaim {
-  release(): Promise<void>;
-}
-
-/** How a start shows its progress, and what may stop it until the dispatch. */
-export interface StartOptions extends InputOptions {
-  /** The claim on the folders, when they were claimed before the person was asked; else they are claimed for the length of the start. */
-  readonly claim?: FolderClaim | undefined;
-}
-
 /** A run whose archives are on disk. Nothing of it has left the machine. */
 export interface PackedRun {
   readonly run: Run;
   readonly manifests: readonly Iterable<ManifestEntry>[];
-  /** Uploads and dispatches: see `RunStarter.start`. Undefined after a cancellation. */
+  /** Uploads and dispatches: see `RunStarter.start`. */
   start(): Promise<Run | undefined>;
   /** Removes everything of the run, unless it was started. */
   discard(): Promise<void>;
 }
 
-/** Starts runs, each under its lease, and hands them to the watch. Only here, and by a person's decision, a dispatch whose answer was lost is sent again. */
+/** Starts runs, each under its lease, and hands them to the watch: pack, upload, intend, send, save. Only `resend` sends a lost dispatch again. */
 export class RunStarter {
   readonly #deps: RunDeps & { readonly leases: HeldLeases };
   readonly #watch: RunWatch;
@@ -52,31 +36,26 @@ export class RunStarter {
   /** Called with the local ID and `notKept` (subject: the run ID) when a run was accepted and the disk does not take that yet. */
   readonly onDidFailToKeep = this.#failToKeep.event;
 
-  /** The service's ID of a run that it has accepted, while the disk does not take it. */
+  /** The service's ID of an accepted run, while the disk does not take it. */
   unsavedRunId(id: string): string | undefined {
     return this.#unsavedRunIds.get(id);
   }
 
   /**
-   * Packages, uploads and dispatches; resolves with the run once it is running, unknown or ended. Until something has left the machine a failure
-   * is thrown, a refusal or cancellation resolves to undefined, and nothing of the run is kept; a later cancellation ends it as `cancelled`.
-   * Throws `startedElsewhere` while another start of one of the folders goes on, and `storage` where runs cannot be saved.
+   * Packs, uploads and dispatches; resolves with the run once it is running, unknown or ended. Until something has left the machine, a failure is
+   * thrown, a cancellation resolves to undefined, and nothing of the run is kept. A later cancellation ends the run as `cancelled`.
    */
-  async start(assessment: Assessment, options: StartOptions = {}): Promise<Run | undefined> {
-    const claim = options.claim ?? (await this.claim(assessment.targets.map(({ folder }) => folder)));
-    try {
-      const packed = await this.pack(assessment, options);
-      const run = await packed?.start();
-      await packed?.discard();
-      return run;
-    } finally {
-      if (options.claim === undefined) await claim.release();
-    }
+  async start(assessment: Assessment, options: InputOptions = {}): Promise<Run | undefined> {
+    const packed = await this.pack(assessment, options);
+    const run = await packed?.start();
+    await packed?.discard();
+    return run;
   }
 
-  /** Makes the archives of a run whose folders are claimed; undefined after a cancellation. Nothing of the run is kept where that fails. */
+  /** Makes the archives of a run whose folders the caller has claimed; undefined after a cancellation. Keeps nothing of the run where that fails. */
   async pack(assessment: Assessment, options: InputOptions): Promise<PackedRun | undefined> {
     const { store, clock } = this.#deps;
+    await store.requireWritable();
     const stoppable = { ...options, signal: this.#watch.stoppedOr(options.signal) };
     const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
     const { id } = run;
@@ -104,53 +83,6 @@ export class RunStarter {
     }
   }
 
-  async #discard(id: string): Promise<void> {
-    await this.#watch.discard(id).catch((failure: unknown) => {
-      this.#deps.log.warn(`Run ${id}: what it left could not be removed: ${String(failure)}`);
-    });
-  }
-
-  /** Claims all folders or none, by leases that are renewed until released; throws `startedElsewhere` and `storage`. */
-  async claim(folders: readonly string[]): Promise<FolderClaim> {
-    const { store, clock, log } = this.#deps;
-    await store.requireWritable();
-    const leases: Lease[] = [];
-    const each = async (act: (lease: Lease) => Promise<unknown>): Promise<void> => {
-      for (const lease of leases)
-        await act(lease).catch((error: unknown) =>
-          log.warn(`The claim on a folder could not be renewed or released: ${String(error)}`),
-        );
-    };
-    const releaseAll = (): Promise<void> => each((lease) => lease.release());
-    try {
-      for (const folder of new Set(folders)) {
-        const lease = await takeLease(join(store.startingFolder, keyOf(folder)), clock);
-        if (lease === undefined) throw new AssessmentError('startedElsewhere');
-        leases.push(lease);
-      }
-    } catch (error) {
-      await releaseAll();
-      throw error;
-    }
-    const stop = new AbortController();
-    const renew = async (): Promise<void> => {
-      while (leases.length > 0) {
-        await clock.sleep(claimRenewMs, stop.signal);
-        await each((lease) => lease.renew());
-      }
-    };
-    const renewing = renew().catch((error: unknown) => {
-      if (!isAbortError(error)) throw error;
-    });
-    return {
-      release: async () => {
-        stop.abort();
-        await renewing;
-        await releaseAll();
-      },
-    };
-  }
-
   async #start(run: Run, options: InputOptions & { readonly signal: AbortSignal }): Promise<Run> {
     const deps = this.#sendDeps(run);
     let intended: RunIn<'dispatching'>;
@@ -159,20 +91,20 @@ export class RunStarter {
       options.signal.throwIfAborted();
       intended = await intendDispatch(run, deps);
     } catch (error) {
-      return this.#giveUp(run.id, error);
+      return this.#endStart(run.id, error);
     }
     return this.#send(intended, deps, options.signal);
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(run: Run, options: Pick<StartOptions, 'signal'> = {}): Promise<Run> {
+  async resend(run: Run, signal?: AbortSignal): Promise<Run> {
     const { id } = run;
     if (run.state !== 'unknown') return run;
     await this.#deps.store.requireWritable();
     if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
       const deps = this.#sendDeps(run);
-      return await this.#send(await intendDispatch(run, deps), deps, this.#watch.stoppedOr(options.signal));
+      return await this.#send(await intendDispatch(run, deps), deps, this.#watch.stoppedOr(signal));
     } catch (error) {
       await this.#deps.leases.release(id);
       throw error;
@@ -184,7 +116,7 @@ export class RunStarter {
     return { ...this.#deps, client: this.#deps.clientFor(run), stopped };
   }
 
-  /** Sends an intended dispatch. No later failure on this side ends the run: the service may have accepted it. */
+  /** Sends an intended dispatch and saves its outcome. No later failure on this side ends the run: the service may have accepted it. */
   async #send(intended: RunIn<'dispatching'>, deps: SendDeps, signal: AbortSignal): Promise<Run> {
     try {
       const outcome = await sendDispatch(intended, deps, signal);
@@ -200,7 +132,7 @@ export class RunStarter {
     const { clock, log, notes } = this.#deps;
     const { id } = intended;
     const next = advance(intended, outcome);
-    // Before the journal, which the disk may not take.
+    // Noted before the journal, which the disk may not take.
     if (isLive(next)) notes?.keep(next);
     const onFailure = (error: unknown): void => {
       log.error(`Run ${id}: the outcome of its dispatch could not be saved: ${String(error)}`);
@@ -215,7 +147,7 @@ export class RunStarter {
     return run;
   }
 
-  /** Saves the outcome of a dispatch. Recreates a lost journal; where the journal has moved on, an accepted run becomes another one. */
+  /** Recreates a lost journal. Where the journal has moved on, an accepted run gets a journal of its own. */
   async #trySave(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
     const { store, log } = this.#deps;
     const { id } = intended;
@@ -237,7 +169,7 @@ export class RunStarter {
     return run;
   }
 
-  /** Whoever cancelled a run does not wait for the removal of its uploads. */
+  /** A person who cancelled does not wait for the removal of uploads. */
   async #settle(run: Run): Promise<Run> {
     const settled = this.#watch.settle(run);
     if (run.state !== 'cancelled') return settled;
@@ -245,8 +177,8 @@ export class RunStarter {
     return run;
   }
 
-  /** Ends a start that failed or was cancelled before the dispatch. */
-  async #giveUp(id: string, error: unknown): Promise<Run> {
+  /** Ends a start that failed or was cancelled before its dispatch. */
+  async #endStart(id: string, error: unknown): Promise<Run> {
     const { store, clock, log } = this.#deps;
     if (this.#watch.stopped.aborted) throw error;
     const known = isAbortError(error) ? undefined : this.#toKnown(id, error);
@@ -257,14 +189,20 @@ export class RunStarter {
         known === undefined ? { type: 'abandoned', at } : { type: 'failed', failure: toFailure(known), at };
       return await this.#settle(await store.apply(id, end));
     } catch (failure) {
-      // The disk takes no more, or another window drives the run: the next start goes on from what the journal says.
+      // The disk takes no more, or another window drives the run: the window that takes it over reads the journal.
       log.error(`Run ${id}: the end of its start could not be saved: ${String(failure)}`);
       await this.#deps.leases.release(id);
       throw known ?? knownError(failure);
     }
   }
 
-  /** The error as one of ours; the log has it as it came. */
+  async #discard(id: string): Promise<void> {
+    await this.#watch.discard(id).catch((failure: unknown) => {
+      this.#deps.log.warn(`Run ${id}: what it left could not be removed: ${String(failure)}`);
+    });
+  }
+
+  /** Logs the stack of an unforeseen error. */
   #toKnown(id: string, error: unknown): AssessmentError {
     const known = knownError(error);
     if (known !== error)
@@ -273,8 +211,4 @@ export class RunStarter {
       );
     return known;
   }
-}
-
-function keyOf(folder: string): string {
-  return hash('sha256', folder, 'hex').slice(0, 32);
 }

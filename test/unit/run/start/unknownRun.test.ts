@@ -106,7 +106,7 @@ describe('an unknown run', () => {
     const { fixture, window, id } = await lose(t);
     fixture.service.addFault(refused({ status: 429, headers: { 'retry-after': '60' } }, 1));
     const stop = new AbortController();
-    const again = window.tracker.resend(id, { signal: stop.signal });
+    const again = window.tracker.resend(id, stop.signal);
     await eventually(
       () => fixture.clock.slept.some((ms) => ms >= 60_000),
       'a wait of at least 60_000 ms has begun',
