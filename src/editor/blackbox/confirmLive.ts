@@ -21,7 +21,7 @@ import { titleOfFinding } from '../labels.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { pairStateLabel } from './featureItems.ts';
-import { type BlackboxDeps, startBlackbox, takenOver } from './startBlackbox.ts';
+import { type BlackboxDeps, startBlackbox, inheritedFrom } from './startBlackbox.ts';
 import { doErrorAction } from '../errors/errorActions.ts';
 import { showInformation } from '../showMessage.ts';
 
@@ -30,14 +30,14 @@ export type ConfirmDeps = BlackboxDeps & {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 };
 
-/** Tries one pair of a live application for a finding about code. After an earlier try, offers its result, the answer to it, and another try. */
+/** Tests one pair of a live application for a finding in code. After an earlier test, offers its result, an answer to it, and another test. */
 export async function confirmLive(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
   const [last] = await deps.findings.confirmationsOf(shown);
-  const act = last === undefined ? () => tryNewPair(shown, deps) : await pickAct(shown, last, deps);
-  await act?.();
+  if (last === undefined) await testNewPair(shown, deps);
+  else await pickNextStep(shown, last, deps);
 }
 
-/** What was tried last for a finding, and what is known of it since. */
+/** The result of a test, and which pair was tested when. */
 export function confirmationLabel({ run, feature, perspective, result }: Confirmation): string {
   const pair = `${visibleLine(feature)} · ${perspective}`;
   return vscode.l10n.t('{0} ({1}, {2})', resultLabel(result), pair, formatTime(run.createdAt));
@@ -45,7 +45,7 @@ export function confirmationLabel({ run, feature, perspective, result }: Confirm
 
 function resultLabel(result: LiveResult): string {
   const t = vscode.l10n.t;
-  const labels = {
+  return {
     pending: t('test in progress'),
     found: t('live finding in this pair. Is it the same? Answer with “Confirm Live…”'),
     same: t('live finding in this pair; you marked it as the same'),
@@ -54,21 +54,15 @@ function resultLabel(result: LiveResult): string {
     notApplicable: pairStateLabel('notApplicable'),
     notTested: pairStateLabel('notTested'),
     unknown: pairStateLabel('unknown'),
-  };
-  return labels[result];
+  }[result];
 }
 
-type Act = () => Promise<unknown>;
-
-async function pickAct(shown: ShownFinding, last: Confirmation, deps: ConfirmDeps): Promise<Act | undefined> {
+async function pickNextStep(shown: ShownFinding, last: Confirmation, deps: ConfirmDeps): Promise<void> {
   const t = vscode.l10n.t;
   const { run, found, result } = last;
   const { input } = run;
-  const answer =
-    (isSame: boolean): Act =>
-    () =>
-      deps.tracker.answerIsSame(run.id, isSame);
-  const items: { label: string; description?: string; act: Act }[] = [
+  const answer = (isSame: boolean) => () => deps.tracker.answerIsSame(run.id, isSame);
+  const items: { label: string; description?: string; act: () => Promise<unknown> }[] = [
     ...found.map((finding) => ({
       label: t('Show the Live Finding: {0}', titleOfFinding(finding)),
       description: requestOf(finding),
@@ -86,20 +80,19 @@ async function pickAct(shown: ShownFinding, last: Confirmation, deps: ConfirmDep
     ...(input === undefined || result === 'pending'
       ? []
       : [{ label: t('Test Same Pair Again…'), act: () => start(shown, run, input, deps) }]),
-    { label: t('Test Another Pair…'), act: () => tryNewPair(shown, deps) },
+    { label: t('Test Another Pair…'), act: () => testNewPair(shown, deps) },
   ];
   const title = t('Confirm Live: {0}', subjectLabel([shown]));
-  return (await vscode.window.showQuickPick(items, { title, placeHolder: confirmationLabel(last) }))?.act;
+  const picked = await vscode.window.showQuickPick(items, { title, placeHolder: confirmationLabel(last) });
+  await picked?.act();
 }
 
-async function tryNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
+async function testNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
   const t = vscode.l10n.t;
-  // What a run that was started elsewhere was asked is not known here.
-  const mayBe = (each: Run): boolean =>
-    continuationsOf(each).get('assessPairs') === true &&
-    each.input !== undefined &&
-    each.confirms === undefined;
-  const runs = deps.runs.all().filter(mayBe);
+  // A run that was started elsewhere has no input to repeat.
+  const isUsable = (run: Run): boolean =>
+    continuationsOf(run).get('assessPairs') === true && run.input !== undefined && run.confirms === undefined;
+  const runs = deps.runs.all().filter(isUsable);
   if (runs.length === 0) {
     const none = t('No run started on this machine has features to choose from. Start a crawl first.');
     const crawl = { title: t('Start Crawl…'), command: 'whitebox.startCrawl' };
@@ -141,7 +134,7 @@ async function pickPerspective({
     description: perspective === proposed ? t('suggested from the CWE') : '',
     perspective,
   }));
-  items.sort((one, other) => Number(other.perspective === proposed) - Number(one.perspective === proposed));
+  items.sort((a, b) => Number(b.perspective === proposed) - Number(a.perspective === proposed));
   const title = t('Confirm Live: Which Perspective?');
   return (await vscode.window.showQuickPick(items, { title }))?.perspective;
 }
@@ -167,7 +160,7 @@ async function start(
     ),
   ];
   const about = { confirms: identity.fingerprint, label: clip(titleOfFinding(finding), maxLabelLength) };
-  const plan = { ...takenOver(run), workflow: 'blackbox-assessment' as const, input, ...about, remarks };
-  const ask = (): Promise<Run | undefined> => startBlackbox(plan, deps, ask);
-  await ask();
+  const plan = { ...inheritedFrom(run), workflow: 'blackbox-assessment' as const, input, ...about, remarks };
+  const restart = (): Promise<Run | undefined> => startBlackbox(plan, deps, restart);
+  await restart();
 }

@@ -19,25 +19,25 @@ import {
   type BlackboxWorkflow,
   readStart,
   startBlackbox,
-  takenOver,
+  inheritedFrom,
 } from './startBlackbox.ts';
 import { describeChanges } from './whatChanged.ts';
 import { doErrorAction, showRuns } from '../errors/errorActions.ts';
 
-/** Goes on from a run, which a person picks where none is given: with its input as its journal has it, and credit limits that are asked for. */
+/** Continues a run with the input in its journal, its chosen pairs, and credit limits that are asked for. */
 export async function continueRun(
   continuation: Continuation,
   chosen: Run | undefined,
   deps: BlackboxDeps,
 ): Promise<Run | undefined> {
-  const { runs } = deps;
-  const able = runs.all().filter((each) => continuationsOf(each).get(continuation) === true);
-  const run = chosen ?? (await pickRun(able, continuationLabel(continuation)));
+  const t = vscode.l10n.t;
+  const canContinue = deps.runs.all().filter((run) => continuationsOf(run).get(continuation) === true);
+  const run = chosen ?? (await pickRun(canContinue, continuationLabel(continuation)));
   const runId = run && runIdOf(run);
   if (run === undefined || runId === undefined) return undefined;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
-    // By a key or a link: menus show it only where it is allowed.
+    // By a key or a link: menus show the command only where it is allowed.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
     await doErrorAction(await showInformation(why, showRuns()));
     return undefined;
@@ -45,10 +45,10 @@ export async function continueRun(
   const pairs = await pairsFor(continuation, run, deps);
   if (pairs === 'unknown') {
     await deps.features.show(run);
-    const message = vscode.l10n.t(
+    const message = t(
       'VS Code doesn’t know which pairs this run asked for. Choose pairs in the Features view, then try again.',
     );
-    const choose = { title: vscode.l10n.t('Choose Pairs…'), command: 'whitebox.choosePairs' };
+    const choose = { title: t('Choose Pairs…'), command: 'whitebox.choosePairs' };
     await doErrorAction(await showInformation(message, choose));
     return undefined;
   }
@@ -62,18 +62,12 @@ export async function continueRun(
       ...source.start,
       workflow,
       input: {
-        ...withoutLimits(source.start.input, workflow),
+        ...inputToRepeat(source.start.input, workflow),
         ...limits,
         resume: toResume(continuation, run.workflow, runId),
-        ...(pairs === 'all' ? {} : { pairs }),
+        ...(pairs !== 'all' && { pairs }),
       },
-      ...(continuation === 'continueAssessment' && pairs !== 'all' && pairs.length === 1 && isOnePair(run)
-        ? {
-            continuesOnePair: true,
-            // Another pair says nothing of the finding that the run was for.
-            ...(isItsPair(run, pairs) && { confirms: run.confirms, label: run.label }),
-          }
-        : {}),
+      ...(continuation === 'continueAssessment' && onePairMembers(run, pairs)),
       remarks: [describeContinuation(continuation, run, pairs), ...source.remarks],
     },
     deps,
@@ -93,13 +87,26 @@ async function pairsFor(
   return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
 }
 
+/** A continuation of a one-pair run is a one-pair run, and is for the same finding only if it tests the same pair. */
+function onePairMembers(
+  run: Run,
+  pairs: Pairs,
+): Pick<BlackboxStart, 'continuesOnePair' | 'confirms' | 'label'> {
+  if (pairs === 'all' || pairs.length !== 1 || !isOnePair(run)) return {};
+  return {
+    continuesOnePair: true,
+    ...(isItsPair(run, pairs) && { confirms: run.confirms, label: run.label }),
+  };
+}
+
 interface Source {
   readonly start: Omit<BlackboxStart, 'workflow'>;
+  /** Has the credit limits to propose. */
   readonly proposal: ApplicationInput;
   readonly remarks: readonly string[];
 }
 
-/** What the run was asked; of a run that was started elsewhere, what a target file says that a person chooses. */
+/** The run's own request; for a run that was started elsewhere, the one in a target file that a person chooses. */
 async function sourceOf(
   run: Run,
   workflow: BlackboxWorkflow,
@@ -107,43 +114,41 @@ async function sourceOf(
 ): Promise<Source | undefined> {
   const t = vscode.l10n.t;
   const { input, targetFile } = run;
-  const before = takenOver(run);
+  const inherited = inheritedFrom(run);
   if (input === undefined) {
     const start = await readStart(workflow, undefined, deps);
     const remark = t(
       'The run was started elsewhere, so VS Code doesn’t know its request. The target URLs in the chosen file must match the run’s, or the service refuses the start.',
     );
-    const { account, folder } = before;
+    const { account, folder } = inherited;
     return start && { start: { ...start, account, folder }, proposal: start.input, remarks: [remark] };
   }
   const file = targetFile === undefined ? undefined : await readQuietly(targetFile);
-  const now = file && toInput(file, workflow);
-  const asIs = { ...run, input };
+  const asSent = { ...run, input };
   const asInFile = {
-    input: now ?? input,
+    input: file ? toInput(file, workflow) : input,
     language: file?.language ?? run.language,
     webhookEndpointIds: file?.notification?.webhook_endpoint_ids ?? run.webhookEndpointIds,
   };
-  const changes = changesBetween(sentPartsOf(asIs), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
+  const changes = changesBetween(sentPartsOf(asSent), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
   const differs = t(
     'The request is sent as it was for that run. Later changes in the target file aren’t sent. Added (+) and removed (−) since then:',
   );
   return {
-    start: { ...before, input },
+    start: { ...inherited, input },
     proposal: asInFile.input,
     remarks: changes.length === 0 ? [] : [`${differs}\n${describeChanges(changes).text}`],
   };
 }
 
-/** The target file as it is by now; undefined where there is none that is right. */
+/** Undefined for a file that is missing or has problems. */
 async function readQuietly(path: string): Promise<TargetFile | undefined> {
-  const text = await readIfThere(path);
-  const read = text === undefined ? undefined : readTargetFile(text);
-  return read !== undefined && 'file' in read ? read.file : undefined;
+  const read = readTargetFile((await readIfThere(path)) ?? '');
+  return 'file' in read ? read.file : undefined;
 }
 
-/** Without what a person is asked for, and what the run itself went on from; only a crawl has instructions of its own. */
-function withoutLimits(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
+/** The input without limits, pairs and `resume`; only a crawl has instructions outside `authentication`. */
+function inputToRepeat(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
   const { additional_instructions } = input;
   const isSent = workflow === 'blackbox-crawl' && additional_instructions !== undefined;
   return { ...sharedInput(input), ...(isSent && { additional_instructions }) };
@@ -193,14 +198,13 @@ function describePairs(pairs: Pairs): string {
 
 type Limits = Pick<ApplicationInput, 'credit_limit' | 'scan_credit_limit' | 'crawl_credit_limit'>;
 
-/** Asks for each credit limit of a workflow; undefined when the person cancels. */
 async function askForLimits(
   workflow: BlackboxWorkflow,
   proposal: ApplicationInput,
 ): Promise<Limits | undefined> {
   const t = vscode.l10n.t;
   const { minScan, minCrawl, max } = creditLimits;
-  const wanted =
+  const questions =
     workflow === 'blackbox-crawl'
       ? ([['credit_limit', t('Credits for crawling'), minCrawl]] as const)
       : ([
@@ -208,24 +212,17 @@ async function askForLimits(
           ['crawl_credit_limit', t('Credits for crawling'), minCrawl],
         ] as const);
   let limits: Limits = {};
-  for (const [name, title, minimum] of wanted) {
+  for (const [name, title, min] of questions) {
+    const range = [formatNumber(min), formatNumber(max)] as const;
     const typed = await vscode.window.showInputBox({
       title,
-      prompt: t(
-        'Maximum number of credits to spend, from {0} to {1}. Leave empty for no limit.',
-        formatNumber(minimum),
-        formatNumber(max),
-      ),
+      prompt: t('Maximum number of credits to spend, from {0} to {1}. Leave empty for no limit.', ...range),
       value: proposal[name]?.toString() ?? '',
       ignoreFocusOut: true,
       validateInput: (text) =>
-        isLimit(text.trim(), minimum)
+        isLimit(text.trim(), min)
           ? undefined
-          : t(
-              'Enter a whole number from {0} to {1}, or leave this empty.',
-              formatNumber(minimum),
-              formatNumber(max),
-            ),
+          : t('Enter a whole number from {0} to {1}, or leave this empty.', ...range),
     });
     if (typed === undefined) return undefined;
     if (typed.trim() !== '') limits = { ...limits, [name]: Number(typed) };
@@ -233,8 +230,7 @@ async function askForLimits(
   return limits;
 }
 
-function isLimit(text: string, minimum: number): boolean {
-  return (
-    text === '' || (/^\d{1,6}$/.test(text) && Number(text) >= minimum && Number(text) <= creditLimits.max)
-  );
+function isLimit(text: string, min: number): boolean {
+  if (text === '') return true;
+  return /^\d{1,6}$/.test(text) && Number(text) >= min && Number(text) <= creditLimits.max;
 }

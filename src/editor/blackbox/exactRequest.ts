@@ -6,32 +6,32 @@ import type { ApplicationInput } from '../../core/workflows/application.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** A blackbox run that a person is asked about: exactly what is sent, passwords apart. */
+/** Exactly what a start sends, passwords apart. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
 
-const scheme = 'whitebox-request';
-
-/** Opens what a question has no room for as read-only documents. */
+/** Read-only documents for what a question has no room for. */
 export interface RequestDocuments extends Disposable {
   /** Opens the dispatch body of a run with its passwords hidden. */
   show(plan: BlackboxPlan): Promise<void>;
   /** Opens all that changed between two requests. */
-  showChanges(text: string): Promise<void>;
-  /** True when these were the last changes that were opened. */
+  showChanges(changes: string): Promise<void>;
+  /** True if these are the changes that were opened last. */
   hasShown(changes: string): boolean;
 }
 
-/** Provides the documents of requests and changes; the last one is kept. */
+const scheme = 'whitebox-request';
+
+/** Provides the documents; only the latest one has content. */
 export function provideRequests(): RequestDocuments {
-  let shown = { number: 0, text: '' };
+  let latest = { number: 0, text: '' };
   let lastChanges: string | undefined;
   const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: ({ path }) =>
-      path.startsWith(`/${String(shown.number)}/`) ? shown.text : undefined,
+      path.startsWith(`/${String(latest.number)}/`) ? latest.text : undefined,
   });
   const open = async (name: string, text: string): Promise<vscode.TextDocument> => {
-    shown = { number: shown.number + 1, text };
-    const uri = vscode.Uri.from({ scheme, path: `/${String(shown.number)}/${name}` });
+    latest = { number: latest.number + 1, text };
+    const uri = vscode.Uri.from({ scheme, path: `/${String(latest.number)}/${name}` });
     return vscode.workspace.openTextDocument(uri);
   };
   return {
@@ -43,9 +43,9 @@ export function provideRequests(): RequestDocuments {
       await vscode.languages.setTextDocumentLanguage(document, 'json');
       await vscode.window.showTextDocument(document);
     },
-    async showChanges(text) {
-      await vscode.window.showTextDocument(await open('changes.txt', text));
-      lastChanges = text;
+    async showChanges(changes) {
+      await vscode.window.showTextDocument(await open('changes.txt', changes));
+      lastChanges = changes;
     },
     hasShown: (changes) => changes === lastChanges,
     dispose: () => {
@@ -54,11 +54,19 @@ export function provideRequests(): RequestDocuments {
   };
 }
 
-/** Offers to ask again once a person has read a document that was opened instead of an answer. */
+/** The document that a person opened instead of an answer. */
+export type Reading = 'readingRequest' | 'readingChanges';
+
+/** Offers the confirmation again after a person has read a document. */
 export async function reopenAfterReading<T>(
-  message: string,
+  reading: Reading,
   reopen: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const button = vscode.l10n.t('Reopen Confirmation…');
+  const t = vscode.l10n.t;
+  const message =
+    reading === 'readingRequest'
+      ? t('Nothing has been sent. After you’ve read the request, reopen the confirmation to start.')
+      : t('Nothing has been sent. After you’ve read the changes, reopen the confirmation to continue.');
+  const button = t('Reopen Confirmation…');
   return (await showInformation(message, button)) === button ? reopen() : undefined;
 }

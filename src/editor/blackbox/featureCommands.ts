@@ -10,7 +10,7 @@ import { formatNumber } from '../formats.ts';
 import { type FeaturesNode, pairStateLabel, priorityLabel, type ShownFeatures } from './featureItems.ts';
 import { type FeaturesView, pairsBelow } from './featuresView.ts';
 
-/** Asks which of the pairs that the filter shows to choose: all, none, or those of some perspectives or states. */
+/** Asks which pairs of the shown features to choose: all, none, or by perspective or state. */
 export async function choosePairs(view: FeaturesView, findings: Pick<FindingStore, 'read'>): Promise<void> {
   const t = vscode.l10n.t;
   const shown = view.shown();
@@ -38,7 +38,7 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
   });
 }
 
-/** Tells which pairs to choose; undefined when the person cancels. */
+/** Says whether to choose a pair; undefined when the person cancels. */
 type Picks = ((pair: Pair) => boolean) | undefined;
 
 function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
@@ -49,7 +49,7 @@ function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
   return pickGroups(shown, vscode.l10n.t('Choose Pairs by Perspective'), groups, true);
 }
 
-/** Nothing is checked at first, and the pairs with findings come first: they are what is tested again after a fix. */
+/** Nothing is checked at first. Pairs with findings come first: after a fix, they are tested again. */
 async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,
@@ -73,7 +73,7 @@ async function pickStates(
   return pickGroups(shown, t('Choose Pairs by State'), groups, false);
 }
 
-/** Offers groups of pairs that have any; where asked, with those checked of which all pairs are chosen. */
+/** Offers the groups that have pairs; `areChecked` checks those whose pairs are all chosen. */
 async function pickGroups(
   { passing, choice }: Pick<ShownFeatures, 'passing' | 'choice'>,
   title: string,
@@ -83,10 +83,11 @@ async function pickGroups(
   const t = vscode.l10n.t;
   const pairs = pairsOf(passing);
   const items = groups.flatMap(({ label, has }) => {
-    const own = pairs.filter(has);
-    const chosen = own.filter((pair) => isChosen(choice, pair)).length;
-    const description = t('{0} of {1}', formatNumber(chosen), formatNumber(own.length));
-    return own.length === 0 ? [] : [{ label, description, picked: areChecked && chosen === own.length, has }];
+    const members = pairs.filter(has);
+    if (members.length === 0) return [];
+    const chosen = members.filter((pair) => isChosen(choice, pair)).length;
+    const description = t('{0} of {1}', formatNumber(chosen), formatNumber(members.length));
+    return [{ label, description, picked: areChecked && chosen === members.length, has }];
   });
   const picked = await vscode.window.showQuickPick(items, {
     title,
@@ -96,7 +97,7 @@ async function pickGroups(
   return picked && ((pair) => picked.some(({ has }) => has(pair)));
 }
 
-/** Chooses the pairs of some rows, or leaves them out where all of them are chosen or gone: what a click on the checkboxes does, by a key. */
+/** What a click on checkboxes does, by a key: chooses the pairs of rows, or clears them if all are chosen or gone. */
 export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   await view.choose(({ choice }) => {
     const areChosen = nodes.every(
@@ -106,7 +107,7 @@ export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNo
   });
 }
 
-/** Asks for the priority of the pairs of some rows, which are chosen with it; of a feature those that are chosen, else all. */
+/** Asks for a priority and chooses the pairs of rows with it; of a feature, its chosen pairs, or all if none is. */
 export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   const shown = view.shown();
   if (shown === undefined || nodes.length === 0) return;
@@ -120,9 +121,9 @@ export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNo
   if (picked === undefined) return;
   await view.choose(({ choice }) => {
     const pairs = nodes.flatMap((node) => {
-      const below = pairsBelow(node);
-      const chosen = below.filter((pair) => isChosen(choice, pair));
-      return chosen.length > 0 ? chosen : below;
+      const all = pairsBelow(node);
+      const chosen = all.filter((pair) => isChosen(choice, pair));
+      return chosen.length > 0 ? chosen : all;
     });
     return withPairs(choice, pairs, true, picked.priority);
   });

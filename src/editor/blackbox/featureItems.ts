@@ -13,21 +13,21 @@ export interface ShownFeatures {
   readonly list: FeatureList;
   readonly progress: ScanProgress;
   readonly choice: Choice;
-  /** True where a choice was kept that cannot be read. */
+  /** True if the saved choice can't be read. */
   readonly isDamaged: boolean;
   /** The text that features have to contain; empty for all. */
   readonly filter: string;
   readonly passing: readonly Feature[];
 }
 
-/** A row of the Features view; `gone` is a chosen name that no feature has any more. */
+/** A row of the Features view; `gone` is a chosen name that no longer has a feature. */
 export type FeaturesNode =
   | { readonly kind: 'feature'; readonly feature: Feature }
   | { readonly kind: 'pair'; readonly pair: Pair }
   | { readonly kind: 'gone'; readonly name: string }
   | { readonly kind: 'more'; readonly count: number };
 
-/** The selected rows that a menu or key gives a command, else the clicked one. */
+/** The rows that a command gets from a menu or key: the selected ones, else the clicked one. */
 export function featureRows([clicked, selected]: readonly unknown[]): readonly FeaturesNode[] {
   const rows: readonly unknown[] = Array.isArray(selected) ? selected : [clicked];
   return rows.filter((row): row is FeaturesNode => typeof row === 'object' && row !== null && 'kind' in row);
@@ -43,19 +43,19 @@ export function pairStateLabel(state: PairState): string {
   }[state];
 }
 
-/** True after a crawl, which tests nothing: the view’s message says it once for all pairs. */
+/** True for a crawl, which tests nothing: the view’s message says so for all pairs. */
 export function isUntested({ run, progress }: ShownFeatures): boolean {
   return run.workflow === 'blackbox-crawl' && progress.problem === 'absent';
 }
 
-/** A priority as a few words; null leaves it to the service. */
+/** Null leaves the priority to the service. */
 export function priorityLabel(priority: Priority): string {
   const t = vscode.l10n.t;
   if (priority === null) return t('Priority chosen by the service');
   return { high: t('High priority'), medium: t('Medium priority'), low: t('Low priority') }[priority];
 }
 
-/** A row as VS Code shows it: names and texts plain, with escapes for what cannot be seen. */
+/** Names and texts are plain, with escapes for invisible characters. */
 export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeItem {
   const t = vscode.l10n.t;
   switch (node.kind) {
@@ -78,16 +78,11 @@ function featureItem(feature: Feature, { choice }: ShownFeatures): vscode.TreeIt
   const { name, method = '', url = '', description = '' } = feature;
   const chosen = choice.get(name)?.size ?? 0;
   const count = vscode.l10n.t('{0} of {1}', chosen, perspectives.length);
-  const place = visibleName(`${method} ${url}`.trim());
-  const item = row(
-    `feature ${name}`,
-    visibleName(name),
-    [count, place].filter((part) => part !== '').join(' · '),
-  );
+  const request = visibleName(`${method} ${url}`.trim());
+  const label = visibleName(name);
+  const item = row(`feature ${name}`, label, joinTexts([count, request], ' · '));
   item.collapsibleState = vscode.TreeItemCollapsibleState.Collapsed;
-  item.tooltip = [visibleName(name), place, visibleText(description)]
-    .filter((part) => part !== '')
-    .join('\n');
+  item.tooltip = joinTexts([label, request, visibleText(description)], '\n');
   item.contextValue = 'feature';
   return withCheckbox(item, chosen === perspectives.length);
 }
@@ -116,10 +111,13 @@ function row(id: string, label: string, description: string): vscode.TreeItem {
   const item = new vscode.TreeItem(label);
   item.id = id;
   item.description = description;
-  const texts = [label, description].filter((text) => text !== '');
-  item.tooltip = texts.join('\n');
-  item.accessibilityInformation = { label: texts.join(', ') };
+  item.tooltip = joinTexts([label, description], '\n');
+  item.accessibilityInformation = { label: joinTexts([label, description], ', ') };
   return item;
+}
+
+function joinTexts(texts: readonly string[], separator: string): string {
+  return texts.filter((text) => text !== '').join(separator);
 }
 
 function withCheckbox(item: vscode.TreeItem, isChosen: boolean): vscode.TreeItem {

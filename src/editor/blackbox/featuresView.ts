@@ -27,23 +27,22 @@ import { formatNumber } from '../formats.ts';
 import { runLabel } from '../labels.ts';
 import { type FeaturesNode, isUntested, type ShownFeatures, toItem } from './featureItems.ts';
 
-/** The Features view: what a crawl found, and which pairs of feature and perspective to assess. */
 export interface FeaturesView extends Disposable {
-  /** Shows the features of a run; throws `badFeatures` where it has none that can be read. */
+  /** Throws `badFeatures` for a run without readable features. */
   show(run: Run): Promise<void>;
   shown(): ShownFeatures | undefined;
-  /** Changes which pairs are chosen, and keeps that with the run. */
+  /** Changes which pairs are chosen, and saves the choice with the run. */
   choose(change: (shown: ShownFeatures) => Choice): Promise<void>;
   /** Shows only features that contain a text. */
   filterBy(text: string): void;
-  /** Resolves when what was chosen is kept, or could not be. */
+  /** Waits until the choice is saved; rejects if that failed. */
   settled(): Promise<unknown>;
   close(): void;
 }
 
 const shownKey = 'features.run';
 
-/** Fills the Features view, hidden until a run is shown: by a command, after its crawl, or since it was shown when the window closed. */
+/** Fills the Features view. It is hidden until a run is shown: by a command, when its crawl ends, or if it was shown when the window closed. */
 export function createFeaturesView(
   lazy: LazyView<FeaturesNode>,
   {
@@ -53,16 +52,16 @@ export function createFeaturesView(
     parseWorkerFile,
   }: { runs: RunStore; memory: KeyValueStore; attempt: Attempt; parseWorkerFile: string },
 ): FeaturesView {
-  const changed = new vscode.EventEmitter<undefined>();
+  const changes = new vscode.EventEmitter<undefined>();
   let shown: ShownFeatures | undefined;
-  let written: Promise<unknown> = Promise.resolve();
+  let saved: Promise<unknown> = Promise.resolve();
 
   const render = (next: ShownFeatures | undefined): void => {
     shown = next;
     if (memory.get(shownKey) !== next?.run.id) void memory.update(shownKey, next?.run.id);
     const state = next === undefined ? undefined : describeFeatures(lazy.view, next);
     void vscode.commands.executeCommand('setContext', 'whitebox.featuresView', state);
-    changed.fire(undefined);
+    changes.fire(undefined);
   };
   const read = async (run: Run): Promise<Pick<ShownFeatures, 'run' | 'list' | 'progress'>> => {
     const folder = runs.folderOf(run.id);
@@ -70,19 +69,17 @@ export function createFeaturesView(
     return { run, list, progress: await readScanProgress(run, folder, parseWorkerFile) };
   };
   const show = async (run: Run): Promise<void> => {
-    await written.catch(() => undefined);
-    written = Promise.resolve();
-    const { list, ...facts } = await read(run);
-    let choice: Choice | undefined = new Map();
-    let isDamaged = false;
-    try {
-      choice = await readChoice(runs.folderOf(run.id));
-    } catch (error) {
-      if (!(error instanceof AssessmentError)) throw error;
-      isDamaged = true;
-    }
+    await saved.catch(() => undefined);
+    saved = Promise.resolve();
+    const facts = await read(run);
+    const { choice, isDamaged } = await readUndamaged(runs.folderOf(run.id));
     render(
-      toShown({ ...facts, list, choice: choice ?? choiceBefore(run, list.features), isDamaged, filter: '' }),
+      toShown({
+        ...facts,
+        choice: choice ?? choiceBefore(run, facts.list.features),
+        isDamaged,
+        filter: '',
+      }),
     );
   };
   const choose: FeaturesView['choose'] = async (change) => {
@@ -90,14 +87,14 @@ export function createFeaturesView(
     const { run } = shown;
     const choice = change(shown);
     render({ ...shown, choice, isDamaged: false });
-    const write = (): Promise<void> => writeChoice(runs.folderOf(run.id), choice);
-    const writing = written.then(write, write);
-    written = writing; // a start that waits for it fails as well
-    await writing;
+    const save = (): Promise<void> => writeChoice(runs.folderOf(run.id), choice);
+    const saving = saved.then(save, save);
+    saved = saving; // a start that waits for it fails, too
+    await saving;
   };
 
   lazy.fill({
-    onDidChangeTreeData: changed.event,
+    onDidChangeTreeData: changes.event,
     getChildren: (node) => (shown === undefined ? [] : childrenOf(node, shown)),
     getTreeItem: (node) => (shown === undefined ? new vscode.TreeItem('') : toItem(node, shown)),
   });
@@ -113,7 +110,7 @@ export function createFeaturesView(
     );
   });
   const live = new Set<string>();
-  const changes = runs.onDidChange((run) => {
+  const runChanges = runs.onDidChange((run) => {
     if (run.id === shown?.run.id) {
       if (runs.get(run.id) === undefined) render(undefined);
       else
@@ -123,7 +120,7 @@ export function createFeaturesView(
         });
     }
     const wasShown = shown === undefined && memory.get(shownKey) === run.id;
-    // Where it cannot be shown any more, that is said once.
+    // Forgotten first: if the run can't be shown any more, one message says so.
     if (wasShown) void memory.update(shownKey, undefined);
     if (isLive(run)) live.add(run.id);
     else if (wasShown || (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run)))
@@ -140,18 +137,27 @@ export function createFeaturesView(
     filterBy: (filter) => {
       if (shown !== undefined) render(toShown({ ...shown, filter }));
     },
-    settled: () => written,
+    settled: () => saved,
     close: () => render(undefined),
     dispose: () => {
       checkboxes.dispose();
+      runChanges.dispose();
       changes.dispose();
-      changed.dispose();
     },
   };
 }
 
 function isEndedCrawl({ workflow, state }: Run): boolean {
   return workflow === 'blackbox-crawl' && state === 'succeeded';
+}
+
+async function readUndamaged(folder: string): Promise<{ choice: Choice | undefined; isDamaged: boolean }> {
+  try {
+    return { choice: await readChoice(folder), isDamaged: false };
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    return { choice: new Map(), isDamaged: true };
+  }
 }
 
 function toShown(all: Omit<ShownFeatures, 'passing'>): ShownFeatures {
@@ -189,7 +195,7 @@ export function pairsBelow(node: FeaturesNode): readonly Pair[] {
   }
 }
 
-/** Writes the view's message and description; returns its state for `when` clauses. A message would hide the welcome of an empty view. */
+/** Writes the view's message and description; returns its state for `when` clauses. An empty view has no message, which would hide its welcome. */
 function describeFeatures(
   view: vscode.TreeView<unknown>,
   shown: ShownFeatures,
@@ -202,7 +208,7 @@ function describeFeatures(
   return state;
 }
 
-/** "58 of 374 pairs chosen", and why they cannot be sent. */
+/** "58 of 374 pairs chosen", and that these are too many. */
 function countOf({ choice, list }: ShownFeatures): string {
   const t = vscode.l10n.t;
   const count = formatNumber(countChosen(choice, list.features));

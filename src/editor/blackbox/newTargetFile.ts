@@ -7,7 +7,7 @@ import { targetFileSuffix } from '../../core/workflows/workflow.ts';
 import { pickFolder } from '../folders.ts';
 import { describeProblem } from './targetDiagnostics.ts';
 
-/** Asks for the first URL of an application, writes a target file with limits for it into a workspace folder, and opens that. */
+/** Asks for an application's URL, writes a target file for it into a workspace folder, and opens the file. */
 export async function newTargetFile(): Promise<void> {
   const t = vscode.l10n.t;
   const folder = await pickFolder(t('New Blackbox Target File'));
@@ -19,14 +19,14 @@ export async function newTargetFile(): Promise<void> {
     ),
     placeHolder: 'https://staging.example.com/',
     ignoreFocusOut: true,
-    validateInput: (text) => complaintAbout(text.trim()),
+    validateInput: (text) => problemOf(text.trim()),
   });
   if (url === undefined) return;
   const file = await writeNew(folder.uri.fsPath, url.trim());
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
-function complaintAbout(url: string): string | undefined {
+function problemOf(url: string): string | undefined {
   const read = readTargetFile(textFor(url));
   const [problem] = 'problems' in read ? read.problems : [];
   return problem && describeProblem(problem);
@@ -42,7 +42,7 @@ function textFor(url: string): string {
   return `${JSON.stringify(file, undefined, 2)}\n`;
 }
 
-/** Writes beside what is there: a file is never overwritten. */
+/** Never overwrites a file: a number is added to the name. */
 async function writeNew(folder: string, url: string): Promise<string> {
   const host = new URL(url).hostname.replace(/[^a-z0-9.-]/gi, '');
   for (let number = 1; ; number += 1) {

@@ -10,25 +10,19 @@ import { askInDialog } from '../showMessage.ts';
 import type { BlackboxPlan } from './exactRequest.ts';
 import { describeChanges } from './whatChanged.ts';
 
-/** So much of the login instructions stands in the question. */
-const maxInstructions = 500;
-
-/** Shows what a run would do, where and for how many credits, the most important first; `runs` are all, the newest first. */
+/** Asks whether to start, and shows what the run does, where and for how many credits. `runs` are all runs, the newest first. */
 export async function askToStart(
   plan: BlackboxPlan,
   runs: readonly Run[],
   remarks: readonly string[],
-): Promise<'start' | 'show' | undefined> {
+): Promise<'start' | 'readingRequest' | 'cancelled'> {
   const t = vscode.l10n.t;
   const isCrawl = plan.workflow === 'blackbox-crawl';
   const hosts = visibleName(plan.targets.map(({ name }) => name).join(', '));
   const start = isCrawl ? t('Start Crawl') : t('Start Assessment');
   const show = t('Show Exact Request');
   const { origins, areNew } = originLines(plan.input, runs);
-  const ownership = t(
-    'The service refuses applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
-  );
-  const detail = [
+  const sections = [
     [
       origins,
       countsLine(plan.input),
@@ -49,97 +43,94 @@ export async function askToStart(
     loginLines(plan.input, show),
     changesSinceLast(plan, runs),
     liveRuns(plan.input, runs),
-    // Who has started a run of the application before has read how the service treats it.
-    areNew ? [...preferenceLines(plan.input), ownership] : [],
+    areNew ? firstTimeLines(plan.input) : [],
   ];
-  const paragraphs = detail.filter(({ length }) => length > 0).map((lines) => lines.join('\n'));
+  const detail = sections
+    .filter(({ length }) => length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
   const question = isCrawl ? t('Crawl {0}?', hosts) : t('Assess {0}?', hosts);
-  const choice = await askInDialog({ question, detail: paragraphs.join('\n\n') }, start, show);
+  // Enter presses the first button.
+  const choice = await askInDialog({ question, detail }, start, show);
   if (choice === start) return 'start';
-  return choice === show ? 'show' : undefined;
+  return choice === show ? 'readingRequest' : 'cancelled';
 }
 
-/** The origins of the targets; `areNew` where some were in no run of this machine. */
+/** The origins of the targets; `areNew` if one of them is in no run of this machine. */
 function originLines(
   { target_urls }: ApplicationInput,
   runs: readonly Run[],
 ): { readonly origins: string; readonly areNew: boolean } {
   const t = vscode.l10n.t;
-  const own = runs.filter(({ state }) => state !== 'imported');
-  const known = new Set(own.flatMap(({ input }) => (input?.target_urls ?? []).map(originOf)));
+  const startedHere = runs.filter(({ state }) => state !== 'imported');
+  const known = new Set(startedHere.flatMap(({ input }) => (input?.target_urls ?? []).map(originOf)));
   const origins = [...new Set(target_urls.map(originOf))];
-  // New ones first: of very many, the list shows the start.
-  const fresh = origins.filter((origin) => !known.has(origin));
+  const added = origins.filter((origin) => !known.has(origin));
+  // New ones first, because a long list shows its start.
   const lines = [
-    ...fresh.map((origin) => t('{0} (first time from this machine)', origin)),
+    ...added.map((origin) => t('{0} (first time from this machine)', origin)),
     ...origins.filter((origin) => known.has(origin)),
   ];
-  return { origins: firstLines(lines), areNew: fresh.length > 0 };
+  return { origins: firstLines(lines), areNew: added.length > 0 };
 }
 
-/** Whose passwords are sent, and the login instructions that go with them. */
+function countsLine({ target_urls, oos_urls, authentication, preference, pairs }: ApplicationInput): string {
+  const t = vscode.l10n.t;
+  const preferences = preference?.preferences ?? [];
+  const roles = new Set(authentication?.credentials?.map(({ role }) => role));
+  const counts: [string, number][] = [
+    [t('target URLs'), target_urls.length],
+    [t('out-of-scope URLs'), oos_urls?.length ?? 0],
+    [t('roles'), roles.size],
+    ['DO', preferences.filter(({ kind }) => kind === 'DO').length],
+    ['DONT', preferences.filter(({ kind }) => kind === 'DONT').length],
+  ];
+  if (pairs !== undefined) counts.push([t('pairs'), pairs.length]);
+  return counts.map(([what, count]) => `${what}: ${formatNumber(count)}`).join(' · ');
+}
+
+const maxInstructions = 500;
+
 function loginLines({ authentication }: ApplicationInput, show: string): string[] {
   const t = vscode.l10n.t;
   const logins = authentication?.credentials?.length ?? 0;
   const instructions = visibleLine(authentication?.additional_instructions ?? '');
   const shown = clip(instructions, maxInstructions);
-  const more = instructions.length - shown.length;
-  return [
-    ...(logins === 0
-      ? []
-      : [
-          t(
-            'The passwords of {0} are sent, and the service logs in with them where it is told to. Use test accounts.',
-            logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins)),
-          ),
-        ]),
-    ...(instructions === '' ? [] : [t('Login instructions: {0}', `${shown}${more > 0 ? '…' : ''}`)]),
-    ...(instructions === '' && logins > 0 ? [t('There are no login instructions.')] : []),
-    ...(more > 0 ? [t('Characters not shown: {0}. See “{1}”.', formatNumber(more), show)] : []),
-  ];
+  const hiddenLength = instructions.length - shown.length;
+  const lines: string[] = [];
+  if (logins > 0) {
+    const who = logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins));
+    lines.push(
+      t(
+        'The passwords of {0} are sent, and the service logs in with them where it is told to. Use test accounts.',
+        who,
+      ),
+    );
+  }
+  if (instructions !== '') lines.push(t('Login instructions: {0}', hiddenLength > 0 ? `${shown}…` : shown));
+  else if (logins > 0) lines.push(t('There are no login instructions.'));
+  if (hiddenLength > 0)
+    lines.push(t('Characters not shown: {0}. See “{1}”.', formatNumber(hiddenLength), show));
+  return lines;
 }
 
-function preferenceLines({ preference }: ApplicationInput): string[] {
-  return preference?.preferences === undefined
-    ? []
-    : [
-        vscode.l10n.t(
-          'DO and DONT entries are preferences that the service doesn’t have to follow. The only exclusion that it offers is out-of-scope URLs.',
-        ),
-      ];
-}
-
-function countsLine({ target_urls, oos_urls, authentication, preference, pairs }: ApplicationInput): string {
-  const t = vscode.l10n.t;
-  const wishes = preference?.preferences ?? [];
-  const roles = new Set(authentication?.credentials?.map(({ role }) => role));
-  const counts = [
-    [t('target URLs'), target_urls.length],
-    [t('out-of-scope URLs'), oos_urls?.length ?? 0],
-    [t('roles'), roles.size],
-    ['DO', wishes.filter(({ kind }) => kind === 'DO').length],
-    ['DONT', wishes.filter(({ kind }) => kind === 'DONT').length],
-    ...(pairs === undefined ? [] : [[t('pairs'), pairs.length] as const]),
-  ] as const;
-  return counts.map(([what, count]) => `${what}: ${formatNumber(count)}`).join(' · ');
-}
-
-/** What is different from the last start from the same file; a run that goes on from another is not started from the file. */
+/** The changes since the last start from the same target file. A continuation isn't started from the file. */
 function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   const { targetFile, workflow, input } = plan;
-  const before = runs.flatMap((run) =>
+  if (targetFile === undefined || input.resume !== undefined) return [];
+  const earlier = runs.flatMap((run) =>
     run.targetFile === targetFile && run.input !== undefined && run.input.resume === undefined
       ? [{ ...run, input: run.input }]
       : [],
   );
-  const last = before.find((run) => run.workflow === workflow) ?? before[0];
-  if (targetFile === undefined || input.resume !== undefined || last === undefined) return [];
+  const last = earlier.find((run) => run.workflow === workflow) ?? earlier[0];
+  if (last === undefined) return [];
   const changes = changesBetween(sentPartsOf(last), sentPartsOf(plan), workflow === 'blackbox-crawl');
-  const [limits, now] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];
-  const lines = [
-    ...(changes.length > 0 ? [describeChanges(changes).text] : []),
-    ...(last.workflow === workflow && limits !== now ? [`  + ${now}`, `  − ${limits}`] : []),
-  ];
+  const [limitsBefore, limits] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];
+  const lines: string[] = [];
+  if (changes.length > 0) lines.push(describeChanges(changes).text);
+  if (last.workflow === workflow && limitsBefore !== limits)
+    lines.push(`  + ${limits}`, `  − ${limitsBefore}`);
   if (lines.length === 0) return [];
   const since = vscode.l10n.t(
     'Added (+) and removed (−) since the last start from this file on {0}:',
@@ -148,7 +139,7 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   return [since, ...lines];
 }
 
-/** Runs under way on one of the same origins: each spends credits, and they disturb each other. */
+/** The unfinished runs on one of the same origins: each spends credits, and they disturb each other. */
 function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): string[] {
   const origins = new Set(target_urls.map(originOf));
   const live = runs.filter(
@@ -159,4 +150,17 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
     (run) => `${kindLabel(run)}, ${visibleLine(nameOf(run))}: ${visibleLine(stateLabel(run))}`,
   );
   return [vscode.l10n.t('Runs in progress on the same targets:'), firstLines(lines)];
+}
+
+/** How the service treats an application that this machine has started no run of. */
+function firstTimeLines({ preference }: ApplicationInput): string[] {
+  const t = vscode.l10n.t;
+  const ownership = t(
+    'The service refuses applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
+  );
+  if (preference?.preferences === undefined) return [ownership];
+  const preferences = t(
+    'DO and DONT entries are preferences that the service doesn’t have to follow. The only exclusion that it offers is out-of-scope URLs.',
+  );
+  return [preferences, ownership];
 }

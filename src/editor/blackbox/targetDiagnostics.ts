@@ -6,13 +6,15 @@ import { formatBytes, formatNumber } from '../formats.ts';
 import { showWarning } from '../showMessage.ts';
 import { readDocument, targetFileSelector } from './targetFiles.ts';
 
-/** A password, and what may hide one: shown while it is there. */
-const shownAtOnce: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
+/** A password, and parts of a file that may hide one. */
+const shownWhileTyping: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
 
-/** Shows problems of target files at their lines: a password and what may hide one at once, all others after a refused start until the text changes. */
+/**
+ * Shows the problems that `readTargetFile` finds (at most 100 a file) at their lines, when a document is opened or changed. Passwords are shown at
+ * once; all others after a refused start, until the text changes.
+ */
 export class TargetDiagnostics {
-  readonly #shown = vscode.languages.createDiagnosticCollection('whitebox.blackbox');
-  /** Documents whose problems are all shown. */
+  readonly #diagnostics = vscode.languages.createDiagnosticCollection('whitebox.blackbox');
   readonly #refused = new WeakSet<vscode.TextDocument>();
   readonly #subscriptions: vscode.Disposable;
 
@@ -20,14 +22,14 @@ export class TargetDiagnostics {
     const { workspace } = vscode;
     for (const document of workspace.textDocuments) this.#update(document);
     this.#subscriptions = vscode.Disposable.from(
-      this.#shown,
+      this.#diagnostics,
       workspace.onDidOpenTextDocument((document) => this.#update(document)),
       workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length === 0) return;
         this.#refused.delete(document);
         this.#update(document);
       }),
-      workspace.onDidCloseTextDocument(({ uri }) => this.#shown.delete(uri)),
+      workspace.onDidCloseTextDocument(({ uri }) => this.#diagnostics.delete(uri)),
       vscode.languages.registerCodeActionsProvider(
         targetFileSelector,
         { provideCodeActions: (document, range, { diagnostics }) => fixesAt(document, range, diagnostics) },
@@ -40,7 +42,7 @@ export class TargetDiagnostics {
     this.#subscriptions.dispose();
   }
 
-  /** Shows all problems of a document, and the first one in a message with the way to it. */
+  /** Shows all problems of a document, and the first one in a message that leads to it. */
   refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void {
     this.#refused.add(document);
     this.#update(document);
@@ -62,8 +64,8 @@ export class TargetDiagnostics {
   #update(document: vscode.TextDocument): void {
     if (vscode.languages.match(targetFileSelector, document) === 0) return;
     const isRefused = this.#refused.has(document);
-    const shown = problemsOf(document).filter(({ kind }) => isRefused || shownAtOnce.has(kind));
-    this.#shown.set(
+    const shown = problemsOf(document).filter(({ kind }) => isRefused || shownWhileTyping.has(kind));
+    this.#diagnostics.set(
       document.uri,
       shown.map((problem) => {
         const diagnostic = new vscode.Diagnostic(rangeOf(document, problem), describeProblem(problem));
@@ -84,11 +86,11 @@ function fixesAt(
   { start, end }: vscode.Range,
   diagnostics: readonly vscode.Diagnostic[],
 ): vscode.CodeAction[] {
-  const isHere = ({ kind, offset }: TargetProblem): boolean => {
+  const isPasswordInRange = ({ kind, offset }: TargetProblem): boolean => {
     const { line } = document.positionAt(offset);
     return kind === 'password' && line >= start.line && line <= end.line;
   };
-  if (!problemsOf(document).some(isHere)) return [];
+  if (!problemsOf(document).some(isPasswordInRange)) return [];
   const title = vscode.l10n.t('Move Passwords to Secret Storage');
   const fix = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
   fix.command = { title, command: 'whitebox.moveBlackboxPasswords', arguments: [document.uri] };
@@ -101,7 +103,6 @@ function rangeOf(document: vscode.TextDocument, { offset, length }: TargetProble
   return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
 }
 
-/** What is wrong at a place of a target file, and what belongs there. */
 export function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProblem): string {
   const t = vscode.l10n.t;
   const name = clip(visibleLine(subject), 80);

@@ -12,13 +12,13 @@ import {
   toInput,
 } from '../../core/workflows/targetFile.ts';
 import { targetFileSuffix } from '../../core/workflows/workflow.ts';
+import { doErrorAction } from '../errors/errorActions.ts';
 import { type Destination, readSecretCheck } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { describeSuspicions } from '../upload/checkAndPack.ts';
 
 const everyTargetFile = `**/*${targetFileSuffix}`;
 
-/** Target files, as VS Code selects documents. */
 export const targetFileSelector: vscode.DocumentFilter = { scheme: 'file', pattern: everyTargetFile };
 
 /** True for a target file that runs can be started from: on disk, in a folder of a trusted workspace. */
@@ -27,17 +27,16 @@ export function isUsableTargetFile(uri: vscode.Uri): boolean {
   return isOnDisk && vscode.workspace.isTrusted && vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
-/** The only target file of the workspace, or the one that a person picks, without those that are left out of searches. */
+/** Picks among the target files of the workspace that searches include; the only one is not asked about. */
 export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   const t = vscode.l10n.t;
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
-  const found = await vscode.workspace.findFiles(everyTargetFile, leftOutOfSearches());
+  const found = await vscode.workspace.findFiles(everyTargetFile, searchExcludes());
   const files = found.map(({ fsPath }) => fsPath);
   if (files.length === 0) {
-    const make = t('New Blackbox Target File…');
     const message = t('This workspace has no blackbox target file. Create one first.');
-    const pressed = await showInformation(message, make);
-    if (pressed === make) await vscode.commands.executeCommand('whitebox.newBlackboxTarget');
+    const create = { title: t('New Blackbox Target File…'), command: 'whitebox.newBlackboxTarget' };
+    await doErrorAction(await showInformation(message, create));
     return undefined;
   }
   const options = { title: t('Choose a Blackbox Target File'), ignoreFocusOut: true };
@@ -45,8 +44,8 @@ export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   return picked === undefined ? undefined : vscode.Uri.file(picked);
 }
 
-/** The globs of `files.exclude` and `search.exclude` that are on, as one. */
-function leftOutOfSearches(): string {
+/** The enabled globs of `files.exclude` and `search.exclude`, as one. */
+function searchExcludes(): string {
   const settings = vscode.workspace.getConfiguration();
   const globs = ['files.exclude', 'search.exclude'].flatMap((key) =>
     Object.entries(settings.get<Record<string, unknown>>(key, {})).flatMap(([glob, isOn]) =>
@@ -56,13 +55,12 @@ function leftOutOfSearches(): string {
   return `{${globs.join(',')}}`;
 }
 
-/** What was read of documents, each at its version: problems, lenses and fixes ask for the same text. */
+/** Problems, lenses and fixes read the same version of a document. */
 const readings = new WeakMap<
   vscode.TextDocument,
   { readonly version: number; readonly read: ReturnType<typeof readTargetFile> }
 >();
 
-/** Reads the text of a document as a target file, once for each of its versions. */
 export function readDocument(document: vscode.TextDocument): ReturnType<typeof readTargetFile> {
   const { version } = document;
   const known = readings.get(document);
@@ -72,12 +70,12 @@ export function readDocument(document: vscode.TextDocument): ReturnType<typeof r
   return read;
 }
 
-/** Reads a target file for a start or for its passwords, saved before; undefined, with its problems shown, for one that is not right. */
+/** Saves a target file and reads it. Where it has problems, shows them and returns undefined. */
 export async function readSaved(
   uri: vscode.Uri,
   diagnostics: { refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void },
 ): Promise<TargetFile | undefined> {
-  // VS Code's own error for a file that is gone does not name it.
+  // Throws an error that names a missing file; VS Code's does not.
   await stat(uri.fsPath);
   const document = await vscode.workspace.openTextDocument(uri);
   if (document.isDirty && !(await document.save())) return undefined;
@@ -89,8 +87,8 @@ export async function readSaved(
   return undefined;
 }
 
-/** Checks the texts of a saved target file for credentials, unless the setting turns that off, and asks about any; false when they are not to be sent. */
-export async function acceptTexts(uri: vscode.Uri, workerFile: string): Promise<boolean> {
+/** Checks a saved target file for secrets, unless the setting is off. False if there are some and the person does not send them. */
+export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
   const t = vscode.l10n.t;
   const path = realpathSync(uri.fsPath);
@@ -109,7 +107,7 @@ export async function acceptTexts(uri: vscode.Uri, workerFile: string): Promise<
   return (await askInDialog({ question: t('Suspected secrets in the target file'), detail }, send)) === send;
 }
 
-/** The requests that a target file makes, without passwords: of a crawl and of an assessment. */
+/** The crawl and the assessment that a target file can start. */
 export function requestsOf(
   file: TargetFile,
   targetFile: string,

@@ -6,7 +6,7 @@ import { formatNumber } from '../formats.ts';
 import { loginsOfFile } from './passwords.ts';
 import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from './targetFiles.ts';
 
-/** Shows code lenses on line 1 of target files: the starts with their credit limits, and the passwords. They show no text of the file. */
+/** Shows code lenses on line 1 of target files: start buttons with credit limits, and passwords. No lens shows text of the file. */
 export function showTargetLenses({
   passwords,
   secrets,
@@ -14,16 +14,16 @@ export function showTargetLenses({
   readonly passwords: PasswordStore;
   readonly secrets: vscode.SecretStorage;
 }): vscode.Disposable {
-  const changed = new vscode.EventEmitter<void>();
+  const changes = new vscode.EventEmitter<void>();
   return vscode.Disposable.from(
-    changed,
-    secrets.onDidChange(() => changed.fire()),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => changed.fire()),
+    changes,
+    secrets.onDidChange(() => changes.fire()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => changes.fire()),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('whitebox')) changed.fire();
+      if (change.affectsConfiguration('whitebox')) changes.fire();
     }),
     vscode.languages.registerCodeLensProvider(targetFileSelector, {
-      onDidChangeCodeLenses: changed.event,
+      onDidChangeCodeLenses: changes.event,
       provideCodeLenses: (document) => lensesOf(document, passwords),
     }),
   );
@@ -48,12 +48,11 @@ async function lensesOf(document: vscode.TextDocument, passwords: PasswordStore)
   ];
 }
 
-/** A start of a file that is not right says no limit, since it does not start. */
+/** The start of a file with problems has no limit. */
 function titleWithLimit(start: string, limit: string | undefined): string {
   return limit === undefined ? start : vscode.l10n.t('{0} ({1})', start, limit);
 }
 
-/** The credits that a crawl of a target file spends at most, in words. */
 function limitOfCrawl({ crawl }: TargetFile): string {
   const t = vscode.l10n.t;
   return crawl?.credit_limit === undefined
@@ -61,11 +60,10 @@ function limitOfCrawl({ crawl }: TargetFile): string {
     : t('at most {0} credits', formatNumber(crawl.credit_limit));
 }
 
-/** The credits that an assessment of a target file spends at most, in words: those of its crawl and of its tests. */
+/** Spending is limited only if both the crawl and the tests have a limit. */
 function limitOfAssessment({ assessment }: TargetFile): string {
   const t = vscode.l10n.t;
   const { crawl_credit_limit: crawl, scan_credit_limit: scan } = assessment ?? {};
-  // Together they have a limit only if both have one.
   return crawl === undefined || scan === undefined
     ? t('no credit limit')
     : t('at most {0} + {1} credits', formatNumber(crawl), formatNumber(scan));

@@ -3,7 +3,8 @@ import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { isLive, maxLabelLength, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { askForPasswords, reopenAfterChanges } from '../blackbox/passwords.ts';
+import { reopenAfterReading } from '../blackbox/exactRequest.ts';
+import { askForPasswords } from '../blackbox/passwords.ts';
 import { formatTime } from '../formats.ts';
 import { lostAnswerLabel, workflowTitle } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
@@ -92,7 +93,8 @@ export async function resend(
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
         tracker.resend(run.id, signal),
       );
-    if (outcome === 'reading') await reopenAfterChanges(() => resend(deps, runs.get(run.id) ?? run));
+    if (outcome === 'readingChanges')
+      await reopenAfterReading(outcome, () => resend(deps, runs.get(run.id) ?? run));
   }
   if (choice === haveId) await giveRunId({ tracker }, run);
   if (choice === giveUp) await withViewProgress(() => tracker.abandon(run.id));

@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 import { PasswordStore } from '../../../../src/core/workflows/passwordStore.ts';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
-import { acceptTexts } from '../../../../src/editor/blackbox/targetFiles.ts';
+import { passesSecretCheck } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
@@ -264,11 +264,11 @@ describe('a target file', () => {
       'dist',
       'secretWorker.cjs',
     );
-    assert.equal(await acceptTexts(uri, worker), false);
+    assert.equal(await passesSecretCheck(uri, worker), false);
     assert.match(messages.shown[0]?.detail ?? '', /^Nothing has been sent\. [^]*shop\d\.blackbox\.json:3/);
     assert.doesNotMatch(messages.shown[0]?.detail ?? '', /a1B2c3/);
     press = ({ buttons }) => buttons[0];
-    assert.equal(await acceptTexts(uri, worker), true);
+    assert.equal(await passesSecretCheck(uri, worker), true);
   });
 });
 
@@ -365,7 +365,7 @@ describe('the passwords of a request', () => {
     const oos_urls = Array.from({ length: 30 }, (_, at) => `${url}${String(at)}`);
     const long = { ...changed, input: { ...changed.input, oos_urls } };
     press = () => 'Show All Changes';
-    assert.equal(await ask(long), 'reading');
+    assert.equal(await ask(long), 'readingChanges');
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
     assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*read all changes first/);
     const document = vscode.window.activeTextEditor?.document;
