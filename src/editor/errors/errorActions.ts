@@ -7,7 +7,7 @@ import { onRun } from '../runs/pickRun.ts';
 export interface ErrorAction {
   readonly title: string;
   readonly command: string;
-  readonly arguments?: readonly unknown[];
+  readonly arguments?: unknown[];
 }
 
 /** A sentence that says what to do next, and the buttons that do it. */

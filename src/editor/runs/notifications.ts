@@ -6,7 +6,7 @@ import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
-import { isLive, isUnsent, roleOf, type Run, titleOf } from '../../core/run/state/run.ts';
+import { isLive, isUnsent, roleOf, type Run, type RunIn, titleOf } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { doErrorAction, type ErrorAction, showRuns } from '../errors/errorActions.ts';
 import { countShown, describeZero, formatTime } from '../formats.ts';
@@ -22,7 +22,7 @@ interface NoticeDeps {
   readonly log: Logger;
 }
 
-/** Notifies once of each run that ended or needs a decision, if `notifications.level` asks for it. */
+/** Notifies of each run that ended or needs a decision, as `notifications.level` says. */
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
     deps.tracker.onDidFailToKeep(({ id, error }) => {
@@ -30,26 +30,22 @@ export function showNotifications(deps: NoticeDeps): vscode.Disposable {
       inBackground(showError(describeError(error).message, copy).then(doErrorAction), deps.log);
     }),
     deps.tracker.onDidNearRetention((run) => {
-      warnOfRetention(run).catch((error: unknown) => deps.log.error(`Run ${run.id}: ${String(error)}`));
+      inBackground(warnOfRetention(run), deps.log);
     }),
-    deps.tracker.onDidEnd((run) => {
-      notify(run, deps).catch((error: unknown) =>
-        deps.log.error(`Run ${run.id}: the notification failed: ${String(error)}`),
-      );
-    }),
+    deps.tracker.onDidEnd((run) => inBackground(notify(run, deps), deps.log)),
   );
 }
 
-/** The results are only on the service, which may delete them soon. */
 async function warnOfRetention(run: Run): Promise<void> {
   const t = vscode.l10n.t;
   if (readDisplaySettings().notifications === 'none') return;
   const until = resultsKeptUntil(run);
   if (until === undefined) return;
-  const ofTrouble = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).actions : [];
+  const troubleActions =
+    isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).actions : [];
   const actions: ErrorAction[] = hasRemoteResults(run)
-    ? [onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts')]
-    : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...ofTrouble];
+    ? [downloadAgain(run)]
+    : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...troubleActions];
   const message = t(
     'The results of the {0} aren’t on this machine. The service keeps them until {1} and may delete them after that.',
     workflowTitle(run),
@@ -61,7 +57,7 @@ async function warnOfRetention(run: Run): Promise<void> {
 async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
   const { notifications } = readDisplaySettings();
   if (notifications === 'none') return;
-  // From the run itself: this window may show another run's findings, or none.
+  // Read from the run: this window may show the findings of a different run.
   const read = hasArtifact(run, 'findings') ? await findings.read(run) : undefined;
   const { message, actions, isGood } = noticeOf(run, read);
   if (isGood && notifications === 'attention') return;
@@ -77,43 +73,9 @@ interface Notice {
 
 function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   const t = vscode.l10n.t;
-  const title = titleOf(run);
-  const report = hasArtifact(run, 'report') ? [onRun(run, t('Open Report'), 'whitebox.openReport')] : [];
-  const show = onRun(run, t('Show Findings'), 'whitebox.showRunFindings');
-  const open = onRun(run, t('Open Findings File'), 'whitebox.openFindingsFile');
-  const again = onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts');
-  const isCrawl = run.workflow === 'blackbox-crawl';
   switch (run.state) {
-    case 'succeeded': {
-      if (isCrawl && hasArtifact(run, 'features')) {
-        const message = t('The crawl of {0} has finished. Choose which of its features to assess.', title);
-        const features = onRun(run, t('Show Features'), 'whitebox.showFeatures');
-        return { message, actions: [features], isGood: true };
-      }
-      if (isCrawl) {
-        const message = t('The crawl of {0} has finished, but its features aren’t on this machine.', title);
-        return { message, actions: [again], isGood: false };
-      }
-      // The findings could not be downloaded.
-      const lost = run.artifacts.find((artifact) => roleOf(artifact) === 'findings')?.failure;
-      const failure = read?.failure ?? lost;
-      if (failure !== undefined) {
-        const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
-        return { message, actions: [lost === undefined ? open : again, ...report], isGood: false };
-      }
-      if (read === undefined) {
-        const message = t(
-          'The assessment of {0} has finished, but its findings aren’t on this machine.',
-          title,
-        );
-        return { message, actions: [again, ...report], isGood: false };
-      }
-      const message =
-        read.shown.length === 0
-          ? t('The assessment of {0} has finished. {1}', title, describeZero(run))
-          : t('The assessment of {0} has finished: {1}.', title, countShown(read.shown.length, read.cut));
-      return { message, actions: [show, ...report], isGood: true };
-    }
+    case 'succeeded':
+      return run.workflow === 'blackbox-crawl' ? crawlNotice(run) : assessmentNotice(run, read);
     case 'unknown':
       return {
         message:
@@ -145,25 +107,78 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         isGood: false,
       };
     }
-    default: {
-      const mayContinue = continuationsOf(run).get('continueAssessment') === true;
-      return {
-        message: [
-          t('The {0} has ended: {1}.', workflowTitle(run), stateLabel(run)),
-          ...(read?.failure === undefined ? [] : [describeFailure(read.failure).message]),
-          ...(read?.shown.length === 0 && read.failure === undefined ? [describeZero(run)] : []),
-        ].join(' '),
-        actions: [
-          ...(mayContinue
-            ? [onRun(run, continuationLabel('continueAssessment'), 'whitebox.continueAssessment')]
-            : []),
-          ...(hasArtifact(run, 'findings') ? [read?.failure === undefined ? show : open] : []),
-          ...report,
-          ...(hasArtifact(run, 'findings') || report.length > 0 ? [] : [showRuns()]),
-        ],
-        // The person who cancelled it needs no attention.
-        isGood: run.state === 'cancelled',
-      };
-    }
+    default:
+      return endNotice(run, read);
   }
+}
+
+function crawlNotice(run: RunIn<'succeeded'>): Notice {
+  const t = vscode.l10n.t;
+  const title = titleOf(run);
+  if (!hasArtifact(run, 'features')) {
+    const message = t('The crawl of {0} has finished, but its features aren’t on this machine.', title);
+    return { message, actions: [downloadAgain(run)], isGood: false };
+  }
+  const message = t('The crawl of {0} has finished. Choose which of its features to assess.', title);
+  return { message, actions: [onRun(run, t('Show Features'), 'whitebox.showFeatures')], isGood: true };
+}
+
+function assessmentNotice(run: RunIn<'succeeded'>, read: ShownRun | undefined): Notice {
+  const t = vscode.l10n.t;
+  const title = titleOf(run);
+  const report = openReport(run);
+  const downloadFailure = run.artifacts.find((artifact) => roleOf(artifact) === 'findings')?.failure;
+  const failure = read?.failure ?? downloadFailure;
+  if (failure !== undefined) {
+    const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
+    const action = downloadFailure === undefined ? openFindings(run) : downloadAgain(run);
+    return { message, actions: [action, ...report], isGood: false };
+  }
+  if (read === undefined) {
+    const message = t('The assessment of {0} has finished, but its findings aren’t on this machine.', title);
+    return { message, actions: [downloadAgain(run), ...report], isGood: false };
+  }
+  const message =
+    read.shown.length === 0
+      ? t('The assessment of {0} has finished. {1}', title, describeZero(run))
+      : t('The assessment of {0} has finished: {1}.', title, countShown(read.shown.length, read.cut));
+  return { message, actions: [showFindings(run), ...report], isGood: true };
+}
+
+function endNotice(run: Run, read: ShownRun | undefined): Notice {
+  const t = vscode.l10n.t;
+  const isUnread = read?.failure !== undefined;
+  const sentences = [t('The {0} has ended: {1}.', workflowTitle(run), stateLabel(run))];
+  if (isUnread) sentences.push(describeFailure(read.failure).message);
+  else if (read?.shown.length === 0) sentences.push(describeZero(run));
+  const results: ErrorAction[] = openReport(run);
+  if (hasArtifact(run, 'findings')) results.unshift(isUnread ? openFindings(run) : showFindings(run));
+  const canContinue = continuationsOf(run).get('continueAssessment') === true;
+  return {
+    message: sentences.join(' '),
+    actions: [
+      ...(canContinue
+        ? [onRun(run, continuationLabel('continueAssessment'), 'whitebox.continueAssessment')]
+        : []),
+      ...(results.length > 0 ? results : [showRuns()]),
+    ],
+    // The person who cancelled the run needs no attention.
+    isGood: run.state === 'cancelled',
+  };
+}
+
+function openReport(run: Run): ErrorAction[] {
+  return hasArtifact(run, 'report') ? [onRun(run, vscode.l10n.t('Open Report'), 'whitebox.openReport')] : [];
+}
+
+function showFindings(run: Run): ErrorAction {
+  return onRun(run, vscode.l10n.t('Show Findings'), 'whitebox.showRunFindings');
+}
+
+function openFindings(run: Run): ErrorAction {
+  return onRun(run, vscode.l10n.t('Open Findings File'), 'whitebox.openFindingsFile');
+}
+
+function downloadAgain(run: Run): ErrorAction {
+  return onRun(run, vscode.l10n.t('Download Results Again'), 'whitebox.downloadArtifacts');
 }

@@ -7,7 +7,7 @@ import { formatTime } from '../formats.ts';
 import { commitLabel, hasArtifact, runTitle, stateLabel } from '../labels.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** A run as the argument of a command: its row in the Runs view, or what a notification's button passes. */
+/** A run as a command's argument: its row in the Runs view, or what a button passes. */
 export interface RunNode {
   readonly kind: 'run';
   readonly id: string;
@@ -25,7 +25,6 @@ export function toRunNode({ id }: Pick<Run, 'id'>): RunNode {
   return { kind: 'run', id };
 }
 
-/** A command on a run, as a button or a row has it. */
 export function onRun(run: Pick<Run, 'id'>, title: string, command: string): vscode.Command {
   return { title, command, arguments: [toRunNode(run)] };
 }
@@ -39,13 +38,13 @@ export function runOf(node: unknown, runs: RunStore): Run | undefined {
   return run;
 }
 
-/** The run whose trend a row has: a run's own, or a folder's latest. */
+/** The run of a run's row, or the latest run of a folder's row. */
 export function runOfTrend(node: unknown, runs: RunStore): Run | undefined {
   const candidate = node as RunNode | FolderNode | undefined;
   return candidate?.kind === 'folder' ? runs.get(candidate.latestId ?? '') : runOf(node, runs);
 }
 
-/** The runs of the selected rows, else of the clicked one: a menu passes both. */
+/** The runs of the selected rows, else of the clicked row: a menu passes both. */
 export function runsOf([clicked, selected]: readonly unknown[], runs: RunStore): readonly Run[] {
   const nodes = Array.isArray(selected) && selected.length > 0 ? (selected as unknown[]) : [clicked];
   return nodes.flatMap((node) => runs.get(idOf(node) ?? '') ?? []);
@@ -56,7 +55,7 @@ function idOf(node: unknown): string | undefined {
   return candidate?.kind === 'run' ? candidate.id : undefined;
 }
 
-/** The only candidate, or the one that a person picks; where there is none, says `none` and gives undefined. */
+/** Picks among runs; the only candidate is not asked about. Without candidates, shows `none` and returns undefined. */
 export async function pickRun(
   candidates: readonly Run[],
   title: string,
@@ -77,16 +76,15 @@ export async function pickRun(
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
 }
 
-/** The run with this artifact whose findings are shown; a person picks where several are, or where none is shown. */
+/** Picks among the runs with this artifact whose findings are shown, or among all runs where no findings are shown. */
 export function pickShownRun(
   { runs, findings }: { runs: RunStore; findings: FindingStore },
   artifact: 'report' | 'findings',
   title: string,
   none?: string,
 ): Promise<Run | undefined> {
-  const hasIt = (run: Run): boolean => hasArtifact(run, artifact);
   const shown = findings.folders().map(({ run }) => run);
-  if (shown.length === 0) return pickRun(runs.all().filter(hasIt), title, none);
-  const without = vscode.l10n.t('The findings shown here came without a report.');
-  return pickRun(shown.filter(hasIt), title, artifact === 'report' ? without : none);
+  const candidates = (shown.length > 0 ? shown : runs.all()).filter((run) => hasArtifact(run, artifact));
+  const noReport = vscode.l10n.t('The findings shown here came without a report.');
+  return pickRun(candidates, title, shown.length > 0 && artifact === 'report' ? noReport : none);
 }

@@ -14,7 +14,7 @@ import { inBackground } from '../../core/yieldingWork.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
 import { focusView, type LazyView } from '../../lazyView.ts';
 
-/** A note in `globalState`, with its key. */
+/** A run of which only the note in `globalState` is left. */
 interface LostRun {
   readonly key: string;
   readonly note: RunNote;
@@ -27,10 +27,10 @@ interface ResumeDeps {
   readonly log: Logger;
 }
 
-/** Offers to track runs of this workspace's folders of which only the note is left, as after a container was rebuilt. */
+/** Offers to track the lost runs of this workspace's folders, for example after a container was rebuilt. */
 export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   const t = vscode.l10n.t;
-  // globalState is shared by all containers and machines of a person, so only folders open here count.
+  // All containers and machines of a person share globalState, so only folders open in this window count.
   const lost = deps.notes.lost(deps.runs).filter(({ note }) => hasOpenFolder(note));
   if (lost.length === 0) return;
   const track = t('Track Again');
@@ -66,7 +66,7 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   await Promise.all(failures.map((failure) => offerToForget(failure, deps)));
 }
 
-/** Deletes the notes, the only record of these runs, after a confirmation. */
+/** Asks, then deletes the notes: the only record of these runs. */
 async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes }): Promise<void> {
   const t = vscode.l10n.t;
   const ids = lost.map(({ note }) => visibleLine(note.runId));
@@ -108,10 +108,7 @@ async function offerToForget(
   else await doErrorAction(actions.find((action) => action === choice));
 }
 
-/**
- * Resumes the polling of runs, now and whenever this window gets the focus, and offers to track lost runs. In Restricted Mode it waits until the
- * workspace is trusted: runs are shown as they were last known, and no lease is taken.
- */
+/** Polls runs, now and when this window gets the focus, and offers to track lost runs. In Restricted Mode, waits until the workspace is trusted. */
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
   // Not awaited: the service may not answer.
@@ -122,16 +119,16 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
   if (vscode.workspace.isTrusted) start();
   return vscode.Disposable.from(
     vscode.workspace.onDidGrantWorkspaceTrust(start),
-    // Without runs, this window has no heartbeat that would notice those of a closed window.
+    // A window without runs has no heartbeat, so it would not notice the runs of a closed window.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused && vscode.workspace.isTrusted) inBackground(tracker.focused(), log);
     }),
   );
 }
 
-/** Says once that runs cannot be saved, and above the Runs view for as long as that lasts. */
+/** While runs can't be saved, says so above the Runs view, and once in a message. */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
-  let isSaid = false;
+  let wasShown = false;
   return runs.onDidChangeProblem(() => {
     const { problem } = runs;
     const message =
@@ -142,8 +139,8 @@ export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>):
             problem,
           );
     view.message = message;
-    if (problem === undefined || isSaid) return;
-    isSaid = true;
+    if (problem === undefined || wasShown) return;
+    wasShown = true;
     void showWarning(message, showLog()).then(doErrorAction);
   });
 }

@@ -20,17 +20,16 @@ interface RemoveDeps {
   readonly notes: RunNotes;
 }
 
-interface Kept {
+interface KeptRun {
   readonly run: Run;
   readonly failure: AssessmentError;
 }
 
-/** True where source of a run is on the service. */
 export function hasSource({ targets }: Run): boolean {
   return targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved');
 }
 
-/** True where removing a run that is not live, or giving it up, deletes its source from the service. */
+/** True if removing or abandoning the run deletes its source from the service. */
 export function losesSource({ targets }: Run): boolean {
   return targets.some(
     ({ upload }) =>
@@ -38,17 +37,17 @@ export function losesSource({ targets }: Run): boolean {
   );
 }
 
-/** Deletes the source of ended runs from the service, after a confirmation: of `called`, or of a run that a person picks. */
+/** Asks, then deletes the source of ended runs from the service: of the `selected` runs, or of one that a person picks. */
 export async function deleteUploadedSource(
   { runs, tracker }: RunDeps,
-  called: readonly Run[],
+  selected: readonly Run[],
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const candidates = (called.length > 0 ? called : runs.all()).filter(
+  const candidates = (selected.length > 0 ? selected : runs.all()).filter(
     (run) => isFinal(run) && hasSource(run),
   );
   const chosen =
-    called.length > 1
+    selected.length > 1
       ? candidates
       : [await pickRun(candidates, t('Delete Uploaded Source'))].flatMap((run) => run ?? []);
   const [first] = chosen;
@@ -60,7 +59,7 @@ export async function deleteUploadedSource(
       : t('Delete the uploaded source code of {0} runs from the service?', formatNumber(chosen.length));
   const detail = t('The findings and the report are kept. The source on this machine isn’t changed.');
   if ((await askInDialog({ question, detail }, yes)) !== yes) return;
-  const kept: Kept[] = [];
+  const kept: KeptRun[] = [];
   await withViewProgress(async () => {
     for (const run of chosen) {
       const failure = sharedFailure(kept, run) ?? (await tracker.deleteUploads(run.id));
@@ -77,23 +76,23 @@ export async function deleteUploadedSource(
   await doErrorAction(await showWarning(text, ...actions));
 }
 
-/** Removes runs that have ended, or whose start is unconfirmed, from the history, after a confirmation. */
-export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Promise<void> {
+/** Asks, then removes runs from the history that have ended or whose start is unconfirmed. */
+export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Promise<void> {
   const t = vscode.l10n.t;
-  const chosen = called.filter((run) => isFinal(run) || run.state === 'unknown');
+  const chosen = selected.filter((run) => isFinal(run) || run.state === 'unknown');
   const [first] = chosen;
   if (first === undefined) return;
   const yes = t('Remove');
-  const lost = chosen.flatMap((run) => (run.state === 'failed' ? (run.runId ?? []) : []));
+  const runIds = chosen.flatMap((run) => (run.state === 'failed' ? (run.runId ?? []) : []));
   const detail = [
     ...(chosen.some((run) => hasArtifact(run, 'findings') || hasArtifact(run, 'report'))
       ? [t('The findings and the report are deleted from this machine.')]
       : []),
-    ...(lost.length > 0
+    ...(runIds.length > 0
       ? [
           t(
             'VS Code doesn’t know how the run ended. If it still exists on the service, you can track it again by its run ID: {0}',
-            visibleLine(lost.join(', ')),
+            visibleLine(runIds.join(', ')),
           ),
         ]
       : []),
@@ -105,7 +104,7 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
           ),
         ]),
     ...(chosen.some(losesSource) ? [t('The uploaded source is deleted from the service.')] : []),
-    ...(chosen.length < called.length ? [t('Runs that haven’t ended aren’t removed.')] : []),
+    ...(chosen.length < selected.length ? [t('Runs that haven’t ended aren’t removed.')] : []),
   ].join('\n\n');
   const question =
     chosen.length === 1
@@ -129,33 +128,34 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
           message,
         );
   const choice = await showWarning(text, ...actions, leave);
-  if (choice === leave)
-    await remove(
-      kept.map(({ run }) => run),
-      deps,
-      { leavesSource: true },
-    );
+  const keptRuns = kept.map(({ run }) => run);
+  if (choice === leave) await remove(keptRuns, deps, { leavesSource: true });
   else await doErrorAction(actions.find((action) => action === choice));
 }
 
-/** A failure of another run that this one of the same account would meet, too: service, `Retry-After` or token. */
-function sharedFailure(kept: readonly Kept[], run: Run): AssessmentError | undefined {
-  const isSame = (other: Run): boolean =>
-    other.baseUrl === run.baseUrl && other.organizationId === run.organizationId;
-  const fails = (failure: AssessmentError): boolean => isTransient(failure) || waitsForToken(failure);
-  return kept.find((each) => isSame(each.run) && fails(each.failure))?.failure;
+/** The failure of an earlier run of the same account that this run would meet, too: of the service or the token. */
+function sharedFailure(
+  kept: readonly KeptRun[],
+  { baseUrl, organizationId }: Run,
+): AssessmentError | undefined {
+  return kept.find(
+    ({ run, failure }) =>
+      run.baseUrl === baseUrl &&
+      run.organizationId === organizationId &&
+      (isTransient(failure) || waitsForToken(failure)),
+  )?.failure;
 }
 
-/** Removes runs one by one; returns those that stay because their source could not be deleted. */
+/** Removes runs one by one; returns those that are kept because their source could not be deleted. */
 function remove(
   runs: readonly Run[],
   { tracker, notes }: RemoveDeps,
   options?: { leavesSource: boolean },
-): Thenable<readonly Kept[]> {
+): Thenable<readonly KeptRun[]> {
   return withProgress(
     vscode.l10n.t('Removing from the history…'),
     async () => {
-      const kept: Kept[] = [];
+      const kept: KeptRun[] = [];
       let changed: AssessmentError | undefined;
       for (const run of runs) {
         try {
@@ -164,7 +164,7 @@ function remove(
           if (failure === undefined) await notes.forgetRun(run.id);
           else kept.push({ run, failure });
         } catch (error) {
-          // A run that is live again does not stop the removal of the others.
+          // A run that is live again does not stop the removal of the next ones.
           if (!(error instanceof AssessmentError) || error.kind !== 'changedMeanwhile') throw error;
           changed = error;
         }

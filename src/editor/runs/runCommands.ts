@@ -13,7 +13,7 @@ import { pickRun } from './pickRun.ts';
 import { losesSource } from './removeRuns.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
 
-/** Polls every live run now; says so where there is none. */
+/** Polls every live run now, or says that there is none. */
 export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
   await runs.reload();
   if (runs.all().some(isLive)) await withViewProgress(() => tracker.checkNow());
@@ -43,7 +43,7 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
 
-/** Lets a person resolve an `unknown` run: give its run ID, send the dispatch again, which may cost twice, or give the run up. */
+/** A person resolves an `unknown` run: enters its run ID, sends the dispatch again (which may cost twice), or stops watching. */
 export async function resend(
   deps: RunDeps & Parameters<typeof askForPasswords>[1],
   chosen: Run | undefined,
@@ -54,9 +54,9 @@ export async function resend(
   const run = chosen ?? (await pickRun(unconfirmed, t('Send Start Request Again')));
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
-  const haveId = t('Enter Run ID…');
+  const enterId = t('Enter Run ID…');
   const again = t('Send Again');
-  const giveUp = t('Stop Watching');
+  const stop = t('Stop Watching');
   const choice = await askInDialog(
     {
       question: t('Start the {0} again?', workflowTitle(run)),
@@ -82,12 +82,12 @@ export async function resend(
             ),
       ].join('\n\n'),
     },
-    haveId,
+    enterId,
     again,
-    giveUp,
+    stop,
   );
   if (choice === again) {
-    // A password may have been forgotten since.
+    // A password may have been deleted since.
     const outcome = await askForPasswords(run, deps);
     if (outcome === 'complete')
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
@@ -96,8 +96,8 @@ export async function resend(
     if (outcome === 'readingChanges')
       await reopenAfterReading(outcome, () => resend(deps, runs.get(run.id) ?? run));
   }
-  if (choice === haveId) await giveRunId({ tracker }, run);
-  if (choice === giveUp) await withViewProgress(() => tracker.abandon(run.id));
+  if (choice === enterId) await giveRunId({ tracker }, run);
+  if (choice === stop) await withViewProgress(() => tracker.abandon(run.id));
 }
 
 export async function downloadArtifacts({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
@@ -136,7 +136,6 @@ export async function stopWatching(
   if (choice === yes) await withViewProgress(() => tracker.stopWatching(run.id));
 }
 
-/** Asks for a label of a run; an empty one removes it. */
 export async function renameRun({ tracker }: RunDeps, run: Run | undefined): Promise<void> {
   if (run === undefined) return;
   const t = vscode.l10n.t;

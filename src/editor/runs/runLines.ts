@@ -17,6 +17,7 @@ import {
 } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { perspectives } from '../../core/workflows/application.ts';
+import { openFile } from '../errors/errorActions.ts';
 import { describeFailure, describeRefusal } from '../errors/messages.ts';
 import {
   countFiles,
@@ -37,7 +38,7 @@ import {
 } from '../labels.ts';
 import { onRun } from './pickRun.ts';
 
-/** What stands below a run: its steps, artifacts and uploaded source; `all` are all runs, `unread` says why its findings cannot be read. */
+/** The lines below a run: its steps, results and uploaded source. `all` are all runs; `unread` is why its findings can't be read. */
 export function linesOf(
   run: Run,
   now: number,
@@ -45,7 +46,6 @@ export function linesOf(
   unread: Failure | undefined,
   progress: string | undefined,
 ): vscode.TreeItem[] {
-  const t = vscode.l10n.t;
   const lines: vscode.TreeItem[] = [];
   const add: AddLine = (text, icon, detail, command, more) => {
     const label = visibleLine(text);
@@ -58,6 +58,26 @@ export function linesOf(
     item.accessibilityInformation = { label: description === undefined ? label : `${label}, ${description}` };
     lines.push(item);
   };
+  addState(run, now, progress, add);
+  addRelatedRuns(run, all, add);
+  addUploads(run, add);
+  addTimes(run, now, add);
+  addArtifacts(run, unread, add);
+  const t = vscode.l10n.t;
+  for (const target of run.targets) {
+    const label = uploadLabel(run, target);
+    if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
+  }
+  const runId = runIdOf(run);
+  if (runId !== undefined) add(t('Run ID'), 'key', runId);
+  return lines;
+}
+
+type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
+
+/** What a person should know or decide first. */
+function addState(run: Run, now: number, progress: string | undefined, add: AddLine): void {
+  const t = vscode.l10n.t;
   if (run.state === 'failed') add(describeRefusal(run.failure, run).message, 'error');
   if (progress !== undefined) {
     const title = continuationLabel('continueAssessment');
@@ -84,77 +104,103 @@ export function linesOf(
   }
   if (isLive(run) && run.trouble !== undefined) {
     const { message, actions } = describeFailure(run.trouble, run);
-    const [action] = actions;
-    add(message, 'warning', undefined, action && { ...action, arguments: [...(action.arguments ?? [])] });
+    add(message, 'warning', undefined, actions[0]);
   }
   if (isLive(run) && mayStopWatching(run, now)) {
-    const stop = onRun(run, t('Stop Watching'), 'whitebox.stopWatching');
-    const last = t('Last response: {0}', formatTime(lastGoodAnswerAt(run)));
     const question =
       run.state === 'collecting'
         ? t('Some results can’t be downloaded. Stop watching?')
         : t('The run doesn’t end. Stop watching?');
-    add(question, 'eye-closed', last, stop);
+    const lastResponse = t('Last response: {0}', formatTime(lastGoodAnswerAt(run)));
+    add(question, 'eye-closed', lastResponse, onRun(run, t('Stop Watching'), 'whitebox.stopWatching'));
   }
+}
+
+/** The runs that this one retries or continues, and the other way round; and what a blackbox run was asked. */
+function addRelatedRuns(run: Run, all: readonly Run[], add: AddLine): void {
+  const t = vscode.l10n.t;
+  const { workflow, input, targetFile } = run;
   const retried = all.find(({ id }) => id === run.retryOf);
   if (retried !== undefined) add(t('Retry of'), 'debug-rerun', nameOf(retried));
   for (const retry of all.filter(({ retryOf }) => retryOf === run.id))
     add(t('Retried as'), 'debug-rerun', nameOf(retry));
-  addBlackboxLines(run, all, add);
+  if (workflow === 'whitebox-assessment') return;
+  if (targetFile !== undefined)
+    add(t('Target file'), 'target', basename(targetFile), openFile(targetFile), visibleLine(targetFile));
+  if (input !== undefined) add(limitsLabel(workflow, input), 'credit-card');
+  const predecessorId = predecessorOf(run);
+  if (predecessorId !== undefined) {
+    const predecessor = all.find((each) => runIdOf(each) === predecessorId);
+    add(t('Continues'), 'arrow-left', predecessor === undefined ? predecessorId : linkedName(predecessor));
+  }
+  const runId = runIdOf(run);
+  for (const successor of all.filter((each) => runId !== undefined && predecessorOf(each) === runId))
+    add(t('Continued by'), 'arrow-right', linkedName(successor));
+}
+
+function linkedName(run: Run): string {
+  return `${kindLabel(run)}, ${nameOf(run)}`;
+}
+
+function addUploads(run: Run, add: AddLine): void {
+  const t = vscode.l10n.t;
   for (const { archive, name, commit, coverage } of run.targets) {
     if (archive !== undefined) {
-      const files = coverage === undefined ? [] : [countFiles(coverage.uploaded)];
-      const sizes = [...files, `${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`].join(
-        ', ',
-      );
-      const more = [
-        ...(coverage === undefined ? [] : [describeCoverage(coverage)]),
-        `SHA-256 ${archive.sha256}`,
-      ];
-      add(t('Packaged {0}', name), 'package', sizes, undefined, more.join('\n'));
+      const sizes = `${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
+      const hash = `SHA-256 ${archive.sha256}`;
+      if (coverage === undefined) add(t('Packaged {0}', name), 'package', sizes, undefined, hash);
+      else {
+        const detail = `${countFiles(coverage.uploaded)}, ${sizes}`;
+        add(t('Packaged {0}', name), 'package', detail, undefined, `${describeCoverage(coverage)}\n${hash}`);
+      }
     }
     if (commit !== undefined) add(t('Commit'), 'git-commit', commitLabel(commit));
   }
-  const hasFiles = run.workflow === 'whitebox-assessment';
-  if (hasFiles && run.uploadedAt !== undefined)
-    add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
-  if (hasFiles && run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
-  if ('dispatchedAt' in run && run.dispatchedAt !== undefined) {
-    add(isLive(run) ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
-  }
-  if ('exitedAt' in run && run.exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(run.exitedAt));
-  for (const artifact of 'artifacts' in run ? (run.artifacts ?? []) : []) {
-    const what =
-      artifact.failure === undefined
-        ? formatBytes(artifact.bytes ?? 0)
-        : describeFailure(artifact.failure).message;
-    const on = (title: string, command: string): vscode.Command | undefined =>
-      artifact.file === undefined || !isFinal(run) ? undefined : onRun(run, title, command);
-    const role = roleOf(artifact);
-    if (role === 'report') {
-      add(t('Report'), 'markdown', what, on(t('Open Report'), 'whitebox.openReport'));
-    } else if (role === 'findings') {
-      if (unread === undefined || artifact.file === undefined)
-        add(t('Findings'), 'list-tree', what, on(t('Show Findings'), 'whitebox.showRunFindings'));
-      else {
-        const open = on(t('Open Findings File'), 'whitebox.openFindingsFile');
-        add(t('Findings'), 'warning', describeFailure(unread).message, open);
-      }
-    } else if (role === 'features') {
-      add(t('Features'), 'checklist', what, on(t('Show Features'), 'whitebox.showFeatures'));
-    } else if (role === 'scan_progress') add(t('Assessment progress'), 'tasklist', what);
-    else add(artifact.name, 'file', what);
-  }
-  for (const target of run.targets) {
-    const label = uploadLabel(run, target);
-    if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
-  }
-  const runId = runIdOf(run);
-  if (runId !== undefined) add(t('Run ID'), 'key', runId);
-  return lines;
 }
 
-/** The ID of a run that the service has accepted, which the disk does not take yet. */
+function addTimes(run: Run, now: number, add: AddLine): void {
+  const t = vscode.l10n.t;
+  if (run.workflow === 'whitebox-assessment') {
+    if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
+    if (run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
+  }
+  if ('dispatchedAt' in run && run.dispatchedAt !== undefined)
+    add(isLive(run) ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
+  if ('exitedAt' in run && run.exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(run.exitedAt));
+}
+
+function addArtifacts(run: Run, unread: Failure | undefined, add: AddLine): void {
+  const t = vscode.l10n.t;
+  for (const artifact of 'artifacts' in run ? (run.artifacts ?? []) : []) {
+    const { failure, bytes = 0, file } = artifact;
+    const detail = failure === undefined ? formatBytes(bytes) : describeFailure(failure).message;
+    const command = (title: string, id: string): vscode.Command | undefined =>
+      file === undefined || !isFinal(run) ? undefined : onRun(run, title, id);
+    switch (roleOf(artifact)) {
+      case 'report':
+        add(t('Report'), 'markdown', detail, command(t('Open Report'), 'whitebox.openReport'));
+        break;
+      case 'findings':
+        if (unread === undefined || file === undefined)
+          add(t('Findings'), 'list-tree', detail, command(t('Show Findings'), 'whitebox.showRunFindings'));
+        else {
+          const open = command(t('Open Findings File'), 'whitebox.openFindingsFile');
+          add(t('Findings'), 'warning', describeFailure(unread).message, open);
+        }
+        break;
+      case 'features':
+        add(t('Features'), 'checklist', detail, command(t('Show Features'), 'whitebox.showFeatures'));
+        break;
+      case 'scan_progress':
+        add(t('Assessment progress'), 'tasklist', detail);
+        break;
+      default:
+        add(artifact.name, 'file', detail);
+    }
+  }
+}
+
+/** The run ID of an accepted start that couldn’t be saved yet. */
 export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeItem[] {
   if (runId === undefined || runIdOf(run) === runId) return [];
   const t = vscode.l10n.t;
@@ -165,39 +211,14 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
   return [item];
 }
 
-type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
-
-/** What a blackbox run was asked, and the runs that it continues and that continue it. */
-function addBlackboxLines(run: Run, all: readonly Run[], add: AddLine): void {
-  const t = vscode.l10n.t;
-  const { workflow, input, targetFile } = run;
-  if (workflow === 'whitebox-assessment') return;
-  if (targetFile !== undefined) {
-    const open = { title: t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(targetFile)] };
-    add(t('Target file'), 'target', basename(targetFile), open, visibleLine(targetFile));
-  }
-  if (input !== undefined) add(limitsLabel(workflow, input), 'credit-card');
-  const before = predecessorOf(run);
-  const earlier = all.find((each) => runIdOf(each) === before);
-  if (before !== undefined)
-    add(t('Continues'), 'arrow-left', earlier === undefined ? before : linkedName(earlier));
-  const later = runIdOf(run);
-  for (const next of later === undefined ? [] : all.filter((each) => predecessorOf(each) === later))
-    add(t('Continued by'), 'arrow-right', linkedName(next));
-}
-
-function linkedName(run: Run): string {
-  return `${kindLabel(run)}, ${nameOf(run)}`;
-}
-
-/** How far an assessment came before its credit limit; of how many pairs only where that is known. */
+/** How far an assessment came before its credit limit; says “of {1}” if the number of pairs is known. */
 export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
   const t = vscode.l10n.t;
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
-  // A continued assessment has the progress of its predecessor, too.
-  const own = isContinued(run) ? undefined : run.input?.pairs?.length;
-  const total = own ?? (await countPairs(run, folder, workerFile));
+  // The progress of a continued assessment includes that of its predecessor.
+  const asked = isContinued(run) ? undefined : run.input?.pairs?.length;
+  const total = asked ?? (await countPairs(run, folder, workerFile));
   const counted = tested === 1 ? t('1 pair tested') : t('{0} pairs tested', formatNumber(tested));
   const done =
     total === undefined ? counted : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));

@@ -37,7 +37,7 @@ import { linesOf, progressText, unsavedLines } from './runLines.ts';
 
 export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
-/** Fills the Runs view: folders, their runs, and below each run its steps, artifacts and uploaded source. */
+/** Fills the Runs view: folders, their runs, and the lines below each run. */
 export function showRuns(
   lazy: LazyView<RunsNode>,
   deps: {
@@ -49,14 +49,14 @@ export function showRuns(
   },
 ): vscode.Disposable {
   const { runs, findings, tracker } = deps;
-  const changed = new vscode.EventEmitter<undefined>();
+  const changes = new vscode.EventEmitter<undefined>();
   const provider: vscode.TreeDataProvider<RunsNode> = {
-    onDidChangeTreeData: changed.event,
+    onDidChangeTreeData: changes.event,
     getChildren: async (element) => {
       if (element === undefined) {
         const byFolders = Map.groupBy(runs.all(), foldersOf);
         return [
-          ...[...byFolders].map(([key, some]) => toFolderNode(key, some)),
+          ...[...byFolders].map(([key, runsOfFolders]) => toFolderNode(key, runsOfFolders)),
           ...runs.foreign().map((run) => toLine(foreignItem(run))),
         ];
       }
@@ -94,17 +94,17 @@ export function showRuns(
       waiting === 0
         ? undefined
         : { value: waiting, tooltip: vscode.l10n.t('Runs that need your attention: {0}', waiting) };
-    changed.fire(undefined);
+    changes.fire(undefined);
   };
   let unreadIds = '';
   const unread = findings.onDidChange(() => {
     const ids = runs.all().flatMap(({ id }) => (findings.failureOf(id) === undefined ? [] : [id]));
     if (ids.join() === unreadIds) return;
     unreadIds = ids.join();
-    changed.fire(undefined);
+    changes.fire(undefined);
   });
   return vscode.Disposable.from(
-    changed,
+    changes,
     renderRuns(runs, render),
     runs.onDidChangeForeign(render),
     tracker.onDidFailToKeep(render),
@@ -116,12 +116,12 @@ function toLine(item: vscode.TreeItem): RunsNode {
   return { kind: 'line', item };
 }
 
-/** A key: folders of the same name may differ in path. */
+/** A key of full paths: folders of the same name may differ. */
 function foldersOf(run: Run): string {
   return run.targets.map(({ folder }) => folder).join('\n');
 }
 
-/** The names of a run's folders: a blackbox run's title is that of its hosts. */
+/** The title of a whitebox run names its folders; a blackbox run's title names hosts. */
 function folderNames(run: Run): string {
   return run.workflow === 'whitebox-assessment'
     ? titleOf(run)
@@ -143,7 +143,7 @@ function folderItem({ key, name, latestId }: FolderNode): vscode.TreeItem {
   return item;
 }
 
-/** A run made by a newer version, on which no command works here. */
+/** The row of a run that a newer version made. No command works on it. */
 function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   const t = vscode.l10n.t;
   const label = createdAt === undefined ? id : formatTime(createdAt);
@@ -160,7 +160,7 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
 }
 
 function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
-  // A narrow view cuts off the rest. The folder of a whitebox run is the row above, and the icon tells the state.
+  // Short, because a narrow view cuts the text. The row above names a whitebox run's folder, and the icon shows the state.
   const subject = visibleLine(titleOf(run));
   const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
   const isConfirming = run.confirms !== undefined && named !== undefined;
@@ -190,7 +190,7 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   return item;
 }
 
-/** Why commands that go on from a run are off. */
+/** Why the run can't be continued. */
 function noContinuations(run: Run): string[] {
   return [...continuationsOf(run)].flatMap(([continuation, allowed]) =>
     allowed === true ? [] : [noContinuationLabel(continuation, allowed)],
@@ -241,7 +241,7 @@ function iconOf(run: Run): vscode.ThemeIcon {
 
 const refreshMs = 60_000;
 
-/** Renders now, on each change of a run, and each minute while one has not ended, for the elapsed times. */
+/** Renders now, when a run changes, and each minute while a run is unfinished, for the elapsed times. */
 export function renderRuns(runs: RunStore, render: () => void): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   const renderNow = (): void => {

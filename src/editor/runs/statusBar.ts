@@ -15,10 +15,15 @@ import { focusView } from '../../lazyView.ts';
 import { toRunNode } from './pickRun.ts';
 import { renderRuns } from './runsView.ts';
 
-/** Keeps the status item up to date: a run that needs a decision, else the run under way with its elapsed time, else the number of findings. */
+/** Shows in the status item a run that needs attention, else an unfinished run with its elapsed time, else the number of findings. */
 export function showStatus(
   item: vscode.StatusBarItem,
-  deps: {
+  {
+    runs,
+    findings,
+    tracker,
+    clock,
+  }: {
     runs: RunStore;
     findings: FindingStore;
     tracker: Pick<RunTracker, 'nextCheckAt'>;
@@ -27,30 +32,17 @@ export function showStatus(
 ): vscode.Disposable {
   let count = 0;
   const render = (): void => {
-    if (deps.findings.isComplete()) count = countDisplayed(deps.findings);
-    const now = deps.clock.now();
-    const active = deps.runs.all().filter((run) => !isFinal(run));
-    const waiting =
-      active.find((run) => needsDecision(run, now)) ??
-      active.find((run) => isLive(run) && run.trouble !== undefined);
-    const run = waiting ?? active[0];
+    if (findings.isComplete()) count = countDisplayed(findings);
+    const active = runs.all().filter((run) => !isFinal(run));
     const { text, tooltip, label } =
-      run === undefined
-        ? idleStatus(count)
-        : {
-            text: waiting === undefined ? activeText(run, now) : '$(warning) Whitebox',
-            tooltip: active
-              .map((each) => tooltipOf(each, now, deps.tracker.nextCheckAt(each.id)))
-              .join('\n\n'),
-            label: activeLabel(run, now),
-          };
+      activeStatus(active, clock.now(), (run) => tracker.nextCheckAt(run.id)) ?? idleStatus(count);
     item.text = text;
     item.tooltip = new vscode.MarkdownString(tooltip);
     item.accessibilityInformation = { label };
   };
   return vscode.Disposable.from(
-    renderRuns(deps.runs, render),
-    deps.findings.onDidChange(render),
+    renderRuns(runs, render),
+    findings.onDidChange(render),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('whitebox.findings')) render();
     }),
@@ -62,7 +54,13 @@ function countDisplayed(findings: FindingStore): number {
   return findings.all().filter((shown) => isDisplayed(shown, display)).length;
 }
 
-function idleStatus(count: number): { text: string; tooltip: string; label: string } {
+interface Status {
+  readonly text: string;
+  readonly tooltip: string;
+  readonly label: string;
+}
+
+function idleStatus(count: number): Status {
   const t = vscode.l10n.t;
   return {
     text: count === 0 ? '$(shield)' : `$(shield) ${formatNumber(count)}`,
@@ -74,19 +72,25 @@ function idleStatus(count: number): { text: string; tooltip: string; label: stri
   };
 }
 
-function activeText(run: Run, now: number): string {
-  return isLive(run)
-    ? `$(sync~spin) Whitebox ${formatDuration(elapsedMs(run, now))}`
-    : '$(sync~spin) Whitebox';
-}
-
-function activeLabel(run: Run, now: number): string {
-  return vscode.l10n.t(
-    'Whitebox Assessment: {0}, {1}, for {2}',
-    runTitle(run),
-    [stateLabel(run), attentionLabel(run, now)].filter((part) => part !== undefined).join(', '),
-    formatDuration(elapsedMs(run, now)),
-  );
+function activeStatus(
+  active: readonly Run[],
+  now: number,
+  nextCheckAt: (run: Run) => number | undefined,
+): Status | undefined {
+  const waiting =
+    active.find((run) => needsDecision(run, now)) ??
+    active.find((run) => isLive(run) && run.trouble !== undefined);
+  const run = waiting ?? active[0];
+  if (run === undefined) return undefined;
+  const duration = formatDuration(elapsedMs(run, now));
+  const text = isLive(run) ? `$(sync~spin) Whitebox ${duration}` : '$(sync~spin) Whitebox';
+  const attention = attentionLabel(run, now);
+  const state = attention === undefined ? stateLabel(run) : `${stateLabel(run)}, ${attention}`;
+  return {
+    text: waiting === undefined ? text : '$(warning) Whitebox',
+    tooltip: active.map((each) => tooltipOf(each, now, nextCheckAt(each))).join('\n\n'),
+    label: vscode.l10n.t('Whitebox Assessment: {0}, {1}, for {2}', runTitle(run), state, duration),
+  };
 }
 
 function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): string {
@@ -103,7 +107,7 @@ function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): stri
   return lines.map((line) => line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&')).join('  \n');
 }
 
-/** The quick pick behind the status item: only the commands that apply now. */
+/** The menu of the status item, with the commands that apply now. */
 export async function showMenu({
   accounts,
   runs,

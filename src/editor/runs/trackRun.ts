@@ -30,15 +30,15 @@ export interface RunDeps {
   readonly tracker: RunTracker;
 }
 
-/** Asks for a run ID, where none is given, and watches that run: one that was started elsewhere, or whose start is unconfirmed. */
-export async function trackRun({ runs, tracker }: RunDeps, given?: RunReference): Promise<void> {
+/** Watches a run that was started elsewhere or whose start is unconfirmed. Asks for its ID if `reference` has none. */
+export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference): Promise<void> {
   if ((vscode.workspace.workspaceFolders ?? []).length === 0) throw new AssessmentError('noFolder');
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const start = await pickStart(runs, destination);
   if (start === undefined) return;
-  if (start !== 'elsewhere') return giveRunId({ tracker }, start, given);
-  const reference = given ?? (await askRun(destination, vscode.l10n.t('Track Existing Run by ID')));
+  if (start !== 'elsewhere') return giveRunId({ tracker }, start, link);
+  const reference = link ?? (await askRun(destination, vscode.l10n.t('Track Existing Run by ID')));
   if (reference === undefined) return;
   const { run: runId } = reference;
   const known = runs.all().find((run) => runIdOf(run) === runId);
@@ -47,37 +47,33 @@ export async function trackRun({ runs, tracker }: RunDeps, given?: RunReference)
   const folder = await pickFolder(vscode.l10n.t('Which folder was assessed?'));
   if (folder === undefined) return;
   const { language } = readAssessmentSettings(folder.uri);
-  const tracked = {
-    workflow,
-    ...destination,
-    language,
-    runId,
-    targets: [{ folder: folder.uri.fsPath, name: folder.name }],
-  };
-  const listed = runs.all().map(({ id }) => id);
-  const run = await withViewProgress(() => tracker.track(tracked));
+  const targets = [{ folder: folder.uri.fsPath, name: folder.name }];
+  const listedIds = runs.all().map(({ id }) => id);
+  const run = await withViewProgress(() =>
+    tracker.track({ workflow, ...destination, language, runId, targets }),
+  );
   await focusView('runs');
-  if (listed.includes(run.id))
+  if (listedIds.includes(run.id))
     void showInformation(vscode.l10n.t('Run {0} is already in the Runs view: {1}.', runId, nameOf(run)));
 }
 
-/** Asks for the run ID of an unconfirmed start, where it is not given, and watches that run. */
+/** Watches the run of an unconfirmed start. Asks for its ID if there is no link. */
 export async function giveRunId(
   { tracker }: Pick<RunDeps, 'tracker'>,
   run: Run | undefined,
-  given?: RunReference,
+  link?: RunReference,
 ): Promise<void> {
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
-  const reference = given ?? (await askRun(run, vscode.l10n.t('Enter Run ID')));
+  const reference = link ?? (await askRun(run, vscode.l10n.t('Enter Run ID')));
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
-/** Asks which unconfirmed start the ID is of: a second run with that ID would lose its source when the start is given up. */
+/** Asks which unconfirmed start the ID belongs to: a second run with the ID would lose its source when the start is abandoned. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const t = vscode.l10n.t;
-  const own = accountHash(account);
-  const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === own);
+  const hash = accountHash(account);
+  const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === hash);
   if (starts.length === 0) return 'elsewhere';
   const items = [
     ...starts.map((run) => ({
@@ -91,18 +87,18 @@ async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'e
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.start;
 }
 
-/** Asks which workflow a run is of: the service answers about it under that alone. */
+/** The service describes a run only under its workflow. */
 async function pickWorkflow(): Promise<WorkflowId | undefined> {
   const items = workflowIds.map((workflow) => ({ label: workflowLabel(workflow), workflow }));
   const title = vscode.l10n.t('What Type of Run Is It?');
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.workflow;
 }
 
-/** What a person gave for a run: an ID alone does not say its workflow. */
-type GivenRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
+/** A run ID alone does not say the workflow. */
+type EnteredRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
 
-/** Asks for a run of an account: by its ID, by a link to it, or by the body of a webhook, of which nothing but the run is taken. */
-async function askRun(account: Destination, title: string): Promise<GivenRun | undefined> {
+/** Asks for a run by its ID, by a link to it, or by the body of a webhook, from which only the run is read. */
+async function askRun(account: Destination, title: string): Promise<EnteredRun | undefined> {
   const t = vscode.l10n.t;
   const text = await vscode.window.showInputBox({
     title,
@@ -114,23 +110,25 @@ async function askRun(account: Destination, title: string): Promise<GivenRun | u
       const reference = toReference(typed);
       if (reference === undefined)
         return t('Enter a run ID of 1 to 256 characters, a link to a run, or the body of a webhook.');
-      const isOther = reference.at !== undefined && reference.at !== accountHash(account);
-      return isOther ? otherAccount(account) : undefined;
+      return isForeign(reference, account) ? foreignLinkLabel(account) : undefined;
     },
   });
   return text === undefined ? undefined : toReference(text);
 }
 
-/** An ID is never JSON and has no address in it: what looks like that and cannot be read is no ID either. */
-function toReference(text: string): GivenRun | undefined {
+/** A run ID is never JSON and contains no URL: unreadable text of that kind is not an ID either. */
+function toReference(text: string): EnteredRun | undefined {
   const runId = text.trim();
   if (/^[{[]|:\/\//.test(runId)) return readPasted(runId);
   const isId = runId !== '' && runId.length <= 256;
   return isId ? { run: runId } : undefined;
 }
 
-/** Says that a link is for another account than this one. */
-function otherAccount(account: Destination): string {
+function isForeign({ at }: EnteredRun, account: Destination): boolean {
+  return at !== undefined && at !== accountHash(account);
+}
+
+function foreignLinkLabel(account: Destination): string {
   return vscode.l10n.t(
     'This link is for a different service or organization than yours ({0}). Ask the sender which one it is for.',
     formatAccount(account),
@@ -147,12 +145,12 @@ interface Targets extends RunDeps {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 }
 
-/** Follows links to findings and runs, one at a time. Anybody can write one, so this shows what is here or asks, and does nothing else. */
+/** Follows links to findings and runs, one at a time. Anybody can write a link, so it only shows local data or asks. */
 export function createLinkFollower({ attempt, log, ...deps }: LinkDeps): (uri: vscode.Uri) => Promise<void> {
   let isFollowing = false;
   return async ({ path, query }) => {
     if (isFollowing) {
-      log.warn('A link was not followed: the question of another one waits for an answer.');
+      log.warn('A link was not followed, because a previous link still waits for an answer.');
       return;
     }
     isFollowing = true;
@@ -175,27 +173,22 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
   if (known.length > 0) return openKnown(known, reference, deps);
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  if (reference.at !== undefined && reference.at !== accountHash(destination)) {
+  if (isForeign(reference, destination)) {
     const settings = openSetting('whitebox.organizationId');
-    void showInformation(otherAccount(destination), settings).then(doErrorAction);
+    void showInformation(foreignLinkLabel(destination), settings).then(doErrorAction);
     return;
   }
   if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');
   const track = t('Track Run');
-  const choice = await askInDialog(
-    {
-      question: t('Track this run?'),
-      detail: [
-        t('The link is for run {0}, which isn’t in the Runs view.', reference.run),
-        t(
-          'VS Code requests the run from {0}. Tracking starts nothing and spends no credits.',
-          formatAccount(destination),
-        ),
-      ].join('\n\n'),
-    },
-    track,
-  );
-  if (choice === track) await trackRun(deps, reference);
+  const question = t('Track this run?');
+  const detail = [
+    t('The link is for run {0}, which isn’t in the Runs view.', reference.run),
+    t(
+      'VS Code requests the run from {0}. Tracking starts nothing and spends no credits.',
+      formatAccount(destination),
+    ),
+  ].join('\n\n');
+  if ((await askInDialog({ question, detail }, track)) === track) await trackRun(deps, reference);
 }
 
 async function openKnown(
@@ -211,11 +204,12 @@ async function openKnown(
     void showInformation(t('The run in this link is already in the Runs view: {0}.', nameOf(run)));
     return;
   }
-  for (const each of known) {
-    const same = (await findings.read(each)).shown.filter(({ identity }) => identity.fingerprint === finding);
-    const meant = same.find((shown) => String(shown.finding.index) === index) ?? same[0];
-    if (meant === undefined) continue;
-    details.open(meant);
+  for (const candidate of known) {
+    const { shown } = await findings.read(candidate);
+    const same = shown.filter(({ identity }) => identity.fingerprint === finding);
+    const linked = same.find((each) => String(each.finding.index) === index) ?? same[0];
+    if (linked === undefined) continue;
+    details.open(linked);
     return;
   }
   const message = t('The run in this link is in the Runs view ({0}), but the finding isn’t.', nameOf(run));

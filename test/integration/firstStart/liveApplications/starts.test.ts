@@ -71,7 +71,8 @@ describe('starting a blackbox run', () => {
     // Passwords are kept for the tests of other files, too.
     watchMessages(({ buttons }) => buttons.find((button) => button === 'Delete'));
     answer({
-      showQuickPick: (items: readonly { kept?: unknown }[]) => items.find((item) => item.kept !== undefined),
+      showQuickPick: (items: readonly { detail?: string }[]) =>
+        items.find((item) => item.detail !== undefined),
     });
     await call('blackboxPasswords');
     await application.close();

@@ -245,9 +245,9 @@ describe('a target file', () => {
     // One row stands for both requests, of which only the crawl has these instructions; it forgets both.
     press = ({ buttons }) => buttons.find((button) => button === 'Delete');
     answer({
-      showQuickPick: (items: { kept?: unknown }[]) => {
+      showQuickPick: (items: { detail?: unknown }[]) => {
         assert.doesNotMatch(JSON.stringify(items), /canary/);
-        const kept = items.filter((item) => item.kept !== undefined);
+        const kept = items.filter((item) => item.detail !== undefined);
         assert.ok(kept.length <= 1);
         return kept[0];
       },
