@@ -61,10 +61,20 @@ function cellsOf(file: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim()));
 }
 
-test('no text on screen has a word that docs/terms.md says is never used for its term', () => {
+/** The texts on screen in both languages, without the targets of their links. */
+function textsOnScreen(): { readonly english: readonly string[]; readonly japanese: readonly string[] } {
   const bundle = readJson('l10n/bundle.l10n.ja.json');
-  const english = [...Object.keys(bundle), ...Object.values(readJson('package.nls.json'))];
-  const japanese = [...Object.values(bundle), ...Object.values(readJson('package.nls.ja.json'))];
+  const withoutTargets = (text: string): string => text.replaceAll(/\]\(command:[^)]*\)/g, ']');
+  return {
+    english: [...Object.keys(bundle), ...Object.values(readJson('package.nls.json'))].map(withoutTargets),
+    japanese: [...Object.values(bundle), ...Object.values(readJson('package.nls.ja.json'))].map(
+      withoutTargets,
+    ),
+  };
+}
+
+test('no text on screen has a word that docs/terms.md says is never used for its term', () => {
+  const { english, japanese } = textsOnScreen();
   const rows = cellsOf('docs/terms.md').slice(1);
   assert.ok(rows.length > 40);
   for (const [, , never = '', , neverJapanese = ''] of rows) {
@@ -82,6 +92,23 @@ test('no text on screen has a word that docs/terms.md says is never used for its
         [],
         word,
       );
+  }
+});
+
+test('the texts on screen are written as docs/terms.md says', () => {
+  const { english, japanese } = textsOnScreen();
+  const wordsOf = (sentence: string): number => sentence.split(': ')[0]?.match(/\S+/g)?.length ?? 0;
+  for (const text of english) {
+    assert.doesNotMatch(
+      text.replaceAll(/`[^`]*`/g, ''),
+      /['"]|\w!|\bplease\b|\b(can|could|is|are|does|do|did|was|were|has|have) ?not\b/i,
+    );
+    for (const sentence of text.split(/(?<=[.?]) |\n/)) assert.ok(wordsOf(sentence) <= 20, sentence);
+  }
+  const isKanaOrKanji = '[ぁ-ヶー一-龠]';
+  for (const text of japanese) {
+    assert.doesNotMatch(text, /[（）：；！？]|[ァ-ヶー] [ァ-ヶー]/);
+    assert.doesNotMatch(text, new RegExp(`${isKanaOrKanji}[a-z0-9(]|[a-z0-9)]${isKanaOrKanji}`, 'i'));
   }
 });
 
