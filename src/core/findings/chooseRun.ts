@@ -3,51 +3,51 @@ import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/con
 import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
 import { applicationSubject } from '../workflows/application.ts';
 
-/** True when an ended run has a findings file on this machine. */
+/** True for an ended run with a findings file on this machine. */
 export function hasFindings(run: Run): boolean {
   return isFinal(run) && keptArtifact(run, 'findings') !== undefined;
 }
 
-/** True for a run that has found all it could: one that ended early, or that tried one pair alone, may have left part of its findings. */
+/** False for a run that ended early, or that tested only one pair: it may lack findings. */
 export function hasAllFindings(run: Run): boolean {
-  return hasFindings(run) && !endedEarly(run) && !isOnePair(run);
+  return hasFindings(run) && !endedEarly(run) && !testsOnePair(run);
 }
 
-/** True for the same run with the same files: nothing was downloaded again in between. */
-export function isSameRun(one: Run | undefined, other: Run | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
+/** True for the same run, with nothing downloaded again in between. */
+export function isSameRun(a: Run | undefined, b: Run | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
   const artifactsOf = (run: Run): unknown => ('artifacts' in run ? run.artifacts : undefined);
-  return one.id === other.id && isDeepStrictEqual(artifactsOf(one), artifactsOf(other));
+  return a.id === b.id && isDeepStrictEqual(artifactsOf(a), artifactsOf(b));
 }
 
-/** What a run is about: the code of its folders, or the application at its target URLs. Runs of one subject follow each other; those of two stand side by side. */
+/** The code of a run's folders, or the application at its target URLs. Runs of one subject replace each other; subjects stand side by side. */
 export function subjectOf({ id, workflow, input }: Run): string {
   if (workflow === 'whitebox-assessment') return 'whitebox';
-  // Of a run that was started elsewhere nobody knows the URLs.
+  // The URLs of a run that was started elsewhere are unknown.
   return input === undefined ? `blackbox ${id}` : applicationSubject(input);
 }
 
-/** A folder with a subject: as such, the findings of one run are shown of it. */
-export function shownAs(run: Run, folder: string): string {
+/** Each folder shows one run for each subject. */
+export function folderSubjectKey(run: Run, folder: string): string {
   return JSON.stringify([folder, subjectOf(run)]);
 }
 
-/** True for a run of the service: not for a file of unknown origin that was imported. */
-export function isOfService(run: Run): boolean {
+/** False for an imported file of unknown origin. */
+function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
 }
 
-/** True for a run that tests one pair, as Confirm Live does, and for one that continues it with one pair: it tells nothing of the rest. */
-export function isOnePair(run: Run): boolean {
+/** True for a run that tests one pair, as Confirm Live does, or continues such a run: it says nothing of other pairs. */
+export function testsOnePair(run: Run): boolean {
   return run.input?.pairs?.length === 1 && (!isContinued(run) || run.continuesOnePair === true);
 }
 
-/** True for a run that is shown without a person's choice: it has all findings, or those up to its credit limit. */
-function isShownByItself(run: Run): boolean {
-  return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !isOnePair(run));
+/** True for a run that may be shown without a person's choice: it has all findings, or those up to its credit limit. */
+function isShownByDefault(run: Run): boolean {
+  return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !testsOnePair(run));
 }
 
-/** What a person wants to see of a subject of a folder: a run, or undefined for none; it holds until another run gets findings. */
+/** A person's choice for a folder and a subject: a run, or undefined for none. It holds until another run gets findings. */
 interface FolderChoice {
   readonly folder: string;
   readonly runId: string | undefined;
@@ -55,25 +55,24 @@ interface FolderChoice {
   readonly runsWhenChosen: ReadonlySet<string>;
 }
 
-/** Chooses which run's findings each folder shows of each subject; lists of runs come newest first. */
+/** Chooses the run that each folder shows of each subject. Lists of runs are newest first. */
 export class FolderChoices {
-  /** By `shownAs`. */
+  /** By `folderSubjectKey`. */
   readonly #choices = new Map<string, FolderChoice>();
 
-  /** A person wants to see a run in its folders. */
   choose(run: Run, all: readonly Run[]): void {
     this.#choose(run, run.id, all);
   }
 
-  /** A person wants to see no findings; a folder that only other windows have open is theirs again. */
+  /** Chooses that no run is shown, and drops the choices for folders that are not open here. */
   clear(all: readonly Run[], isOpenHere: (folder: string) => boolean): void {
     for (const run of all) this.#choose(run, undefined, all);
     for (const [key, { folder }] of [...this.#choices]) if (!isOpenHere(folder)) this.#choices.delete(key);
   }
 
   /**
-   * The run that is shown of a folder and a subject, undefined for none, by `shownAs`: of each folder that is open, or that a person chose for. Only a person chooses a run
-   * that ended early, but for one that hit its credit limit, and one that tried a single pair. A folder missing from the map accepts findings of every shown run.
+   * By `folderSubjectKey`, the run that each folder shows; undefined for none. Only folders that are open or have a choice are there; any other folder accepts
+   * findings of every shown run.
    */
   runsToShow(
     all: readonly Run[],
@@ -82,12 +81,14 @@ export class FolderChoices {
     const chosen = new Map<string, Run | undefined>();
     const folders = all
       .filter(hasFindings)
-      .flatMap((run) => run.targets.map(({ folder }) => ({ run, folder, key: shownAs(run, folder) })));
-    for (const [key, entries] of Map.groupBy(folders, (each) => each.key)) {
+      .flatMap((run) =>
+        run.targets.map(({ folder }) => ({ run, folder, key: folderSubjectKey(run, folder) })),
+      );
+    for (const [key, entries] of Map.groupBy(folders, (entry) => entry.key)) {
       const choice = this.#choices.get(key);
       const candidates = entries.map(({ run }) => run);
       if (choice !== undefined) chosen.set(key, follow(choice, candidates));
-      else if (entries.some(({ folder }) => isOpenHere(folder))) chosen.set(key, shownByItself(candidates));
+      else if (entries.some(({ folder }) => isOpenHere(folder))) chosen.set(key, defaultRun(candidates));
     }
     return chosen;
   }
@@ -95,60 +96,59 @@ export class FolderChoices {
   #choose(run: Run, runId: string | undefined, all: readonly Run[]): void {
     const runsWhenChosen = new Set(all.filter(hasFindings).map(({ id }) => id));
     for (const { folder } of run.targets)
-      this.#choices.set(shownAs(run, folder), { folder, runId, runsWhenChosen });
+      this.#choices.set(folderSubjectKey(run, folder), { folder, runId, runsWhenChosen });
   }
 }
 
 function follow({ runId, runsWhenChosen }: FolderChoice, candidates: readonly Run[]): Run | undefined {
-  const since = candidates.find((run) => !runsWhenChosen.has(run.id) && isShownByItself(run));
-  if (since !== undefined || runId === undefined) return since;
+  const newer = candidates.find((run) => !runsWhenChosen.has(run.id) && isShownByDefault(run));
+  if (newer !== undefined || runId === undefined) return newer;
   // The chosen run may have been removed.
-  return candidates.find(({ id }) => id === runId) ?? shownByItself(candidates);
+  return candidates.find(({ id }) => id === runId) ?? defaultRun(candidates);
 }
 
-/** The newest run that is shown by itself: a file of unknown origin that was imported takes no run's place. */
-function shownByItself(candidates: readonly Run[]): Run | undefined {
-  return (
-    candidates.find((run) => isOfService(run) && isShownByItself(run)) ?? candidates.find(isShownByItself)
-  );
+/** The newest run of the service, else the newest imported file of unknown origin. */
+function defaultRun(candidates: readonly Run[]): Run | undefined {
+  const runs = candidates.filter(isShownByDefault);
+  return runs.find(isOfService) ?? runs[0];
 }
 
-/** The latest of the earlier runs that has all findings of the same subject in the same folders. */
+/** The latest earlier run of the same folders and subject that has all its findings. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
-  // A run and the one that it goes on with are one assessment.
-  const predecessor = runsBefore(runs, run).find((other) => goesOnWith(run, other));
+  // A run and the one that it continues are one assessment.
+  const predecessor = runsBefore(runs, run).find((other) => continuesRun(run, other));
   if (predecessor !== undefined) return baselineAmong(runs, predecessor);
   return earlierRuns(runs, run).find((other) => hasAllFindings(other) && isOfSameFolders(run, other));
 }
 
-/** The runs of the same subject before one that have findings of a folder of it, each once; `runs` come newest first, and so do these. Findings of unknown origin are compared only when a person says so. */
+/** The earlier runs of the same subject with findings in a folder of the run, each once, newest first. Files of unknown origin count only on request. */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   if (!isOfService(run)) return [];
-  // A run may be here twice, tracked and imported: it is not compared with itself.
-  const known = new Set([runIdOf(run)]);
+  // A run that was both tracked and imported is not compared with itself.
+  const seenIds = new Set([runIdOf(run)]);
   const folders = new Set(run.targets.map(({ folder }) => folder));
   return runs.filter((other) => {
-    const isOne =
+    const isComparable =
       isBefore(other, run) &&
       hasFindings(other) &&
       isOfService(other) &&
       subjectOf(other) === subjectOf(run) &&
       other.targets.some(({ folder }) => folders.has(folder));
     const runId = runIdOf(other);
-    if (!isOne || (runId !== undefined && known.has(runId))) return false;
-    known.add(runId);
+    if (!isComparable || (runId !== undefined && seenIds.has(runId))) return false;
+    seenIds.add(runId);
     return true;
   });
 }
 
-/** The runs before one, of the same subject in the same folders, in the order of `runs`. */
+/** The earlier runs of the same subject in the same folders, in the order of `runs`. */
 export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   return runs.filter((other) => isBefore(other, run) && isOfSameFolders(run, other));
 }
 
 /** Whether two runs assess the same subject in the same folders. */
-export function isOfSameFolders(one: Run, other: Run): boolean {
-  return foldersOf(one) === foldersOf(other);
+export function isOfSameFolders(a: Run, b: Run): boolean {
+  return foldersOf(a) === foldersOf(b);
 }
 
 function isBefore(other: Run, run: Run): boolean {
@@ -160,7 +160,7 @@ function foldersOf(run: Run): string {
   return JSON.stringify([subjectOf(run), ...folders]);
 }
 
-/** True for a run that goes on with another one: both are one assessment (docs/api.md, section 2.7). */
-export function goesOnWith(run: Run, other: Run): boolean {
+/** True if a run continues another: both are one assessment (docs/api.md, section 2.7). */
+export function continuesRun(run: Run, other: Run): boolean {
   return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
 }

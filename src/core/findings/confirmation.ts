@@ -6,38 +6,37 @@ import { hasFindings } from './chooseRun.ts';
 import type { Finding } from './finding.ts';
 import { readFindings } from './parse/readFindings.ts';
 
-/** What is known, after one pair was tried on a live application, of the finding that it was tried for; a person says `same` or `other`. */
+/** The result of testing a finding's pair on a live application; `same` and `other` are a person's answers. */
 export type LiveResult =
   'pending' | 'found' | 'same' | 'other' | 'nothing' | 'notApplicable' | 'notTested' | 'unknown';
 
-/** A run that tried one pair for a finding, with what is known of it. */
+/** A run that tested one pair for a finding. */
 export interface Confirmation {
   readonly run: Run;
   readonly feature: string;
   readonly perspective: Perspective;
   readonly result: LiveResult;
-  /** What the run has found in the pair. */
+  /** The run's findings in the pair. */
   readonly found: readonly Finding[];
 }
 
-/** Of more runs than anybody goes through, the older ones are not read. */
+/** Older runs are not read. */
 const maxRuns = 10;
 
-/** What confirmations are read from. */
 export interface ConfirmationSource {
   readonly runs: Pick<RunStore, 'all' | 'folderOf'>;
   readonly workerFile: string | URL;
   readonly isReadOnly?: boolean | undefined;
 }
 
-/** What the runs that tried a pair for a finding tell of it, the latest first. */
+/** The results of all runs that tested a pair for a finding, latest first. */
 export async function readConfirmations(
   fingerprint: string,
   source: ConfirmationSource,
 ): Promise<readonly Confirmation[]> {
-  const own = source.runs.all().filter(({ confirms }) => confirms === fingerprint);
-  const read = await Promise.all(own.slice(0, maxRuns).map((run) => readConfirmation(run, source)));
-  return read.filter((each) => each !== undefined);
+  const runs = source.runs.all().filter(({ confirms }) => confirms === fingerprint);
+  const read = await Promise.all(runs.slice(0, maxRuns).map((run) => readConfirmation(run, source)));
+  return read.filter((confirmation) => confirmation !== undefined);
 }
 
 async function readConfirmation(run: Run, source: ConfirmationSource): Promise<Confirmation | undefined> {
@@ -45,20 +44,19 @@ async function readConfirmation(run: Run, source: ConfirmationSource): Promise<C
   const [pair] = run.input?.pairs ?? [];
   if (pair === undefined) return undefined;
   const { feature_name: feature, perspective } = pair;
-  // Only this pair was assessed (docs/api.md, section 2.7, rule 3), whatever words the findings have for it.
+  // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever the findings call it.
   const found = await findingsOf(run, folder, source);
   const progress = await readScanProgress(run, folder, source.workerFile);
   const result = resultOf(run, found, progress.stateOf(feature, perspective));
   return { run, feature, perspective, result, found: found ?? [] };
 }
 
-/** What is known of a pair that was tried; `found` is undefined where the findings of the run are not known. */
+/** `found` is undefined if the run's findings are unknown. */
 export function resultOf(run: Run, found: readonly Finding[] | undefined, state: PairState): LiveResult {
   if (!isFinal(run)) return 'pending';
   if (isUnsent(run)) return 'notTested';
   if (found !== undefined && found.length > 0)
     return run.isSame === undefined ? 'found' : run.isSame ? 'same' : 'other';
-  // Without its findings nobody knows what a tested pair showed.
   if (state === 'tested') return found === undefined ? 'unknown' : 'nothing';
   return state;
 }
@@ -72,14 +70,14 @@ async function findingsOf(
   try {
     return (await readFindings(folder, { runId: run.id, workerFile, isReadOnly })).findings;
   } catch {
-    return undefined; // why is said where the run itself is shown
+    return undefined; // the run's own row shows why
   }
 }
 
-/** The credits that trying one pair may cost at most: the least that the service takes as limits (docs/api.md, section 2.7). */
+/** Credits: the lowest limits that the service accepts (docs/api.md, section 2.7). */
 export const confirmLimits = { scan: 10, crawl: 5 } as const;
 
-const proposals: ReadonlyMap<number, Perspective> = new Map([
+const perspectiveOfCwe: ReadonlyMap<number, Perspective> = new Map([
   [89, 'Injection'],
   [79, 'XSS'],
   [352, 'CSRF'],
@@ -93,12 +91,12 @@ const proposals: ReadonlyMap<number, Perspective> = new Map([
   [942, 'CORS'],
 ]);
 
-/** The perspective to try for a finding about code, by its weaknesses. */
+/** The perspective to test for a finding about code. */
 export function proposedPerspective({ cwes }: Finding): Perspective | undefined {
-  return cwes.map((cwe) => proposals.get(cwe)).find((each) => each !== undefined);
+  return cwes.map((cwe) => perspectiveOfCwe.get(cwe)).find((perspective) => perspective !== undefined);
 }
 
-/** What tests one pair of a run's features again, by the rest of what that run was asked (docs/api.md, section 2.7); undefined where nobody here knows that. */
+/** Input of a run that tests one pair of a crawled feature (docs/api.md, section 2.7), else as that run; undefined if its input or ID is unknown. */
 export function toConfirmInput(
   run: Run,
   feature: string,

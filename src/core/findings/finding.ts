@@ -1,47 +1,44 @@
-/** The severities, worst first; `none` is a finding without business impact, `unrated` one whose rating we cannot read. */
+/** Worst first. `none` has no business impact; the rating of `unrated` cannot be read. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
 
-/** How bad a finding is. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** 0 for the worst severity, growing as they get milder: sorts findings as people read them. */
+/** 0 for the worst severity. */
 export function severityRank(severity: Severity): number {
   return SEVERITIES.indexOf(severity);
 }
 
-/** Whether a finding passes a minimum; an unrated one always does, since nobody knows that it is mild. */
+/** An unrated finding passes every minimum, since nobody knows that it is mild. */
 export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
 
-/** Longest text that can be a path. */
+/** Characters; a longer text is no path. */
 export const MAX_PATH = 4_096;
 
-/** What a place can be to its finding. */
 export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
 
-/** What a place is to its finding, when the file says so. */
 export type PlaceRole = (typeof PLACE_ROLES)[number];
 
-/** A position in a file as the findings file tells it: lines and columns are 1-based, and an unknown line is absent. */
+/** A position from the findings file. Lines and columns are 1-based; an unknown line is absent. */
 export interface Place {
-  /** The path as it came, untrusted, without a line suffix: only a `Resolver` may turn it into a file. */
+  /** As received, without a line suffix. Untrusted: only a `Resolver` may turn it into a file. */
   readonly path: string;
   readonly startLine?: number | undefined;
   /** Never before `startLine`. */
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** Code that is said to stand there, as it came. */
+  /** The code that the findings file quotes, as received. */
   readonly snippet?: string | undefined;
   readonly role?: PlaceRole | undefined;
-  /** What the file says about this place, as it came. */
+  /** As received. */
   readonly label?: string | undefined;
-  /** Which of the uploaded archives the path belongs to, counted from 0. */
+  /** Position of the uploaded archive that the path belongs to, from 0. */
   readonly targetIndex?: number | undefined;
 }
 
-/** What a further block of prose is about; `details` is a second description, `recommendation` a second recommendation. */
+/** The topic of a `Block`; `details` is a second description, `recommendation` a second recommendation. */
 export type BlockKind =
   | 'details'
   | 'impact'
@@ -52,81 +49,79 @@ export type BlockKind =
   | 'proofOfConcept'
   | 'recommendation';
 
-/** Prose beside the description, as it came. */
+/** Prose beside the description, as received. */
 export interface Block {
   readonly kind: BlockKind;
   readonly text: string;
 }
 
-/** A rating by the Common Vulnerability Scoring System: score 0 to 10, vector as it came. */
+/** Common Vulnerability Scoring System: score 0 to 10, vector as received. */
 export interface Cvss {
   readonly score?: number | undefined;
   readonly vector?: string | undefined;
 }
 
 /**
- * One vulnerability finding of a run. `id`, `title`, `rule`, `severityText`, `confidence`, `url` and `feature` are single lines in which control and bidi characters
- * are visible; every other text is untrusted and as it came.
+ * `id`, `title`, `rule`, `severityText`, `confidence`, `url`, and `feature` are single lines with visible control and bidi characters.
+ * Every other text is untrusted and as received.
  */
 export interface Finding {
-  /** Position in the list of the findings file, counted from 0. */
+  /** Position in the findings file, from 0. */
   readonly index: number;
-  /** The id in the file, else a hash of run, title, path, start line and ordinal: for display, not for identity across runs. */
+  /** The ID in the file, else a hash of run, title, path, start line, and ordinal. For display, not for identity across runs. */
   readonly id: string;
-  /** True for an `id` that is a hash, which tells a person nothing. */
-  readonly isIdMade?: boolean | undefined;
-  /** Empty when the file names nothing that could be one. */
+  /** True if `id` is a hash, which means nothing to a person. */
+  readonly isGeneratedId?: boolean | undefined;
+  /** Empty if the file has none. */
   readonly title: string;
-  /** The ID of the rule that reports it, when the file names one. */
+  /** Rule ID. */
   readonly rule?: string | undefined;
   readonly severity: Severity;
-  /** The rating as written, when it is not the name of `severity` itself. */
+  /** The rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
-  /** How sure the finding is said to be, as written. */
+  /** As written. */
   readonly confidence?: string | undefined;
   readonly description: string;
   readonly blocks: readonly Block[];
   readonly recommendation: string;
-  /** The main place first; empty when no file path can be read. */
+  /** The main place first; empty if no file path can be read. */
   readonly places: readonly Place[];
   readonly cwes: readonly number[];
   readonly cvss?: Cvss | undefined;
-  /** Of a finding of a live application, the HTTP method; present only beside a `url`, a `feature` or a `perspective`. */
+  /** HTTP method; only with a `url`, a `feature`, or a `perspective`. */
   readonly method?: string | undefined;
-  /** The address in the application where it was found, untrusted: it may be relative. */
+  /** Untrusted, and may be relative. */
   readonly url?: string | undefined;
-  /** The name of the feature of the application that has it. */
   readonly feature?: string | undefined;
-  /** How the feature was tested, in the service's word (docs/api.md, section 2.7). */
+  /** In the service's words (docs/api.md, section 2.7). */
   readonly perspective?: string | undefined;
-  /** When the other members do not tell all: texts or places were cut, or the item is no object and only `raw` tells of it. */
+  /** `clipped`: texts or places were cut. `unreadable`: the item is no object, and only `raw` has its content. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
-  /** The item of the list as JSON, to be shown whole on request; absent when it is too long or nested too deeply for that. */
+  /** The item as JSON; absent if it is too long or nested too deeply. */
   readonly raw?: string | undefined;
 }
 
-/** True for a finding of a live application: it names an address, a feature or a perspective. */
+/** True for a finding of a live application. */
 export function isLiveFinding({ url, feature, perspective }: Finding): boolean {
   return (url ?? feature ?? perspective) !== undefined;
 }
 
-/** The places along which data flows, from source to sink; steps in the order of the findings file. */
+/** The data flow, from source to sink; steps in file order. */
 export function flowOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   return (['source', 'step', 'sink'] as const).flatMap((role) =>
     places.filter((place) => place.role === role),
   );
 }
 
-/** How an attack goes through the code: all places, each once. The source is first, then steps and places without a role in the order of the file, the sink, and what supports the finding. */
+/** All places, each once: the source, then steps and places without a role in file order, the sink, and supporting places. */
 export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   const rank = ({ role }: Place): number =>
     ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];
-  const isSameLine = (one: Place, other: Place): boolean =>
-    one.path === other.path && one.startLine === other.startLine;
-  // The main place is often also listed with its role.
-  const isRepeated = (place: Place): boolean =>
-    place.role === undefined && places.some((other) => other.role !== undefined && isSameLine(place, other));
-  return places.filter((place) => !isRepeated(place)).toSorted((one, other) => rank(one) - rank(other));
+  const keyOf = ({ path, startLine }: Place): string => `${path}:${String(startLine)}`;
+  const withRole = new Set(places.filter(({ role }) => role !== undefined).map(keyOf));
+  // The main place is often listed a second time with its role.
+  const unique = places.filter((place) => place.role !== undefined || !withRole.has(keyOf(place)));
+  return unique.toSorted((a, b) => rank(a) - rank(b));
 }
 
 const blockNames: Readonly<Record<BlockKind, string>> = {
@@ -140,7 +135,7 @@ const blockNames: Readonly<Record<BlockKind, string>> = {
   recommendation: 'further_recommendations',
 };
 
-/** A finding under plain names, without what it does not have. */
+/** The finding with plain field names, for exports and agents; empty fields are omitted. */
 export function toPlainFinding(finding: Finding): Readonly<Record<string, unknown>> {
   const { id, title, severity, severityText, confidence, description, recommendation, places, cwes, cvss } =
     finding;

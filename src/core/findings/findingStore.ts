@@ -9,9 +9,9 @@ import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
 import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
-import { type ShownFinding, type ShownRun, toShownRun, toSubjects } from './shownFinding.ts';
+import { type ShownFinding, type ShownRun, toShownRun, toTriageSubjects } from './shownFinding.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
-import type { DecisionsByFolder, TakeBack } from './triage/triageStore.ts';
+import type { TakeBack } from './triage/triageStore.ts';
 import { OWNERS_FILES } from './view/owners.ts';
 
 type Deps = RunFindingsDeps & {
@@ -19,28 +19,31 @@ type Deps = RunFindingsDeps & {
   readonly isOpenHere: (folder: string) => boolean;
 };
 
-/** A CODEOWNERS file, and the folders that may hold one. */
+/** CODEOWNERS, and the names of the folders that may hold it. */
 const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
-/** A run that a person compares with a run before it: only what that one reported is absent. */
+/** A run that a person compares with an earlier run: `absent` holds only findings of that run. */
 export type Comparison = ShownRun & { readonly baseline: Run };
 
-/** The findings that the editor shows: of each open folder's latest successful run of each subject that has some, unless a person chose another run or none since it ended. */
+/**
+ * The findings that the editor shows: for each open folder and subject, those of one run. `load` chooses the runs, loads each with its places, shows them,
+ * and compares them with earlier runs. `rePlace` follows edits. The rest reads what is shown, or carries out what a person chose.
+ */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
   readonly #changed = new Emitter<void>();
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
-  /** The run that a person compares, and the one that they compare it with. */
+  /** The two runs that a person compares. */
   #compared: { readonly run: Run; readonly baseline: Run } | undefined;
-  /** The ID of the run that each folder shows of each subject, by `shownAs`. */
-  #byFolder: ReadonlyMap<string, string | undefined> = new Map();
-  /** The runs that are shown, whole. */
+  /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
+  #runIds: ReadonlyMap<string, string | undefined> = new Map();
+  /** The runs that are shown, with all their findings. */
   #loaded: readonly RunFindings[] = [];
   #shown: readonly ShownRun[] = [];
-  /** Why the findings of a run could not be read the last time, by its ID. */
+  /** Of the last reading, by run ID. */
   readonly #failures = new Map<string, Failure | undefined>();
-  /** Loading and re-placing happen one after the other: each begins with what is known by then. */
+  /** Loading and re-placing run one at a time, so that each starts from the results of the one before. */
   #queue: Promise<unknown> = Promise.resolve();
   #mustForce = false;
   #isComplete = true;
@@ -63,12 +66,126 @@ export class FindingStore implements Disposable {
 
   readonly onDidChange = this.#changed.event;
 
-  /** The runs that are shown. */
-  folders(): readonly ShownRun[] {
+  /** Loads the runs to show. Those already shown are read again only if `force` is true, if reading failed before, or if their files were downloaded again. */
+  load({ force = false } = {}): Promise<void> {
+    this.#mustForce ||= force;
+    return this.#enqueue(() => this.#loadChosen());
+  }
+
+  async #loadChosen(): Promise<void> {
+    const force = this.#mustForce;
+    this.#mustForce = false;
+    const chosen = this.#choices.runsToShow(this.#deps.runs.all(), this.#deps.isOpenHere);
+    const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
+    this.#dropOldComparison(runs);
+    const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
+    const [loadedBefore, runIdsBefore] = [this.#loaded, this.#runIds];
+    const showEarly = (early: RunFindings): void => {
+      const others = this.#loaded.filter(({ run }) => runs.some(({ id }) => id === run.id));
+      this.#loaded = [...others, early];
+      this.#runIds = runIds;
+      this.#isComplete = false;
+      this.#isChanged = true;
+      this.#fireIfChanged();
+    };
+    const loaded = await Promise.all(runs.map((run) => this.#loadRun(run, force, showEarly)));
+    this.#loaded = loaded;
+    this.#runIds = runIds;
+    this.#isChanged ||=
+      loaded.length !== loadedBefore.length ||
+      loaded.some((found, at) => found !== loadedBefore[at]) ||
+      !isDeepStrictEqual(runIds, runIdsBefore);
+    // Decisions may have changed while the runs were read.
+    this.#decide();
+    // New findings are shown at once: comparing them with every earlier run takes longer.
+    if (loaded.some(({ run }) => !loadedBefore.some((before) => before.run.id === run.id))) {
+      this.#isComplete = false;
+      this.#fireIfChanged();
+    }
+    try {
+      for (const found of loaded) await this.#assess(found);
+    } finally {
+      this.#isChanged ||= !this.#isComplete;
+      this.#isComplete = true;
+    }
+  }
+
+  /** A comparison ends when its run is no longer shown, and when its baseline is removed. */
+  #dropOldComparison(runs: readonly Run[]): void {
+    if (this.#compared === undefined) return;
+    const { run, baseline } = this.#compared;
+    const present = this.#deps.runs.get(baseline.id);
+    const isValid = runs.some(({ id }) => id === run.id) && present !== undefined && hasFindings(present);
+    if (!isValid) this.#compared = undefined;
+  }
+
+  /** A run with its places: the one that is loaded, unless it must be read again. */
+  async #loadRun(run: Run, force: boolean, showEarly?: (early: RunFindings) => void): Promise<RunFindings> {
+    const present = this.#deps.runs.get(run.id) ?? run;
+    const former = this.#loaded.find((found) => found.run.id === run.id);
+    const isCurrent = !force && former?.failure === undefined && isSameRun(former?.run, present);
+    const found =
+      isCurrent && former ? former : await RunFindings.load(present, this.#deps, former, showEarly);
+    if (found.updateRun(present)) this.#isChanged ||= found === former;
+    this.#isChanged ||= this.#failures.get(run.id)?.kind !== found.failure?.kind;
+    this.#failures.set(run.id, found.failure);
+    return found;
+  }
+
+  /** Compares a run's findings with the run that a person chose, else with the baseline, and with the runs before that. */
+  async #assess(found: RunFindings): Promise<void> {
+    const all = this.#deps.runs.all();
+    const { run } = found;
+    const chosen = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
+    const baseline = chosen && (this.#deps.runs.get(chosen.id) ?? chosen);
+    const isOtherRun = (other: Run): boolean =>
+      runIdOf(other) === undefined || runIdOf(other) !== runIdOf(run);
+    const earlier =
+      baseline === undefined
+        ? earlierRuns(all, run)
+        : [baseline, ...earlierRuns(all, baseline).filter(isOtherRun)];
+    const isAssessed = await found.assess(earlier, baseline?.id ?? this.baselineOf(run)?.id);
+    if (isAssessed) this.#isChanged ||= this.#loaded.includes(found);
+  }
+
+  #decide(): void {
+    for (const found of this.#loaded) this.#isChanged = found.decide() || this.#isChanged;
+  }
+
+  /** Re-places findings in files that were edited, created, or deleted (absolute paths). Loads again if a finding without a place may have one. */
+  rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string> = new Set()): Promise<void> {
+    return this.#enqueue(async () => {
+      if (this.#loaded.some((found) => found.mayPlaceMore(createdOrDeleted))) {
+        this.#mustForce = true;
+        return this.#loadChosen();
+      }
+      if ([...changed, ...createdOrDeleted].some((path) => ownersNames.has(basename(path))))
+        for (const found of this.#loaded) this.#isChanged = (await found.readOwners(true)) || this.#isChanged;
+      const rePlaced = await Promise.all(
+        this.#loaded.map((found) => found.rePlace(changed, createdOrDeleted)),
+      );
+      this.#isChanged ||= rePlaced.includes(true);
+    });
+  }
+
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work).finally(() => this.#fireIfChanged());
+    this.#queue = done.catch(() => undefined); // the caller gets the error
+    return done;
+  }
+
+  #fireIfChanged(): void {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    this.#shown = this.#loaded.map((found) => toShownRun(found, this.#runIds));
+    this.#changed.fire();
+  }
+
+  shownRuns(): readonly ShownRun[] {
     return this.#shown;
   }
 
-  /** Whether all that is shown is compared and checked: findings are counted then, since decisions of earlier runs may hide some. */
+  /** False until all that is shown is compared and checked. Findings are counted only then, since earlier decisions may hide some. */
   isComplete(): boolean {
     return this.#isComplete;
   }
@@ -78,39 +195,58 @@ export class FindingStore implements Disposable {
     return this.#shown.flatMap(({ shown }) => shown);
   }
 
-  /** What earlier runs reported and the shown ones do not. */
+  /** Findings that only earlier runs report. */
   absent(): readonly ShownFinding[] {
     return this.#shown.flatMap(({ absent = [] }) => absent);
   }
 
-  /** A finding that is shown, by its run's local id and its `Finding.index`. */
+  /** A shown finding, by the local ID of its run and its `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
-    const isIt = ({ run, finding }: ShownFinding): boolean => run.id === runId && finding.index === index;
-    // Without a copy of all of them: a command on many findings looks each of them up.
+    const isWanted = ({ run, finding }: ShownFinding): boolean => run.id === runId && finding.index === index;
+    // No copy of all findings: a command on many findings looks each of them up.
     for (const { shown, absent = [] } of this.#shown) {
-      const found = shown.find(isIt) ?? absent.find(isIt);
+      const found = shown.find(isWanted) ?? absent.find(isWanted);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  /** What the runs that tried one pair for a finding about code tell of it, the latest first. */
-  confirmationsOf({ identity }: Pick<ShownFinding, 'identity'>): Promise<readonly Confirmation[]> {
-    return readConfirmations(identity.fingerprint, this.#deps);
-  }
-
-  /** Why a run's findings could not be read the last time; undefined when they could. */
+  /** Why the last reading of a run's findings failed. */
   failureOf(runId: string): Failure | undefined {
     return this.#failures.get(runId);
   }
 
-  /** Shows a run's findings in its folders until another of its subject is chosen or ends with findings; a run without findings changes nothing. */
+  /** All findings of a run, assessed, whether they are shown or not. A file that cannot be read gives a `failure`. */
+  read(run: Run): Promise<ShownRun> {
+    return this.#enqueue(async () => {
+      const found = await this.#loadRun(run, false);
+      await this.#assess(found);
+      return toShownRun(found);
+    });
+  }
+
+  /** Shown findings with their places by the present files. */
+  async placeNow<T extends Pick<ShownFinding, 'finding' | 'places'>>(
+    findings: readonly T[],
+  ): Promise<readonly T[]> {
+    const wanted = new Set(findings.map(({ finding }) => finding));
+    const found = await Promise.all(this.#loaded.map((each) => each.placesNow(wanted)));
+    const places = new Map(found.flatMap((each) => [...each]));
+    return findings.map((each) => ({ ...each, places: places.get(each.finding) ?? each.places }));
+  }
+
+  /** The runs that tested a finding's pair on a live application, latest first. */
+  confirmationsOf({ identity }: Pick<ShownFinding, 'identity'>): Promise<readonly Confirmation[]> {
+    return readConfirmations(identity.fingerprint, this.#deps);
+  }
+
+  /** Shows a run's findings in its folders until another run of its subject is chosen or ends with findings. Ignores a run without findings. */
   async show({ id }: Run): Promise<void> {
     const { runs } = this.#deps;
     const run = runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
     await allowReading(runs.folderOf(id));
-    // The same runs may be shown as before, but not compared.
+    // The end of a comparison changes verdicts, even where the same runs stay shown.
     const force = this.#compared !== undefined;
     this.#compared = undefined;
     this.#choices.choose(run, runs.all());
@@ -124,33 +260,12 @@ export class FindingStore implements Disposable {
     await this.load();
   }
 
-  /** Decides about findings, for everyone who shares their folders' decisions. Gives and throws what `TriageStore.set` does. */
-  setTriage(
-    shown: readonly ShownFinding[],
-    state: TriageState,
-    note: string,
-    more?: Pick<TriageDecision, 'until' | 'via'>,
-  ): Promise<TakeBack> {
-    const isTakenBack = state === 'open' && note === '';
-    // Else a decision about the finding of an earlier run would hold again.
-    const inAllRuns = shown.flatMap((each) =>
-      [each.identity, ...(each.sameAs ?? [])].map((identity) => ({ ...each, identity })),
-    );
-    const subjects = (isTakenBack ? inAllRuns : shown).flatMap(toSubjects);
-    return this.#deps.triage.set(subjects, state, note, more);
-  }
-
-  /** Takes decisions over as `TriageStore.takeOver` does. */
-  takeOver(decisions: DecisionsByFolder): Promise<void> {
-    return this.#deps.triage.takeOver(decisions);
-  }
-
-  /** The run with all findings before a run, of the same folders; none for or among findings of unknown origin. */
+  /** The latest earlier run of the same folders and subject that has all its findings. */
   baselineOf(run: Run): Run | undefined {
     return baselineAmong(this.#deps.runs.all(), run);
   }
 
-  /** Shows a run's findings compared with another run's, until other findings are shown. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
+  /** Shows a run compared with a chosen run, until other findings are shown. For a file that cannot be read, throws why, with the run's ID as `subject`. */
   async showComparison(run: Run, baseline: Run): Promise<void> {
     for (const each of [run, baseline]) {
       const { failure } = await this.read(each);
@@ -164,159 +279,44 @@ export class FindingStore implements Disposable {
   /** What `showComparison` shows. */
   comparison(): Comparison | undefined {
     const { run, baseline } = this.#compared ?? {};
-    const found = this.#shown.find((each) => each.run.id === run?.id);
+    const found = this.#shown.find((shown) => shown.run.id === run?.id);
     if (found?.baseline === undefined || found.baseline.id !== baseline?.id) return undefined;
-    const absent = found.absent?.filter((each) => each.run.id === baseline.id);
+    const absent = found.absent?.filter((shown) => shown.run.id === baseline.id);
     return { ...found, baseline: found.baseline, absent };
   }
 
-  /** From now on, paths of a folder's findings that start with `prefix` start in `to`, a folder in it. Throws `outsideFolder`. */
+  /** Decides about findings, for everyone who shares their folders' decisions. Returns and throws what `TriageStore.set` does. */
+  setTriage(
+    shown: readonly ShownFinding[],
+    state: TriageState,
+    note: string,
+    more?: Pick<TriageDecision, 'until' | 'via'>,
+  ): Promise<TakeBack> {
+    const isTakenBack = state === 'open' && note === '';
+    // Else a decision about the same finding of an earlier run would hold again.
+    const inAllRuns = shown.flatMap((each) =>
+      [each.identity, ...(each.sameAs ?? [])].map((identity) => ({ ...each, identity })),
+    );
+    const subjects = (isTakenBack ? inAllRuns : shown).flatMap(toTriageSubjects);
+    return this.#deps.triage.set(subjects, state, note, more);
+  }
+
+  /** Maps paths of a folder's findings that start with `prefix` to `to`, a folder in it. Throws `outsideFolder`. */
   async mapPaths(folder: string, prefix: string, to: string): Promise<void> {
     await addMapping(this.#deps.mappings, folder, prefix, to);
     await this.load({ force: true });
   }
 
-  /** Whether `mapPaths` holds for a folder. */
   hasMappings(folder: string): boolean {
     return mappingsOf(this.#deps.mappings, folder).length > 0;
   }
 
-  /** Undoes `mapPaths` for a folder. */
   async forgetMappings(folder: string): Promise<void> {
     await forgetMappings(this.#deps.mappings, folder);
     await this.load({ force: true });
   }
 
-  /** Loads the runs that should be shown by now; those that are shown already only when `force` is true, when they could not be read, or when their files were downloaded again. */
-  load({ force = false } = {}): Promise<void> {
-    this.#mustForce ||= force;
-    return this.#enqueue(() => this.#loadChosen());
-  }
-
-  /** Re-places findings in files that were written or edited, and in files and folders that were created or deleted; loads again when a finding without a place may be in one of these. Absolute paths. */
-  rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string> = new Set()): Promise<void> {
-    return this.#enqueue(async () => {
-      if (this.#loaded.some((each) => each.isMissing(createdOrDeleted))) {
-        this.#mustForce = true;
-        return this.#loadChosen();
-      }
-      if ([...changed, ...createdOrDeleted].some((path) => ownersNames.has(basename(path))))
-        for (const each of this.#loaded) this.#isChanged = (await each.readOwners(true)) || this.#isChanged;
-      const rePlaced = await Promise.all(this.#loaded.map((each) => each.rePlace(changed, createdOrDeleted)));
-      this.#isChanged ||= rePlaced.includes(true);
-    });
-  }
-
-  /** These findings, which are shown, with their places by the files as they are now. */
-  async placeNow<T extends Pick<ShownFinding, 'finding' | 'places'>>(
-    some: readonly T[],
-  ): Promise<readonly T[]> {
-    const wanted = new Set(some.map(({ finding }) => finding));
-    const found = await Promise.all(this.#loaded.map((each) => each.placesNow(wanted)));
-    const places = new Map(found.flatMap((each) => [...each]));
-    return some.map((each) => ({ ...each, places: places.get(each.finding) ?? each.places }));
-  }
-
-  /** All of a run's findings with what is known of them, whether they are shown or not; a file that cannot be read gives a `failure`. */
-  async read(run: Run): Promise<ShownRun> {
-    return toShownRun(
-      await this.#enqueue(async () => {
-        const found = await this.#get(run, false);
-        await this.#assess(found);
-        return found;
-      }),
-    );
-  }
-
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
-  }
-
-  async #loadChosen(): Promise<void> {
-    const force = this.#mustForce;
-    this.#mustForce = false;
-    const chosen = this.#choices.runsToShow(this.#deps.runs.all(), this.#deps.isOpenHere);
-    const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
-    if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
-    // It may have been removed.
-    const baseline = this.#compared && this.#deps.runs.get(this.#compared.baseline.id);
-    if (baseline === undefined || !hasFindings(baseline)) this.#compared = undefined;
-    const byFolder = new Map([...chosen].map(([folder, run]) => [folder, run?.id]));
-    const [before, byFolderBefore] = [this.#loaded, this.#byFolder];
-    const showEarly = (early: RunFindings): void => {
-      const others = this.#loaded.filter(({ run }) => runs.some(({ id }) => id === run.id));
-      this.#loaded = [...others, early];
-      this.#byFolder = byFolder;
-      this.#isComplete = false;
-      this.#isChanged = true;
-      this.#fireIfChanged();
-    };
-    const loaded = await Promise.all(runs.map((run) => this.#get(run, force, showEarly)));
-    const isOther = loaded.some((each) => !before.some(({ run }) => run.id === each.run.id));
-    this.#isChanged ||=
-      loaded.length !== before.length ||
-      loaded.some((each, at) => each !== before[at]) ||
-      !isDeepStrictEqual(byFolder, byFolderBefore);
-    this.#byFolder = byFolder;
-    this.#loaded = loaded;
-    // Others may have decided while the runs were read.
-    this.#decide();
-    // The findings first: to compare them takes as long as there are runs.
-    if (isOther) {
-      this.#isComplete = false;
-      this.#fireIfChanged();
-    }
-    try {
-      for (const each of loaded) await this.#assess(each);
-    } finally {
-      this.#isChanged ||= !this.#isComplete;
-      this.#isComplete = true;
-    }
-  }
-
-  /** The findings of a run as they are held; loaded when they are not held, could not be read or were downloaded again. */
-  async #get(run: Run, force: boolean, showEarly?: (early: RunFindings) => void): Promise<RunFindings> {
-    const now = this.#deps.runs.get(run.id) ?? run;
-    const former = this.#loaded.find((each) => each.run.id === run.id);
-    const isCurrent = !force && former?.failure === undefined && isSameRun(former?.run, now);
-    const found = isCurrent && former ? former : await RunFindings.load(now, this.#deps, former, showEarly);
-    if (found.rename(now)) this.#isChanged ||= found === former;
-    this.#isChanged ||= this.#failures.get(run.id)?.kind !== found.failure?.kind;
-    this.#failures.set(run.id, found.failure);
-    return found;
-  }
-
-  /** Compares the findings of a run with those of earlier ones, and then checks their evidence. */
-  async #assess(found: RunFindings): Promise<void> {
-    const all = this.#deps.runs.all();
-    const { run } = found;
-    const chosen = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
-    const compared = chosen && (this.#deps.runs.get(chosen.id) ?? chosen);
-    const isOther = (other: Run): boolean => runIdOf(other) === undefined || runIdOf(other) !== runIdOf(run);
-    const earlier =
-      compared === undefined
-        ? earlierRuns(all, run)
-        : [compared, ...earlierRuns(all, compared).filter(isOther)];
-    const isCompared = await found.compare(earlier, compared?.id ?? this.baselineOf(run)?.id);
-    const isChecked = await found.checkEvidence();
-    const isOwned = await found.readOwners();
-    if (isCompared || isChecked || isOwned) this.#isChanged ||= this.#loaded.includes(found);
-  }
-
-  #decide(): void {
-    for (const each of this.#loaded) this.#isChanged = each.decide() || this.#isChanged;
-  }
-
-  #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(work).finally(() => this.#fireIfChanged());
-    this.#queue = done.catch(() => undefined); // the caller gets the error
-    return done;
-  }
-
-  #fireIfChanged(): void {
-    if (!this.#isChanged) return;
-    this.#isChanged = false;
-    this.#shown = this.#loaded.map((each) => toShownRun(each, this.#byFolder));
-    this.#changed.fire();
   }
 }

@@ -3,54 +3,45 @@ import { compact } from './drift/lineText.ts';
 import { type Finding, isLiveFinding } from './finding.ts';
 import type { SentPath } from './place/resolver.ts';
 
-/** The version of the scheme of fingerprints, so that those of two schemes are never taken for each other. */
+/** Part of each fingerprint, so that fingerprints of two schemes never match. */
 const scheme = '1';
 const maxSnippet = 10_000;
-/** A shorter line, such as a lone brace, stands anywhere. */
+/** Characters. A shorter line, such as a lone brace, occurs anywhere. */
 const minLine = 6;
 
-/**
- * What distinguishes a finding from others, in its own run and in others. It depends on the findings file and on what was sent alone, so that it is the
- * same on every machine that knows both.
- */
+/** Identifies a finding within its run and across runs. Depends only on the findings file and on what was sent, so it is the same on every machine. */
 export interface Identity {
-  /** A hash of kind, path and quoted code, white space aside; of a live application, of perspective, feature, method and address without its query. Two findings that differ in none of these share it. */
+  /** Hash of kind, path, and quoted code without white space; for a live finding, of `liveSpotOf`. Similar findings may share it. */
   readonly fingerprint: string;
-  /** The same without the code. */
+  /** The same hash without the code. */
   readonly spot: string;
   readonly title: string;
-  /** What makes it unique among those of its kind and path in its run: the code as quoted, or code and title together; `live` is that of a finding of a live application. */
+  /** Why it is unique in its run: by its quoted code, by code and title, or, as a live finding, by `live` spot and title. */
   readonly only: readonly ('code' | 'title' | 'live')[];
-  /** The service's ID of the run, else the local one; and the position in its findings file. */
+  /** The service's run ID, else the local one. */
   readonly run: string;
   readonly index: number;
 }
 
-/**
- * Whether two findings are surely the same: a decision about one holds for the other. Of two runs, the quoted code says so where each run has it once, and code
- * and title together where they are of a live application.
- */
-export function isSameFinding(one: Identity, other: Identity): boolean {
-  if (one.fingerprint !== other.fingerprint) return false;
-  if (one.run === other.run) return one.index === other.index;
-  return isOnlyBy('code', one, other) || (one.title === other.title && isOnlyBy('live', one, other));
+/** Whether two findings are surely the same, so that a decision about one holds for the other. Across runs, both must be unique by code or, live, by title. */
+export function isSameFinding(a: Identity, b: Identity): boolean {
+  if (a.fingerprint !== b.fingerprint) return false;
+  if (a.run === b.run) return a.index === b.index;
+  return areUniqueBy('code', a, b) || (a.title === b.title && areUniqueBy('live', a, b));
 }
 
-/** Whether two findings of two runs are the same if their lines are. */
-export function isSameByTitle(one: Identity, other: Identity): boolean {
+/** Whether two findings of different runs are the same, provided that their lines are. */
+export function isSameByTitle(a: Identity, b: Identity): boolean {
   return (
-    one.run !== other.run &&
-    one.fingerprint === other.fingerprint &&
-    one.title === other.title &&
-    isOnlyBy('title', one, other)
+    a.run !== b.run && a.fingerprint === b.fingerprint && a.title === b.title && areUniqueBy('title', a, b)
   );
 }
 
-function isOnlyBy(way: Identity['only'][number], ...both: readonly Identity[]): boolean {
-  return both.every(({ only }) => only.includes(way));
+function areUniqueBy(way: Identity['only'][number], a: Identity, b: Identity): boolean {
+  return a.only.includes(way) && b.only.includes(way);
 }
 
-/** The identities of a run's findings, in their order; `sentPaths` are what they are about. */
+/** One for each finding, in order; `sentPaths` has what each is about. */
 export function* identitiesOf(
   findings: readonly Finding[],
   sentPaths: readonly SentPath[],
@@ -61,16 +52,14 @@ export function* identitiesOf(
     drafts.push(draftOf(finding, sentPaths[at], run));
     yield;
   }
-  const keys = countsOf(drafts, keyOf);
-  const titles = countsOf(drafts, (draft) => `${keyOf(draft)}\0${draft.identity.title}`);
-  // An empty title distinguishes nothing.
-  const isOnlyTitled = (draft: Draft): boolean =>
-    draft.identity.title !== '' && titles.get(`${keyOf(draft)}\0${draft.identity.title}`) === 1;
+  const byKey = Map.groupBy(drafts, keyOf);
+  const byTitle = Map.groupBy(drafts, titledKeyOf);
   return drafts.map((draft) => {
-    const only: Identity['only'] = [
-      ...(keys.get(keyOf(draft)) === 1 && draft.isQuoted ? (['code'] as const) : []),
-      ...(isOnlyTitled(draft) ? [draft.isLive ? ('live' as const) : ('title' as const)] : []),
-    ];
+    const only: Identity['only'][number][] = [];
+    if (draft.isQuoted && byKey.get(keyOf(draft))?.length === 1) only.push('code');
+    // An empty title distinguishes nothing.
+    if (draft.identity.title !== '' && byTitle.get(titledKeyOf(draft))?.length === 1)
+      only.push(draft.isLive ? 'live' : 'title');
     return { ...draft.identity, only };
   });
 }
@@ -78,7 +67,7 @@ export function* identitiesOf(
 /** A finding before it is compared with the others of its run. */
 interface Draft {
   readonly identity: Omit<Identity, 'only'>;
-  /** Equal code in two folders is two findings. */
+  /** Equal code in two folders makes two findings. */
   readonly folder: string;
   readonly isQuoted: boolean;
   readonly isLive: boolean;
@@ -91,8 +80,8 @@ function draftOf(finding: Finding, sentPath: SentPath | undefined, run: string):
   const isLive = finding.places.length === 0 && isLiveFinding(finding);
   const spot = isLive ? liveSpotOf(finding) : [kind, path];
   const identity = {
-    fingerprint: `${scheme}:${digits([...spot, compact(snippet)], 32)}`,
-    spot: digits(spot, 32),
+    fingerprint: `${scheme}:${digestOf([...spot, compact(snippet)])}`,
+    spot: digestOf(spot),
     title: finding.title,
     run,
     index: finding.index,
@@ -109,23 +98,21 @@ function kindOf({ cwes: [cwe], title }: Finding): string {
   return cwe === undefined ? title : `CWE-${String(cwe)}`;
 }
 
-/** Perspective (else kind), feature, method, and the path of the address: the values of its query are those of one request. */
+/** Perspective (else kind), feature, method, and path of the URL. The query is left out, since its values belong to one request. */
 function liveSpotOf(finding: Finding): readonly string[] {
   const { perspective = kindOf(finding), feature = '', method = '', url = '' } = finding;
   const path = URL.parse(url)?.pathname ?? url.split(/[?#]/, 1)[0] ?? '';
   return [perspective, feature, method, path];
 }
 
-function digits(parts: readonly string[], length: number): string {
-  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, length);
+function digestOf(parts: readonly string[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
 }
 
 function keyOf({ identity, folder }: Draft): string {
   return `${identity.fingerprint}\0${folder}`;
 }
 
-function countsOf<T>(all: readonly T[], nameOf: (one: T) => string): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const each of all) counts.set(nameOf(each), (counts.get(nameOf(each)) ?? 0) + 1);
-  return counts;
+function titledKeyOf(draft: Draft): string {
+  return `${keyOf(draft)}\0${draft.identity.title}`;
 }

@@ -1,5 +1,5 @@
 import type { Failure, Run } from '../run/state/run.ts';
-import { shownAs } from './chooseRun.ts';
+import { folderSubjectKey } from './chooseRun.ts';
 import type { Verdict } from './compare/verdict.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place } from './finding.ts';
@@ -9,11 +9,11 @@ import type { EvidenceOfPlaces } from './place/evidence.ts';
 import type { TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './view/owners.ts';
 
-/** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was reported. */
+/** A place in a file of this machine. Lines are 1-based and present, and absent when unknown; columns are there only if the line is the reported one. */
 export interface ShownPlace {
   /** Absolute. */
   readonly file: string;
-  /** The folder it lies in, as the run's target names it. */
+  /** As the run's target names it. */
   readonly folder: string;
   /** Relative to its folder, with `/`. */
   readonly path: string;
@@ -21,78 +21,76 @@ export interface ShownPlace {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** The place as the findings file reports it. */
+  /** From the findings file. */
   readonly reported: Place;
-  /** What became of the code there since it was scanned. */
+  /** How the code there changed since it was scanned. */
   readonly drift: Drift;
 }
 
-/** A finding with its run and those of its places that are files here, in their order: the first stands for it, whether it is the main one or not. */
+/** A finding with those of its places that have a file on this machine, in their order. The first stands for the finding, even if it isn't the main one. */
 export interface ShownFinding {
   readonly run: Run;
   readonly finding: Finding;
   readonly places: readonly ShownPlace[];
-  /** The folder it is about, whatever is on the disk: see `SentPath`. */
+  /** See `SentPath`; independent of the disk. */
   readonly folder: string | undefined;
-  /** Distinguishes the finding from others, in its run and in others. */
   readonly identity: Identity;
   readonly triage: TriageDecision;
-  /** A decision of an earlier run that may be about another finding, or may not hold any more: the finding is open, and a person has to check. */
+  /** An earlier decision that may be about another finding, or may no longer hold: the finding is open, and a person has to check. */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** The finding in earlier runs, the latest first: decisions about these hold for it. Absent until it is compared, and where there are none. */
+  /** The same finding in earlier runs, latest first, whose decisions hold for it. Absent until compared, and where there are none. */
   readonly sameAs?: readonly Identity[] | undefined;
-  /** Absent until it is compared, and where earlier runs say nothing of it. */
+  /** Absent until compared, and where earlier runs say nothing. */
   readonly verdict?: Verdict | undefined;
-  /** Whether what its places quote was sent; absent until that is checked. */
+  /** Absent until checked. */
   readonly evidence?: EvidenceOfPlaces | undefined;
-  /** Who owns the file of its main place; absent until that is known, and where no CODEOWNERS file says it. */
+  /** Of the main place's file, by CODEOWNERS. Absent until known, and where no such file covers it. */
   readonly owners?: readonly string[] | undefined;
 }
 
-/** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
+/** A run with its findings, or why they cannot be read. In the view, only findings of the folders that show this run. */
 export interface ShownRun {
   readonly run: Run;
   readonly shown: readonly ShownFinding[];
   readonly cut?: Cut | undefined;
   readonly failure?: Failure | undefined;
-  /** How many files with findings are not as they were scanned. */
+  /** The number of files with findings that differ from what was scanned. */
   readonly changedFiles?: number | undefined;
-  /** What earlier runs of its folders reported and this one does not, each with its verdict. */
+  /** Findings that only earlier runs of its folders report. */
   readonly absent?: readonly ShownFinding[] | undefined;
-  /** The run before it that verdicts begin with, and of how many of that one's findings where not of all. */
+  /** The run that it is compared with first, and how many of that run's findings are known, if not all. */
   readonly baseline?: Run | undefined;
   readonly baselineCut?: Cut | undefined;
-  /** What was not read of CODEOWNERS files. */
+  /** Parts of CODEOWNERS files that were not read. */
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
-}
-
-/** True for a finding whose main place is no file here, though others of its places may be. */
-export function lacksMainPlace({
-  finding: {
-    places: [main],
-  },
-  places,
-}: ShownFinding): boolean {
-  return main !== undefined && !places.some(({ reported }) => reported === main);
 }
 
 type Placed = Pick<ShownFinding, 'run' | 'finding' | 'folder' | 'places'>;
 
-/** The folder that a finding is about, else the one in which its main place was found; undefined when neither is known. */
-export function folderOf({ finding, folder, places }: Placed): string | undefined {
-  return folder ?? places.find(({ reported }) => reported === finding.places[0])?.folder;
+/** The main place, if its file is on this machine. */
+export function mainPlaceOf({ finding, places }: Pick<Placed, 'finding' | 'places'>): ShownPlace | undefined {
+  return places.find(({ reported }) => reported === finding.places[0]);
 }
 
-/** The folders whose decisions count for a finding: its own, and all folders of its run when it is in none of them. */
+/** True if the main place has no file on this machine, though other places may have one. */
+export function lacksMainPlace(shown: ShownFinding): boolean {
+  return shown.finding.places.length > 0 && mainPlaceOf(shown) === undefined;
+}
+
+/** The folder that a finding is about, else the folder of its main place. */
+export function folderOf(shown: Placed): string | undefined {
+  return shown.folder ?? mainPlaceOf(shown)?.folder;
+}
+
+/** The folders whose decisions count for a finding: its own folder, or all folders of its run if it is in none of them. */
 export function decisionFolders(shown: Placed): readonly string[] {
-  const { targets } = shown.run;
-  const own = folderOf(shown);
-  const isOwn = own !== undefined && targets.some(({ folder }) => folder === own);
-  return isOwn ? [own] : targets.map(({ folder }) => folder);
+  const folders = shown.run.targets.map(({ folder }) => folder);
+  const folder = folderOf(shown);
+  return folder !== undefined && folders.includes(folder) ? [folder] : folders;
 }
 
-/** A finding as it is decided about, in each folder whose decisions count for it; `path` is for people who read the file. */
-export function toSubjects(
+/** What a decision about a finding is stored for: one subject in each folder whose decisions count. */
+export function toTriageSubjects(
   shown: ShownFinding,
 ): { readonly folder: string; readonly identity: Identity; readonly path: string }[] {
   const { identity, finding, places } = shown;
@@ -100,20 +98,20 @@ export function toSubjects(
   return decisionFolders(shown).map((folder) => ({ folder, identity, path }));
 }
 
-/** A run as it is now; given the run that each folder shows of its subject, by `shownAs`, without the findings of folders that show another one. */
+/** A snapshot of a run, without findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. */
 export function toShownRun(
   { run, shown, cut, failure, changedFiles, absent = [], baseline, baselineCut, ownersGaps }: ShownRun,
-  chosen: ReadonlyMap<string, string | undefined> = new Map(),
+  runIds: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
-  // What an earlier run reported may lie in a folder that is none of this run's.
+  // A finding of an earlier run may lie in a folder that this run does not have.
   const folders = new Set([...shown, ...absent].map(folderOf));
-  const elsewhere = new Set(
+  const hiddenFolders = new Set(
     [...folders].filter((folder) => {
-      const key = shownAs(run, folder ?? '');
-      return chosen.has(key) && chosen.get(key) !== run.id;
+      const key = folderSubjectKey(run, folder ?? '');
+      return runIds.has(key) && runIds.get(key) !== run.id;
     }),
   );
-  const isShown = (each: ShownFinding): boolean => !elsewhere.has(folderOf(each));
+  const isShown = (finding: ShownFinding): boolean => !hiddenFolders.has(folderOf(finding));
   const facts = { run, cut, failure, changedFiles, baseline, baselineCut, ownersGaps };
   return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }

@@ -28,7 +28,7 @@ type Tool = vscode.LanguageModelTool<object>;
 export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   const t = vscode.l10n.t;
   const reading = readingTools({
-    findings: () => ({ runs: findings.folders(), place: (some) => Promise.resolve(some) }),
+    findings: () => ({ runs: findings.shownRuns(), place: (some) => Promise.resolve(some) }),
     runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
     clock,

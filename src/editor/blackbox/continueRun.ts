@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { readIfThere } from '../../core/files.ts';
 import { isItsPair, pairsToContinue } from '../../core/features/chosenPairs.ts';
-import { isOnePair } from '../../core/findings/chooseRun.ts';
+import { testsOnePair } from '../../core/findings/chooseRun.ts';
 import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type ApplicationInput, creditLimits, sharedInput } from '../../core/workflows/application.ts';
@@ -92,7 +92,7 @@ function onePairMembers(
   run: Run,
   pairs: Pairs,
 ): Pick<BlackboxStart, 'continuesOnePair' | 'confirms' | 'label'> {
-  if (pairs === 'all' || pairs.length !== 1 || !isOnePair(run)) return {};
+  if (pairs === 'all' || pairs.length !== 1 || !testsOnePair(run)) return {};
   return {
     continuesOnePair: true,
     ...(isItsPair(run, pairs) && { confirms: run.confirms, label: run.label }),

@@ -250,7 +250,7 @@ export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> 
 
 /** The shown run whose findings cannot be read, else one with findings that a person picks. */
 export function pickUnreadRun({ runs, findings }: FindingStores): Promise<Run | undefined> {
-  const unread = findings.folders().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
+  const unread = findings.shownRuns().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
   const all = runs.all().filter(hasFindings);
   return pickRun(unread.length > 0 ? unread : all, vscode.l10n.t('Open Findings File'));
 }

@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import type { FindingStore } from '../../core/findings/findingStore.ts';
 import {
   importRun,
   type ImportTarget,
@@ -9,6 +8,7 @@ import {
   undecidedBy,
 } from '../../core/findings/importExport/importFile.ts';
 import { badImport, type Decision, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
+import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { type Folder, pickFolder } from '../folders.ts';
@@ -20,6 +20,7 @@ import type { FindingStores } from './findingArguments.ts';
 
 /** What an import needs; no request goes to the service. */
 export interface ImportDeps extends FindingStores {
+  readonly triage: TriageStore;
   readonly clock: Clock;
   /** The parsing worker's entry. */
   readonly parseWorkerFile: string;
@@ -51,7 +52,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await deps.findings.show(run);
   await focusView('findings');
   void showInformation(t('{0} imported from {1}.', countShown(imported.findings, imported.cut), fileName));
-  await offerDecisions(run, imported.decisions, deps.findings);
+  await offerDecisions(run, imported.decisions, deps);
 }
 
 /** The folders that findings belong to, in the order of the file: those of the same name, else those that a person picks. Undefined when they cancel. */
@@ -108,7 +109,7 @@ async function askFor(
 async function offerDecisions(
   run: Run,
   decisions: readonly Decision[],
-  findings: FindingStore,
+  { findings, triage }: ImportDeps,
 ): Promise<void> {
   const t = vscode.l10n.t;
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
@@ -120,5 +121,5 @@ async function offerDecisions(
     countFindings(count),
   );
   if ((await showInformation(message, take, t('Leave Findings Open'))) === take)
-    await findings.takeOver(byFolder);
+    await triage.importDecisions(byFolder);
 }

@@ -11,7 +11,7 @@ import { showInformation, showWarning } from '../showMessage.ts';
 /** Asks for the folder that the paths of findings without a place are relative to, and asks again with the number of findings that this would place. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const t = vscode.l10n.t;
-  const targets = findings.folders().flatMap(({ run }) => run.targets);
+  const targets = findings.shownRuns().flatMap(({ run }) => run.targets);
   const folders = [...new Set(targets.map(({ folder }) => folder))];
   const mapped = folders.filter((folder) => findings.hasMappings(folder));
   const lost = findings.all().filter(lacksMainPlace);

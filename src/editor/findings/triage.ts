@@ -233,7 +233,7 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
     countFindings(count),
   );
   if ((await showInformation(message, copy, t('Leave Findings Open'))) === copy)
-    await triage.takeOver(lacking);
+    await triage.importDecisions(lacking);
 }
 
 /** Warns once about each file that cannot be read, and again if it becomes unreadable again. */

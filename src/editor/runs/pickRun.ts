@@ -83,7 +83,7 @@ export function pickShownRun(
   title: string,
   none?: string,
 ): Promise<Run | undefined> {
-  const shown = findings.folders().map(({ run }) => run);
+  const shown = findings.shownRuns().map(({ run }) => run);
   const candidates = (shown.length > 0 ? shown : runs.all()).filter((run) => hasArtifact(run, artifact));
   const noReport = vscode.l10n.t('The findings shown here came without a report.');
   return pickRun(candidates, title, shown.length > 0 && artifact === 'report' ? noReport : none);

@@ -195,7 +195,7 @@ describe('what is said of findings and runs', () => {
     assert.equal(stateWith(ended), 'zero');
     assert.equal(stateWith(ended, unpacked), 'zeroInPart');
     assert.equal(stateWith(runOf.aborted), 'zeroInPart');
-    const findings = { comparison: () => undefined, folders: () => [{ run: ended, shown: [] }] };
+    const findings = { comparison: () => undefined, shownRuns: () => [{ run: ended, shown: [] }] };
     const [line = ''] = describeRuns(findings as Partial<FindingStore> as FindingStore);
     assert.match(line, /^0 findings in 239 uploaded files\. · shop · /);
   });
@@ -213,7 +213,7 @@ describe('what is said of findings and runs', () => {
     openFolder();
     const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
     const filtering = new Filtering(memory, memory);
-    const findings = Object.assign(storeOf(), { folders: () => [], comparison: () => undefined });
+    const findings = Object.assign(storeOf(), { shownRuns: () => [], comparison: () => undefined });
     const runs = { all: () => [runOf.running], onDidChange: findings.onDidChange } as unknown as RunStore;
     const view = {} as unknown as vscode.TreeView<OutlineNode>;
     try {
@@ -258,7 +258,7 @@ describe('what is said of findings and runs', () => {
       return { ...run, createdAt: at, ...(label === undefined ? {} : { label }) };
     }) as [Run, Run];
     const folders = [{ run: before, shown: [] }];
-    const findings = { comparison: () => undefined, folders: () => folders };
+    const findings = { comparison: () => undefined, shownRuns: () => folders };
     assert.deepEqual(describeRuns(findings as unknown as FindingStore), [
       `0 findings. · ${path.basename(shop)} · run “Before the fix”`,
     ]);
@@ -282,7 +282,7 @@ describe('what is said of findings and runs', () => {
     ) as [Run, Run];
     const runs = { all: () => [other, shown] } as unknown as RunStore;
     const folders = [{ run: shown, shown: [] }];
-    const findings = { folders: () => folders } as unknown as FindingStore;
+    const findings = { shownRuns: () => folders } as unknown as FindingStore;
     assert.equal(await pickShownRun({ runs, findings }, 'report', 'Open Report'), shown);
     const messages = watchMessages();
     folders[0]!.run = runOf.failed;
@@ -358,7 +358,7 @@ describe('what is said of findings and runs', () => {
       return { ...shown, finding: { ...shown.finding, places: reported } };
     };
     const mapAmong = (...all: ShownFinding[]): Promise<void> =>
-      mapFindingPaths(Object.assign(storeOf(...all), { folders: () => [] }));
+      mapFindingPaths(Object.assign(storeOf(...all), { shownRuns: () => [] }));
     await mapAmong(found(0));
     assert.deepEqual(titles, []);
     await mapAmong(found(0), found(1));

@@ -89,7 +89,7 @@ test('a findings file that cannot be read says so and takes nothing else with it
   await fixture.addRun(['tool'], finding('fine'));
   assert.deepEqual(titles(fixture), ['fine']);
   assert.deepEqual(
-    fixture.store.folders().map(({ failure }) => failure?.kind),
+    fixture.store.shownRuns().map(({ failure }) => failure?.kind),
     [undefined, 'malformedFindings'],
   );
 });

@@ -61,7 +61,7 @@ test('what happens to a file while the findings that point at it are read for th
 test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const run = await fixture.addRun(['shop'], '"nothing"');
-  const [first] = fixture.store.folders();
+  const [first] = fixture.store.shownRuns();
   assert.equal(first?.failure?.kind, 'malformedFindings');
   await writeFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'), finding('whole'));
   await fixture.runs.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
@@ -98,7 +98,7 @@ test('runs that are shown, or compared with, have the name that a person gave th
     await store.load();
   };
   await rename(run, 'nightly');
-  assert.deepEqual([store.folders()[0]?.run.label, store.all()[0]?.run.label], ['nightly', 'nightly']);
+  assert.deepEqual([store.shownRuns()[0]?.run.label, store.all()[0]?.run.label], ['nightly', 'nightly']);
   await store.showComparison(run, before);
   await rename(before, 'weekly');
   const { run: later, baseline } = store.comparison() ?? {};
@@ -127,14 +127,14 @@ test('a run that could not be read is read again when it is looked at or shown, 
   const file = path.join(runs.folderOf(run.id), 'findings.json');
   await rename(file, `${file}.away`);
   await store.load({ force: true });
-  assert.equal(store.folders()[0]?.failure?.kind, 'storage');
+  assert.equal(store.shownRuns()[0]?.failure?.kind, 'storage');
   let heard = 0;
   store.onDidChange(() => (heard += 1));
   await store.show(run);
   assert.equal(heard, 0);
   await runs.apply(run.id, { type: 'renamed', label: 'nightly', at: 9 });
   await store.load();
-  assert.equal(store.folders()[0]?.run.label, 'nightly');
+  assert.equal(store.shownRuns()[0]?.run.label, 'nightly');
   await rename(`${file}.away`, file);
   const { failure, shown } = await store.read(run);
   assert.deepEqual([failure, shown.length], [undefined, 1]);

@@ -68,7 +68,7 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
       if (kept?.marks !== marks) kept = { marks, load: once(() => loadFindings(own, stored, deps)) };
       const loaded = await kept.load();
       // A disk that failed may answer at the next call.
-      if (loaded.store.folders().some(({ failure }) => failure?.kind === 'storage')) kept = undefined;
+      if (loaded.store.shownRuns().some(({ failure }) => failure?.kind === 'storage')) kept = undefined;
       return toToolFindings(loaded, own.folders);
     },
     runs: readOwnRuns,
@@ -126,7 +126,7 @@ async function loadFindings(
     decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
     workerFile,
     isReadOnly: true,
-    isPlacedWhenAsked: true,
+    isPlacedOnDemand: true,
     ownersWithin: folder,
     log,
   });
@@ -154,7 +154,7 @@ async function toToolFindings(
       .filter((each) => isOwn(each) || folders.has(folderOf(each) ?? ''))
       .map((each) => withOwnPlaces(toToolFinding(each)));
   return {
-    runs: store.folders().map((run) => ({
+    runs: store.shownRuns().map((run) => ({
       ...run,
       shown: ownFindings(run.shown),
       absent: ownFindings(run.absent),

@@ -3,7 +3,7 @@ import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import { isContinued } from '../../run/state/continuedRuns.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
-import { goesOnWith, hasAllFindings, isOfSameFolders, isSameRun } from '../chooseRun.ts';
+import { continuesRun, hasAllFindings, isOfSameFolders, isSameRun } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import { normalKey } from '../../json.ts';
@@ -106,7 +106,7 @@ export async function traceBack(
       }
     }
     const paired = new Set([...pairs.values()].map(({ former }) => former));
-    if (goesOnWith(now.source.run, run)) predecessor = before.source;
+    if (continuesRun(now.source.run, run)) predecessor = before.source;
     if (canLack(now)) gone.push(...found.filter((each) => !paired.has(each)).map(toTrace));
   }
   for (const [at, trace] of gone.entries()) {

@@ -1,6 +1,6 @@
 import { inSlices } from '../../yieldingWork.ts';
 import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
-import { goesOnWith, hasFindings, isOnePair, subjectOf } from '../chooseRun.ts';
+import { continuesRun, hasFindings, testsOnePair, subjectOf } from '../chooseRun.ts';
 import { SEVERITIES, type Severity } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import type { Cut } from '../parse/parse.ts';
@@ -115,7 +115,7 @@ export async function traceTrend(
       traced.unshift({ run, limitations, reported: [], absent: [] });
       continue;
     }
-    const predecessor = sources.find((source) => goesOnWith(run, source.run));
+    const predecessor = sources.find((source) => continuesRun(run, source.run));
     sources.push(found.source);
     const former = new Map(chains.map((chain) => [chain.last, chain]));
     const pairs = await pairFindings(found.findings, [...former.keys()], decode);
@@ -194,7 +194,7 @@ function limitationsOf(run: Run, found: FindingsOfRun | undefined, allFolders: n
   return [
     ...(found === undefined ? [{ kind: 'unreadable' as const }] : []),
     ...(endedEarly(run) ? [{ kind: 'endedEarly' as const }] : []),
-    ...(isOnePair(run) ? [{ kind: 'onePair' as const }] : []),
+    ...(testsOnePair(run) ? [{ kind: 'onePair' as const }] : []),
     ...(found?.cut === undefined ? [] : [{ kind: 'cut' as const, cut: found.cut }]),
     ...(folders < allFolders ? [{ kind: 'fewerFolders' as const, folders, of: allFolders }] : []),
   ];

@@ -8,7 +8,7 @@ import { importedRun } from '../../run/state/newRun.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { visibleLine } from '../../visibleText.ts';
-import { toSubjects, type ShownFinding } from '../shownFinding.ts';
+import { toTriageSubjects, type ShownFinding } from '../shownFinding.ts';
 import { endAndVia, isUndecided, type TriageEntry } from '../triage/triage.ts';
 import type { DecisionsByFolder } from '../triage/triageStore.ts';
 import { badImport, type Decision, type ImportedFile, type ImportStart } from './readContent.ts';
@@ -92,7 +92,7 @@ export function undecidedBy(
     if (decision === undefined || !isUndecided(shown.triage)) continue;
     count += 1;
     const { state, note, at } = decision;
-    for (const { folder, ...subject } of toSubjects(shown)) {
+    for (const { folder, ...subject } of toTriageSubjects(shown)) {
       const entries = byFolder.get(folder) ?? [];
       entries.push({ ...subject, state, note, at, ...endAndVia(decision) });
       byFolder.set(folder, entries);

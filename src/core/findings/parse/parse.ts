@@ -145,7 +145,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
   return {
     index,
     id: ownId ?? makeId(title, places[0]),
-    isIdMade: ownId === undefined,
+    isGeneratedId: ownId === undefined,
     title,
     rule: firstHit(fields, RULE, toId),
     severity,

@@ -178,7 +178,7 @@ export class TriageStore {
   }
 
   /** Takes decisions over, for findings that have none by then; one dated in the future counts as made now. Throws what `set` throws. */
-  async takeOver(decisions: DecisionsByFolder): Promise<void> {
+  async importDecisions(decisions: DecisionsByFolder): Promise<void> {
     const now = this.#deps.clock.now();
     const some = new Map(
       [...decisions]

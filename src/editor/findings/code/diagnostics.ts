@@ -96,9 +96,9 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
 }
 
 /** What Problems shows of a finding as the link to its details. */
-function linkTextOf({ cwes: [cwe], id, isIdMade }: Finding): string {
+function linkTextOf({ cwes: [cwe], id, isGeneratedId }: Finding): string {
   if (cwe !== undefined) return `CWE-${String(cwe)}`;
-  return isIdMade === true ? vscode.l10n.t('details') : id;
+  return isGeneratedId === true ? vscode.l10n.t('details') : id;
 }
 
 function messageOf(finding: Finding, main: ShownPlace): string {

@@ -32,7 +32,7 @@ export function watchDrift({
 }): vscode.Disposable {
   let watches: vscode.Disposable | undefined;
   const follow = (): void => {
-    if (findings.folders().length > 0) watches ??= watchFiles(findings, log);
+    if (findings.shownRuns().length > 0) watches ??= watchFiles(findings, log);
     else {
       watches?.dispose();
       watches = undefined;

@@ -69,10 +69,10 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
     getTreeItem: (node) => toItem(node, filtered.passing.length <= maxExpanded),
   });
   const describe = (): void => {
-    const state = stateOf(findings.folders(), filtered, runs.all().filter(hasOpenFolder));
+    const state = stateOf(findings.shownRuns(), filtered, runs.all().filter(hasOpenFolder));
     describeFindings(lazy.view, state, filtered, deps);
     setContext('findingsView', state);
-    setContext('findingsShown', findings.folders().length > 0);
+    setContext('findingsShown', findings.shownRuns().length > 0);
     setContext('filtered', filtering.isActive());
     setContext('comparing', findings.comparison() !== undefined);
   };
@@ -236,7 +236,7 @@ export function describeRuns(findings: FindingStore): string[] {
       ...describeCut(baseline, baselineCut),
     ];
   }
-  return findings.folders().map(({ run, shown, failure, cut, changedFiles = 0, ownersGaps = [] }) => {
+  return findings.shownRuns().map(({ run, shown, failure, cut, changedFiles = 0, ownersGaps = [] }) => {
     const facts = [
       ...(shown.length === 0 && failure === undefined ? [describeZero(run)] : []),
       titleOf(run),

@@ -20,7 +20,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import type { TriageState } from '../../../../src/core/findings/triage/triage.ts';
-import { toSubjects } from '../../../../src/core/findings/shownFinding.ts';
+import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock, finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
@@ -116,7 +116,7 @@ async function decide(
   });
   fixture.open.add(path.join(fixture.root, 'shop'));
   await fixture.store.load();
-  await store.set(fixture.store.all().flatMap(toSubjects), state, 'Invented reason.');
+  await store.set(fixture.store.all().flatMap(toTriageSubjects), state, 'Invented reason.');
 }
 
 /** Everything below a folder: names and contents. */

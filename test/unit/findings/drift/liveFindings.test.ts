@@ -60,7 +60,7 @@ test('a file in another encoding is compared as the editor reads it', async (t) 
   assert.deepEqual(drift(), [['same', 2]]);
   await edit(file, text);
   assert.deepEqual(drift(), [['same', 2]]);
-  assert.equal(store.folders()[0]?.changedFiles, 0);
+  assert.equal(store.shownRuns()[0]?.changedFiles, 0);
   await edit(file, `// 前\n${text}`);
   assert.deepEqual(drift(), [['moved', 3]]);
 });
@@ -125,7 +125,7 @@ test('without the scanned text nothing is claimed, yet lines are followed', asyn
   await writeFile(other, `${above}one\ntwo\nthree\n`);
   await edit(other, undefined);
   assert.equal(seen(), 'unknown 52');
-  assert.equal(store.folders()[0]?.changedFiles, 0);
+  assert.equal(store.shownRuns()[0]?.changedFiles, 0);
   await store.load({ force: true });
   assert.equal(seen(), 'unknown 52', 'other files may have come or gone, these lines have not');
 });
@@ -166,7 +166,7 @@ test('reloads that are asked for while one is under way become one', async (t) =
 
 test('F74 a file that has changed since it was sent is counted, whether it was saved or not, and known from what was sent alone', async (t) => {
   const { store, edit, file, seen, run, runs } = await openShop(t);
-  const changed = () => store.folders()[0]?.changedFiles;
+  const changed = () => store.shownRuns()[0]?.changedFiles;
   assert.equal(changed(), 0);
   await edit(file, `${code} `);
   assert.equal(changed(), 1);

@@ -93,7 +93,7 @@ describe('a findings file that was too large', () => {
   ): Promise<{ fixture: FindingFixture; file: string }> {
     const fixture = await setUpFindings(t, 'shop');
     const run = await fixture.addRun(['shop'], tooLarge);
-    assert.equal(fixture.store.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    assert.equal(fixture.store.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
     return { fixture, file: path.join(fixture.runs.folderOf(run.id), 'findings.json') };
   }
 
@@ -102,19 +102,19 @@ describe('a findings file that was too large', () => {
     // Whoever starts a worker now fails otherwise.
     const next = fixture.reopen('/no/such/worker.cjs');
     await next.load();
-    assert.equal(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
     await next.load({ force: true });
-    assert.equal(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
   });
 
   test('F118 it is read again when a person shows the run, and when it is another file', async (t) => {
     const { fixture, file } = await setTooLarge(t);
-    const [{ run } = { run: undefined }] = fixture.store.folders();
+    const [{ run } = { run: undefined }] = fixture.store.shownRuns();
     assert.ok(run);
     const next = fixture.reopen('/no/such/worker.cjs');
     await next.load();
     await next.show(run);
-    assert.notEqual(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    assert.notEqual(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
     await writeFile(file, finding('small'));
     await fixture.store.load();
     assert.deepEqual(titles(fixture), ['small']);

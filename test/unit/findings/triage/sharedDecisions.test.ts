@@ -133,7 +133,7 @@ test('F147 a decision dated in the future counts as made when it was accepted, a
   await decide('a', 'confirmed');
   assert.equal(stateOf('a'), 'confirmed');
   const entry = { identity: identityOf('b'), state: 'fixed', note: '', at: Date.UTC(2999, 0, 1), path: '' };
-  await store.takeOver(new Map([[shop, [{ ...entry, state: 'fixed' }]]]));
+  await store.importDecisions(new Map([[shop, [{ ...entry, state: 'fixed' }]]]));
   assert.ok((store.of(shop, identityOf('b'))?.at ?? Infinity) <= clock.now());
 });
 

@@ -21,7 +21,7 @@ test('decisions with a note each are taken over in one go, with the times they w
   });
   const { byFolder, count } = undecidedBy(decisions, fixture.store.all());
   assert.equal(count, 50);
-  await fixture.store.takeOver(byFolder);
+  await fixture.triage.importDecisions(byFolder);
   assert.equal(heard, 1);
   assert.deepEqual(
     fixture.store.all().map(({ triage: { state, note, at } }) => [state, note, at]),

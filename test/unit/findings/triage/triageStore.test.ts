@@ -152,7 +152,7 @@ test('decisions are taken over to another place where nothing is decided there, 
     lacking.get(shop)?.map(({ identity }) => identity.title),
     ['a'],
   );
-  await store.takeOver(lacking);
+  await store.importDecisions(lacking);
   assert.deepEqual(store.of(shop, about('a').identity), old);
   assert.equal(decided(store, 'b', shop), 'fixed new');
 });

@@ -146,14 +146,14 @@ describe('CODEOWNERS', () => {
     await fixture.addRun(['shop'], finding('SQL'));
     const [shown] = fixture.store.all();
     assert.deepEqual(shown?.owners, ['@ana']);
-    assert.deepEqual(fixture.store.folders()[0]?.ownersGaps, [
+    assert.deepEqual(fixture.store.shownRuns()[0]?.ownersGaps, [
       { file: join(root, 'CODEOWNERS'), lines: [2] },
     ]);
     const file = join(root, 'CODEOWNERS');
     await writeFile(file, 'a.js @ben');
     await fixture.store.rePlace(new Set([file]));
     assert.deepEqual(fixture.store.all()[0]?.owners, ['@ben']);
-    assert.deepEqual(fixture.store.folders()[0]?.ownersGaps, []);
+    assert.deepEqual(fixture.store.shownRuns()[0]?.ownersGaps, []);
   });
 
   test('owners are a column of the table, a part of what tools answer, and a group', async () => {
