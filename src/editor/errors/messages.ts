@@ -39,7 +39,7 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
     case 400:
       return { ...described, message: `${described.message} ${ownership}` };
     case 403: {
-      const role = t('Your role might also not allow this run.');
+      const role = t('It’s also possible that your role doesn’t allow this run.');
       return { message: `${ownership} ${role}${saidBy(failure)}`, actions: [showLog()] };
     }
     default:

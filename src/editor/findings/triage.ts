@@ -146,7 +146,7 @@ async function askUntil(shown: readonly ShownFinding[]): Promise<Pick<TriageDeci
     { label: t('No end') },
   ];
   const title = `${triageLabel('acceptedRisk')}: ${subjectLabel(shown)}`;
-  const placeHolder = t('Choose how long the risk is accepted. The finding is open again afterwards.');
+  const placeHolder = t('Choose how long the risk is accepted. After that, the finding is open again.');
   const picked = await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true });
   if (picked?.until !== '') return picked && (picked.until === undefined ? {} : { until: picked.until });
   const day = await vscode.window.showInputBox({
