@@ -14,10 +14,10 @@ import { wasRefused } from './start/dispatch.ts';
 import type { InputOptions } from './start/inputFiles.ts';
 import { type PackedRun, RunStarter } from './start/start.ts';
 import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
-import { isFinal, isLive, isPreparing, type Run, runIdOf } from './state/run.ts';
+import { isFinal, isLive, type Run, runIdOf } from './state/run.ts';
 import { RunWatch } from './watch/watch.ts';
 
-/** What a person can do with runs: start, track, cancel, send again. One window at a time drives a run and watches it to its end. */
+/** The editor's door to runs: start, track, cancel, resend, remove. One window at a time drives a run to its end. */
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
   readonly #leases: HeldLeases;
@@ -53,7 +53,7 @@ export class RunTracker implements Disposable {
     return this.#watch.checkNow(id);
   }
 
-  /** For a stored or removed token, or (`isNewSource`) changed settings of where tokens come from. `isTokenOf` says which runs use it. */
+  /** For a stored or removed token; `isNewSource` for changed settings of where tokens come from. `isTokenOf` says which runs use the token. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
     return this.#watch.tokenChanged(isTokenOf, isNewSource);
   }
@@ -74,20 +74,20 @@ export class RunTracker implements Disposable {
     return this.#starter.unsavedRunId(id);
   }
 
-  /** Watches a run of the service; throws when the service does not know it. A run that is already watched, or ended, is returned unasked. */
-  async track(place: RunNote): Promise<Run> {
+  /** Watches a run of the service; throws when the service does not know it. Returns a run that is listed already, without asking. */
+  async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
-    const find = (): Run | undefined => store.all().find((run) => isWatchedAs(run, place));
+    const find = (): Run | undefined => store.all().find((run) => isSameRun(run, note));
     const listed = find();
     if (listed !== undefined) return listed;
-    await clientFor(place).describe(place.workflow, place.runId);
-    const run = trackedRun({ id: store.newId(), now: clock.now() }, place);
-    const known = await this.#alone(async () => {
-      const other = find();
-      if (other === undefined) await store.create(run);
-      return other;
+    await clientFor(note).describe(note.workflow, note.runId);
+    const run = trackedRun({ id: store.newId(), now: clock.now() }, note);
+    const listedMeanwhile = await this.#withListLock(async () => {
+      const found = find();
+      if (found === undefined) await store.create(run);
+      return found;
     });
-    if (known !== undefined) return known;
+    if (listedMeanwhile !== undefined) return listedMeanwhile;
     await this.checkNow(run.id);
     return store.get(run.id) ?? run;
   }
@@ -103,7 +103,7 @@ export class RunTracker implements Disposable {
     const beforeSend = async (): Promise<void> => {
       sends += 1;
       if (sends > 1) return;
-      // On disk first: if the answer is lost, the run's end is still read as a cancellation. Sent even when that fails: a run that goes on costs credits.
+      // Saved first: if the answer is lost, the run's end is still a cancellation. Sent even if that fails: a run that goes on costs credits.
       await store.apply(id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
         log.warn(`Run ${id}: its cancellation was not saved: ${String(error)}`);
       });
@@ -113,10 +113,10 @@ export class RunTracker implements Disposable {
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      // When it was sent more than once, the answer to one of them was lost, and that one may have been accepted.
+      // After several sends, one whose answer was lost may have been accepted.
       if (wasRefused(error) && sends <= 1)
         await store.apply(id, { type: 'cancelRefused', sentAt, at: clock.now() });
-      // A run that has ended meanwhile cannot be cancelled: describe says how it ended.
+      // A run that has ended cannot be cancelled: the poll below says how it ended.
       if (error.kind !== 'conflict') throw error;
       conflict = error;
     }
@@ -124,21 +124,17 @@ export class RunTracker implements Disposable {
     if (conflict !== undefined && store.get(id)?.state === 'running') throw conflict;
   }
 
-  /**
-   * Gives an `unknown` run the run ID that a person found for it; throws `busyElsewhere` when it is no longer unknown, because its dispatch is
-   * sent again, and `runIdTaken` when another run has this ID.
-   */
+  /** Gives an `unknown` run the ID that a person found. Throws `busyElsewhere` while its dispatch is sent again, `runIdTaken` if another run has the ID. */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     await clientFor(run).describe(run.workflow, runId);
-    const given = await this.#alone(() => {
-      const others = store.all().filter((other) => other.id !== id);
-      if (others.some((other) => isWatchedAs(other, { ...run, runId })))
+    const next = await this.#withListLock(() => {
+      if (store.all().some((other) => other.id !== id && isSameRun(other, { ...run, runId })))
         throw new AssessmentError('runIdTaken');
       return store.applyIfDue(id, { type: 'runIdGiven', runId, at: clock.now() });
     });
-    if (given === undefined) throw new AssessmentError('busyElsewhere');
+    if (next === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
   }
 
@@ -146,19 +142,19 @@ export class RunTracker implements Disposable {
     return this.#starter.resend(this.#require(id), signal);
   }
 
-  /** Gives an `unknown` run up: it ends as `cancelled`, and its uploads are removed. */
+  /** Ends an `unknown` run as `cancelled`, and removes its uploads. */
   async abandon(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'abandoned', at: clock.now() });
     if (run !== undefined) await this.#watch.settle(run);
   }
 
-  /** Stops watching a run that no longer answers; if the service has it, it goes on there. Throws `changedMeanwhile` when it answers again, or has ended. */
+  /** For a run that no longer answers; the service may still run it. Throws `changedMeanwhile` when it answers again, or has ended. */
   async stopWatching(id: string): Promise<void> {
     if (!(await this.#watch.unwatch(id, 'person'))) throw new AssessmentError('changedMeanwhile');
   }
 
-  /** Gives a run a person's own name; an empty one removes it. */
+  /** An empty label removes the name that a person gave. */
   async rename(id: string, label: string): Promise<void> {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
@@ -167,12 +163,12 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
   }
 
-  /** Downloads the artifacts of an ended run again. Throws the first failure after saving the others; a cancellation changes nothing. */
+  /** Throws the first failure after saving the other artifacts; a cancellation changes nothing. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    // A person who was just shown the end may ask for this while uploads are still being removed.
+    // A person who was just shown the end may ask while this window still removes uploads.
     const isMine = this.#watch.isFinishing(id);
     if (!isMine && !(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
@@ -188,18 +184,16 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Removes what is left of a run's uploads; returns the first failure, after which some may still be there. */
+  /** Returns the first failure, after which some uploads may be left. */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
-    // Another window may have removed the run meanwhile.
     const run = await this.#deps.store.refresh(id);
     if (run === undefined) return undefined;
     return removeUploads(run, true, this.#deps);
   }
 
   /**
-   * Removes a run with everything that is kept of it. Its uploads go first, as the setting says; when that fails, the run is kept and the failure
-   * returned, unless the person `leavesSource` there. Throws `changedMeanwhile` for a run that is live or being dispatched: it may have been paid
-   * for.
+   * Removes a run and its files, after its uploads as the setting says. Keeps the run and returns the failure if these cannot be removed, unless the
+   * person `leavesSource`. Throws `changedMeanwhile` for a run that is live or being dispatched: it may have been paid for.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     // Another window may have advanced it since the person saw it.
@@ -221,7 +215,7 @@ export class RunTracker implements Disposable {
   }
 
   /** Runs `act`, with all journals read, while no other window does so: each run ID is listed once. */
-  async #alone<T>(act: () => Promise<T>): Promise<T> {
+  async #withListLock<T>(act: () => Promise<T>): Promise<T> {
     const { store, clock } = this.#deps;
     await store.requireWritable();
     await makePrivateFolder(store.startingFolder);
@@ -237,13 +231,13 @@ export class RunTracker implements Disposable {
     return run;
   }
 
-  /** Removes the uploads of an ended run, or gives the run up first. Returns the first failure; throws `changedMeanwhile`. */
+  /** Ends a run that has not ended, and removes its uploads. Returns the first failure; throws `changedMeanwhile`. */
   async #removeRemaining(run: Run): Promise<AssessmentError | undefined> {
     const { store, clock, deleteSourceAfterRun } = this.#deps;
     const includeConfirmed = deleteSourceAfterRun();
     let ended: Run | undefined = run;
     try {
-      const isGivenUp = run.state === 'unknown' || isPreparing(run);
+      const isGivenUp = run.state === 'unknown' || run.state === 'preparing';
       if (!isGivenUp && !hasUploads(run, includeConfirmed, clock.now())) return undefined;
       if (isGivenUp) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
       if (ended !== undefined) return await removeUploads(ended, includeConfirmed, this.#deps);
@@ -254,12 +248,13 @@ export class RunTracker implements Disposable {
   }
 }
 
-/** True for a local run that is this one of the service. One that ended without an exit is not: tracked again, it may have results. */
-function isWatchedAs(run: Run, place: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
+/** False for a local run that ended without an exit: tracked again, it may have results. */
+function isSameRun(run: Run, note: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
+  const mayHaveResults = isFinal(run) && !('exit' in run && run.exit !== undefined);
   return (
-    runIdOf(run) === place.runId &&
-    run.baseUrl === place.baseUrl &&
-    run.organizationId === place.organizationId &&
-    !(isFinal(run) && !('exit' in run && run.exit !== undefined))
+    !mayHaveResults &&
+    runIdOf(run) === note.runId &&
+    run.baseUrl === note.baseUrl &&
+    run.organizationId === note.organizationId
   );
 }

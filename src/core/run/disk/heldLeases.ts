@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { RunDeps } from '../runDeps.ts';
 import { type Lease, takeLease } from './lease.ts';
 
+/** The leases that this window holds, by run. */
 export class HeldLeases {
   readonly #deps: Pick<RunDeps, 'store' | 'clock' | 'log'>;
   readonly #held = new Map<string, Lease>();
@@ -23,7 +24,7 @@ export class HeldLeases {
     return this.#held.get(id);
   }
 
-  /** Takes the lease of a run; false while another living window drives it, or this one does already. */
+  /** False while a living window, also this one, has the lease. */
   async take(id: string): Promise<boolean> {
     if (this.#held.has(id)) return false;
     const { store, clock } = this.#deps;
@@ -32,7 +33,7 @@ export class HeldLeases {
     return lease !== undefined;
   }
 
-  /** Releases a run's lease; one that cannot be released lapses by itself. */
+  /** A lease that cannot be released lapses. */
   async release(id: string): Promise<void> {
     const lease = this.#held.get(id);
     this.#held.delete(id);
@@ -45,7 +46,7 @@ export class HeldLeases {
     await Promise.all(this.ids().map((id) => this.release(id)));
   }
 
-  /** Renews a run's lease; false when it was lost, and then this window no longer drives the run. */
+  /** False when the lease was lost: then this window no longer drives the run. */
   async renew(id: string): Promise<boolean> {
     const lease = this.#held.get(id);
     if (lease === undefined) return false;
@@ -54,14 +55,14 @@ export class HeldLeases {
     return false;
   }
 
-  /** Renews every lease; a failure with one does not stop the others, and leaves it held until another window has taken it. */
+  /** A failure with one lease does not stop the others; that lease stays held until another window takes it. */
   async renewAll(): Promise<void> {
     for (const id of this.ids()) {
       try {
         await this.renew(id);
         this.#failed.delete(id);
       } catch (error) {
-        // A warning once: the disk may be full or read-only for days.
+        // One warning: the disk may be full or read-only for days.
         this.#deps.log[this.#failed.has(id) ? 'debug' : 'warn'](
           `The lease of run ${id} could not be renewed: ${String(error)}`,
         );

@@ -10,28 +10,28 @@ const lockRetryMs = 10;
 /** A lease not renewed for this long looks abandoned. */
 export const leaseMs = 20_000;
 
-/** A living process, or one on another machine, may have slept: it has this long to renew its lease once that looks abandoned. */
+/** How long an abandoned-looking lease is left to its holder, which may have slept. */
 export const patienceMs = 10_000;
 
-/** Leases that look abandoned to a window, by file: when each was last renewed, and since when the window sees that, by its monotonic clock. */
+/** Lease files that look abandoned to a window: when each was last renewed, and since when the window sees that, by its monotonic clock. */
 const sightings = new WeakMap<Clock, Map<string, { readonly renewedMs: number; readonly since: number }>>();
 
 /** The right to drive a run, which one window at a time holds. */
 export interface Lease {
-  /** Renews the lease; false when another window has taken it over: then nothing more may be done under it. */
+  /** False when another window has taken the lease over: then nothing more may be done under it. */
   renew(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** The file time of a released lease, one that every file system can store: FAT starts in 1980 and has even seconds. */
+/** The file time of a released lease; every file system can store it (FAT starts in 1980 and has even seconds). */
 const releasedMs = Date.UTC(2000, 0, 1);
 
-const name = /^lease-(\d+)\.json$/;
+const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Takes the lease of a folder; undefined while a living window holds it. The holder is the window that made the file with the highest number:
- * a takeover makes the next one with exclusive create, which only one window can win, and the former holder finds its own file gone or no
- * longer the newest. The last file stays when its lease is released, so numbers only grow and no window mistakes another's file for its own.
+ * Takes the lease of a folder; undefined while a living window holds it. The holder is the window that made the file with the highest number. A
+ * takeover makes the next file with exclusive create, which one window wins; the former holder then finds its file gone or not the newest. The last
+ * file stays after a release: numbers only grow, and no window takes another's file for its own.
  */
 export async function takeLease(folder: string, clock: Clock): Promise<Lease | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -56,12 +56,12 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
     },
     release: async () => {
       isReleased = true;
-      // A renewal that is still running would undo the release.
+      // A renewal under way would undo the release.
       await Promise.allSettled([renewing]);
       await setTime(file, releasedMs);
     },
   };
-  // A holder that was only slow may have renewed meanwhile: it keeps the lease.
+  // A slow holder that has renewed meanwhile keeps the lease.
   if ((await isHeld()) || !(await lease.renew())) {
     await rm(file, { force: true });
     return undefined;
@@ -73,7 +73,7 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
   return lease;
 }
 
-/** Sets a lease file's time; false when the file, perhaps with its folder, is gone. */
+/** False when the file is gone. */
 async function setTime(file: string, ms: number): Promise<boolean> {
   try {
     await utimes(file, ms / 1000, ms / 1000);
@@ -86,7 +86,7 @@ async function setTime(file: string, ms: number): Promise<boolean> {
 
 async function newest(folder: string): Promise<number | undefined> {
   const numbers = (await readEntries(folder)).flatMap((file) => {
-    const number = name.exec(file)?.[1];
+    const number = leaseName.exec(file)?.[1];
     return number === undefined ? [] : [Number(number)];
   });
   return numbers.length === 0 ? undefined : Math.max(...numbers);
@@ -118,11 +118,11 @@ async function isAlive(path: string, clock: Clock): Promise<boolean> {
 }
 
 function isPatienceOver(path: string, renewedMs: number, clock: Clock): boolean {
-  const mine = sightings.get(clock) ?? new Map<string, { renewedMs: number; since: number }>();
-  sightings.set(clock, mine);
-  const seen = mine.get(path);
+  const seenHere = sightings.get(clock) ?? new Map<string, { renewedMs: number; since: number }>();
+  sightings.set(clock, seenHere);
+  const seen = seenHere.get(path);
   if (seen?.renewedMs === renewedMs) return clock.monotonic() - seen.since >= patienceMs;
-  mine.set(path, { renewedMs, since: clock.monotonic() });
+  seenHere.set(path, { renewedMs, since: clock.monotonic() });
   return false;
 }
 
@@ -131,7 +131,7 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
     const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
     return host === hostname() && !processExists(pid);
   } catch (error) {
-    // Just created and not yet written, or damaged: its time alone decides.
+    // For a file just created and not written, or damaged, its time alone decides.
     if (error instanceof SyntaxError || error instanceof TypeError) return false;
     throw error;
   }
@@ -147,8 +147,8 @@ function processExists(pid: number): boolean {
 }
 
 /**
- * Runs `act` while no other process does so for the same folder, so that nothing changes between a read and the write after it. For short work:
- * a dead or stale holder is replaced. Throws `notFound` when the parent of the lock's folder is gone.
+ * Runs `act` while no other process does so for the same folder: nothing changes between its reads and writes. For short work, since a stale holder
+ * is replaced. Throws `notFound` when the parent of the lock's folder is gone.
  */
 export async function withJournalLock<T>(folder: string, clock: Clock, act: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -166,7 +166,7 @@ export async function withJournalLock<T>(folder: string, clock: Clock, act: () =
   }
 }
 
-/** Without its parents: a removed run must not come back as an empty folder. */
+/** Makes no parents: a removed run must not return as an empty folder. */
 async function makeLockFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });

@@ -7,7 +7,7 @@ import { type ForeignRun, parseJournal, type Run } from '../state/run.ts';
 export interface RunsOnDisk {
   /** Newest first. */
   readonly runs: readonly Run[];
-  /** How many journals are damaged, unreadable, or understood by another version only. */
+  /** The number of journals that are damaged, unreadable, or of another version. */
   readonly unread: number;
 }
 
@@ -17,7 +17,7 @@ export async function readRuns(root: string): Promise<RunsOnDisk> {
   let unread = 0;
   for (const id of await runFolders(root)) {
     const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
-    if (text === undefined) continue; // only begun, or removed meanwhile
+    if (text === undefined) continue; // not written yet, or removed meanwhile
     const journal = parseJournal(text);
     if (journal !== undefined && 'run' in journal && journal.run.id === id) runs.push(journal.run);
     else unread += 1;
@@ -29,7 +29,7 @@ export function newestFirst(one: ForeignRun, other: ForeignRun): number {
   return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
 }
 
-/** The names of the runs' folders; a link is none. Throws the system's error when the folder of the runs cannot be read. */
+/** The names of the runs' folders, without links. Throws the system's error for an unreadable folder. */
 export async function runFolders(root: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(root, { withFileTypes: true });

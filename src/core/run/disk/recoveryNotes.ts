@@ -16,8 +16,8 @@ const reservationSchema = z.object({
 });
 
 /**
- * Notes of live runs, and of reserved files that are in no journal, in a store that outlives the extension's folder (a rebuilt container). Each
- * run has its own keys, so that windows do not overwrite each other.
+ * Notes of live runs, and of reserved files that no journal has, in a store that outlives the extension's folder (a rebuilt container). Each run has
+ * its keys: windows do not overwrite each other.
  */
 export class RunNotes {
   readonly #memory: KeyValueStore;
@@ -28,7 +28,7 @@ export class RunNotes {
     this.#log = deps.log;
   }
 
-  /** Keeps a note of every live run until it is final. Restores from notes what a journal lacks: a run ID, a reserved file. */
+  /** Keeps a note of every live run until it is final, and restores what a journal lacks: a run ID, a reserved file. */
   follow(store: RunStore): Disposable {
     for (const run of store.all()) this.#update(run, store);
     return store.onDidChange((run) => {
@@ -36,7 +36,7 @@ export class RunNotes {
     });
   }
 
-  /** Writes the note of a live run, also before its journal says that it is live. */
+  /** Also before the journal says that the run is live. */
   keep(run: LiveRun): void {
     this.#write(prefix + run.id, toNote(run));
   }
@@ -45,7 +45,7 @@ export class RunNotes {
     this.#write(reservationPrefix + id, { target, fileId, host, at });
   }
 
-  /** Notes of runs that are not in the store; a damaged note is ignored. */
+  /** Notes of runs that are not in the store, without damaged ones. */
   lost(store: RunStore): { key: string; note: RunNote }[] {
     const known = new Set(store.all().map(runIdOf));
     return this.#memory.keys().flatMap((key) => {

@@ -25,7 +25,7 @@ export class RunStore {
   readonly #log: Logger;
   readonly #runs = new Map<string, Run>();
   readonly #foreign = new Map<string, ForeignRun>();
-  /** The version (`markOf`) of each journal that was last read or written here. */
+  /** The mark (`markOf`) of each journal as last read or written here. */
   readonly #seen = new Map<string, string>();
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #change = new Emitter<Run>();
@@ -41,12 +41,12 @@ export class RunStore {
 
   readonly onDidChange = this.#change.event;
 
-  /** Called with the ID of a run that only another version understands, when it appears or disappears. */
+  /** Called with the ID of a foreign run that appears or disappears. */
   readonly onDidChangeForeign = this.#foreignChange.event;
 
   readonly onDidChangeProblem = this.#problemChange.event;
 
-  /** All runs, newest first. */
+  /** Newest first. */
   all(): readonly Run[] {
     return [...this.#runs.values()].sort(newestFirst);
   }
@@ -60,7 +60,7 @@ export class RunStore {
     return this.#runs.get(id);
   }
 
-  /** True for a run whose journal is here, whether or not this version understands it. */
+  /** True also for a foreign run. */
   has(id: string): boolean {
     return this.#runs.has(id) || this.#foreign.has(id);
   }
@@ -69,12 +69,12 @@ export class RunStore {
     return join(this.#root, id);
   }
 
-  /** The folder in which windows agree on who starts or lists a run. */
+  /** The folder for locks across windows: of folders to start, and of the list of runs. */
   get startingFolder(): string {
     return join(dirname(this.#root), 'starting');
   }
 
-  /** Why the folder of the runs could not be written when it was last checked, as the system's code. */
+  /** The system's code for why the folder of the runs cannot be written, as last checked. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -85,7 +85,7 @@ export class RunStore {
     if (this.#problem !== undefined) throw new AssessmentError('storage', { detail: this.#problem });
   }
 
-  /** Reads the journals that are new, or that another window has changed or removed; a damaged one is set aside. */
+  /** Reads journals that have changed on disk; a damaged one is set aside. */
   async reload(): Promise<void> {
     await this.#checkFolder();
     const folders = await runFolders(this.#root).catch((error: unknown) => {
@@ -101,7 +101,7 @@ export class RunStore {
     }
   }
 
-  /** Reads what other windows change, as it happens, until disposed of. */
+  /** Reads what other windows change, until disposed of. */
   watch(): Disposable {
     return watchFolder(this.#root, (name) => {
       if (name !== undefined && !idSchema.safeParse(name).success) return;
@@ -110,13 +110,13 @@ export class RunStore {
     });
   }
 
-  /** The folders below the runs' own in which no journal can be read. */
+  /** The paths of folders without a readable journal. */
   async foldersWithoutJournal(): Promise<readonly string[]> {
     const names = await runFolders(this.#root);
     return names.filter((name) => !this.has(name)).map((name) => join(this.#root, name));
   }
 
-  /** Reads one run's journal again, after the events that are being applied; undefined when there is no such run. */
+  /** Rereads a journal, after the events that are being applied; undefined when there is no such run. */
   refresh(id: string): Promise<Run | undefined> {
     return this.#queued(id, async () => {
       await this.#read(id);
@@ -124,7 +124,7 @@ export class RunStore {
     });
   }
 
-  /** A new run's ID: sortable by time, and random, so that windows need not agree. */
+  /** Sortable by time, and random: windows need not agree on it. */
   newId(): string {
     const stamp = new Date(this.#clock.now()).toISOString().replace(/[-:T]/g, '').slice(0, 14);
     return `${stamp}-${randomBytes(4).toString('hex')}`;
@@ -139,12 +139,12 @@ export class RunStore {
     });
   }
 
-  /** Advances a run by an event; the new state is on disk when this resolves. Events of one run are applied in order. Throws `notFound`. */
+  /** Advances a run; the new state is on disk when this resolves. Events of one run are applied in order. Throws `notFound`. */
   async apply(id: string, event: RunEvent): Promise<Run> {
     return (await this.#advance(id, event)).run;
   }
 
-  /** As `apply`, but undefined when the event changed nothing, because another window has advanced the run. */
+  /** As `apply`; undefined when the event changes nothing, because another window has advanced the run. */
   async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
     const { run, changed } = await this.#advance(id, event);
     return changed ? run : undefined;
@@ -152,7 +152,7 @@ export class RunStore {
 
   async remove(id: string): Promise<void> {
     await this.#queued(id, async () => {
-      // Another window may renew its lease in there meanwhile.
+      // Another window may renew its lease in this folder meanwhile.
       await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
       this.#forget(id);
     });
@@ -170,9 +170,10 @@ export class RunStore {
   #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
     return this.#queued(id, async () => {
       const known = await this.#require(id);
-      // Most late events are ignored without taking the lock.
+      // Most late events need no lock.
       if (advance(known, event) === known) return { run: known, changed: false };
-      return this.#locked(id, async () => {
+      // No other window writes the journal between the read and the write.
+      return withJournalLock(join(this.folderOf(id), 'lock'), this.#clock, async () => {
         const run = await this.#require(id);
         const next = advance(run, event);
         if (next === run) return { run, changed: false };
@@ -181,11 +182,6 @@ export class RunStore {
         return { run: next, changed: true };
       });
     });
-  }
-
-  /** Keeps other windows from writing the journal between our read and our write. */
-  #locked<T>(id: string, act: () => Promise<T>): Promise<T> {
-    return withJournalLock(join(this.folderOf(id), 'lock'), this.#clock, act);
   }
 
   async #require(id: string): Promise<Run> {
@@ -203,7 +199,7 @@ export class RunStore {
     this.#change.fire(run);
   }
 
-  /** Other windows watch the folder of all runs, which does not show changes inside a run's folder. */
+  /** Other windows watch the folder of all runs, which shows no change inside a run's folder. */
   async #touchFolder(id: string): Promise<void> {
     const now = new Date();
     try {
@@ -264,7 +260,7 @@ export class RunStore {
   }
 }
 
-/** Why this user cannot make or write a folder, as the system's code; undefined when they can. A full disk is thrown: it may have room again. */
+/** The system's code for why a folder cannot be made or written; undefined when it can. Throws for a full disk, which may have room later. */
 async function writeProblem(folder: string): Promise<string | undefined> {
   try {
     await makePrivateFolder(folder);
@@ -277,10 +273,9 @@ async function writeProblem(folder: string): Promise<string | undefined> {
   }
 }
 
-/** The wait before something is written again that the disk did not take. */
-const writeAgainMs = 5_000;
+const saveRetryMs = 5_000;
 
-/** Writes what no poll can tell again, until the disk takes it; calls `onFailure` with the first failure. Rejects only once `stopped` aborts. */
+/** Retries until the disk takes it; calls `onFailure` with the first failure. Rejects only once `stopped` aborts. For facts that no poll finds again. */
 export async function untilSaved<T>(
   write: () => Promise<T>,
   options: {
@@ -294,7 +289,7 @@ export async function untilSaved<T>(
       return await write();
     } catch (error) {
       if (tries === 1) options.onFailure?.(error);
-      await options.clock.sleep(writeAgainMs, options.stopped);
+      await options.clock.sleep(saveRetryMs, options.stopped);
     }
   }
 }

@@ -7,7 +7,6 @@ import {
   type Failure,
   isFinal,
   isLive,
-  isPreparing,
   keptArtifacts,
   type LiveRun,
   mayBeInVain,
@@ -19,7 +18,7 @@ import {
   type UploadState,
 } from './run.ts';
 
-/** After this many answers that say EXITED without saying how, no better one is expected. */
+/** After so many answers that say EXITED without saying how, no better one is expected. */
 const maxEmptyExits = 5;
 
 export type RunEvent = { readonly at: number } & (
@@ -39,7 +38,7 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
-  /** What the service says of a run (`toAnswered`); `exit` is how it ended, once the service says all of it. */
+  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. */
   | { readonly type: 'answered'; readonly status: string; readonly exit?: Exit | undefined }
   | {
       readonly type: 'pollFailed';
@@ -67,8 +66,8 @@ export type RunEvent = { readonly at: number } & (
 );
 
 /**
- * The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing. What happens to
- * uploads, downloaded artifacts, notifications, the run's name and a person's word on what it found is applied in every state.
+ * The next state of a run. Pure. Returns the same object for an event that does not belong to the state, or comes after a final state. Events about
+ * uploads, notices, names, downloads and a person's answers apply in every state.
  */
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
@@ -130,7 +129,7 @@ export function advance(run: Run, event: RunEvent): Run {
       return failed(run, event.failure, event.at);
     case 'abandoned':
       if (run.state === 'unknown') return { ...toCancelled(run, event.at), mayStillRun: true };
-      return isPreparing(run) ? toCancelled(run, event.at) : run;
+      return run.state === 'preparing' ? toCancelled(run, event.at) : run;
     case 'uploadRemoved':
       return withUpload(run, event.target, event.state, event.at);
     case 'foundConfirmed':
@@ -164,7 +163,7 @@ function isAt(run: Run, step: RunIn<'preparing'>['step']): run is RunIn<'prepari
   return run.state === 'preparing' && run.step === step;
 }
 
-/** True for a run that ended before its dispatch. The journal of one may learn late of a file that was reserved for it. */
+/** True for a run that ended before its dispatch. Its journal may receive a reserved file late. */
 function wasNeverSent(run: Run): boolean {
   return (
     (run.state === 'failed' || run.state === 'cancelled') &&
@@ -185,14 +184,14 @@ function intendDispatch(run: Run, at: number): Run {
   return { ...shared(run), state: 'dispatching', intendedAt: at, resendOf: { intendedAt, reason } };
 }
 
-/** For the answer to a dispatch, which may come late, and for the run ID that a person found for a lost one. */
+/** For the answer to a dispatch, also a late one, and for the run ID that a person found for a lost dispatch. */
 function dispatched(run: Run, runId: string, at: number): Run {
   if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
   const dispatchedAt = run.state === 'unknown' ? run.intendedAt : at;
   return { ...shared(run), state: 'running', runId, dispatchedAt, emptyExits: 0 };
 }
 
-/** Nothing was sent this time; a dispatch before it may have been accepted. A closed window is no person's decision: the run says that nothing was started. */
+/** This dispatch was not sent; a lost one before it may have been accepted. A person's stop is a cancellation, a closed window a failure. */
 function dispatchStopped(
   run: RunIn<'dispatching'>,
   { by, at }: { by: 'person' | 'windowClose'; at: number },
@@ -205,20 +204,22 @@ function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
   return { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason };
 }
 
-/** For a run whose window went away: an upload that was cut off has failed, and a dispatch may have been accepted. */
+/** For a run whose window has gone: an interrupted upload has failed, and an interrupted dispatch may have been accepted. */
 function takenOver(run: Run, at: number): Run {
   if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
-  return isPreparing(run) && run.step !== 'packaging' ? toFailed(run, { kind: 'interrupted' }, at) : run;
+  return run.state === 'preparing' && run.step !== 'packaging'
+    ? toFailed(run, { kind: 'interrupted' }, at)
+    : run;
 }
 
 /** Once the service may have a run, no failure on this side ends it. */
 function failed(run: Run, failure: Failure, at: number): Run {
   if (run.state === 'dispatching' && run.resendOf !== undefined)
     return { ...shared(run), state: 'unknown', ...run.resendOf, refusal: failure };
-  return isPreparing(run) || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
+  return run.state === 'preparing' || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
 }
 
-/** A described run goes on, or has ended and its artifacts are collected; one that says EXITED again and again, but not how, ends without a result. */
+/** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyExits`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
   { status, exit }: { status: string; exit?: Exit | undefined },
@@ -249,7 +250,7 @@ function withStatus(
   return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown };
 }
 
-/** For artifacts that are here, or are known not to come. */
+/** `artifacts`: downloaded, or with the failure that they will not come. */
 function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at: number): Run {
   const { runId, dispatchedAt, exit, exitedAt, ranAt } = run;
   const end = {
@@ -267,7 +268,7 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
 }
 
-/** Ends a live run that no longer answers, while that is still so; one that has exited keeps its exit, and lacks what could not be downloaded. */
+/** Ends a live run that still does not answer. One that has exited keeps its exit, without the artifacts that could not be downloaded. */
 function unwatched(run: LiveRun, by: 'person' | 'time', at: number): Run {
   if (!(by === 'person' ? mayStopWatching(run, at) : isGivenUp(run, at))) return run;
   const { runId, dispatchedAt } = run;
@@ -281,7 +282,7 @@ function unwatched(run: LiveRun, by: 'person' | 'time', at: number): Run {
   return { ...collected(run, artifacts, at), noticeDue };
 }
 
-/** Only the first cancellation that was sent is taken back: a refusal of a later one says nothing about it, and its answer may have been lost. */
+/** Undoes only the cancellation that the refusal answers: an earlier one, whose answer was lost, may have been accepted. */
 function cancelRefused(run: Run, sentAt: number): Run {
   if (run.state === 'running' && run.cancelSentAt === sentAt) return withoutCancelSent(run);
   // It ended by itself while the cancellation was under way.
@@ -307,10 +308,10 @@ function worsened(
   const deniedSince = previous?.deniedSince ?? (deniesRun(failure) ? at : undefined);
   const timesBefore = previous?.kind === failure.kind ? previous.times : 0;
   const { since = at, pollsInVain = 0, wakingMs = 0 } = previous ?? {};
-  const vain = mayBeInVain(failure)
+  const inVain = mayBeInVain(failure)
     ? { pollsInVain: pollsInVain + 1, wakingMs: wakingMs + event.wakingMs }
     : { pollsInVain, wakingMs };
-  return { ...failure, notBefore, deniedSince, since, times: timesBefore + 1, ...vain };
+  return { ...failure, notBefore, deniedSince, since, times: timesBefore + 1, ...inVain };
 }
 
 function toCancelled(run: Run, at: number): RunIn<'cancelled'> {

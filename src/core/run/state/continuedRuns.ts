@@ -2,9 +2,9 @@ import { type Continuation, creditLimitReached, type NoContinuation } from '../.
 import { workflows } from '../../workflows/workflows.ts';
 import { keptArtifacts, isFinal, roleOf, type Run } from './run.ts';
 
-/** Which continuations an ended run allows, and for the others why not (docs/api.md, sections 2.7 and 2.8); empty before its end. */
+/** The continuations of an ended run: allowed, or why not (docs/api.md, sections 2.7 and 2.8); empty before its end. */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
-  // Only a run that the service knows can be referred to, and of an imported one it is not known which service that is.
+  // Only a run that the service knows can be referred to; an imported run does not name its service.
   if (!isFinal(run) || run.state === 'imported' || run.runId === undefined) return new Map();
   const exit = 'exit' in run ? run.exit : undefined;
   return workflows[run.workflow].continuations({
@@ -14,17 +14,17 @@ export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoCo
   });
 }
 
-/** True for an assessment that stopped where its credits ended (docs/api.md, section 2.5): it can be continued. */
+/** Such a run can be continued (docs/api.md, section 2.5). */
 export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
-/** True for an assessment that goes on where its predecessor stopped, with what that had found (docs/api.md, section 2.7). */
+/** True for an assessment that continues its predecessor, with its findings (docs/api.md, section 2.7). */
 export function isContinued(run: Pick<Run, 'input'>): boolean {
   return continuedRunOf(run) !== undefined;
 }
 
-/** The service's ID of the assessment that a run continues: both are one assessment. */
+/** The service's ID of the run that a run continues: both are one assessment. */
 export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment'
@@ -32,7 +32,7 @@ export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefine
     : undefined;
 }
 
-/** The service's ID of the run whose results a run uses: one that it continues, or whose features it assesses or crawls further. */
+/** The service's ID of the run that a run continues, or whose features it assesses or crawls further. */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   if (resume === undefined) return undefined;

@@ -3,10 +3,10 @@ import type { NotUploaded, NotUploadedReason } from '../../upload/choose/prepare
 
 const count = z.int().check(z.minimum(0));
 
-/** How many of a folder's files a run covers. Counted before the upload, since archive and manifest do not last as long as the run. */
+/** Counted before the upload: archive and manifest do not last as long as the run. */
 export const coverageSchema = z.object({
   uploaded: count,
-  /** Excluded paths by `NotUploadedReason`; a folder counts once, for all that it holds. */
+  /** Excluded paths by the kind of `NotUploadedReason`; a folder counts once. */
   excluded: z
     .record(z.string().check(z.maxLength(32)), count)
     .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),
@@ -14,15 +14,15 @@ export const coverageSchema = z.object({
   excludedFolders: count,
   unpacked: count,
 });
-/** What a run covers of a folder, or of all its folders. */
+/** How many files of one folder of a run, or of all its folders, it covers. */
 export type Coverage = z.infer<typeof coverageSchema>;
 
-/** True for a path that was to be sent and could not be read. */
+/** True for a selected path that could not be read. */
 export function isUnread({ kind }: NotUploadedReason): boolean {
   return kind === 'unreadable' || kind === 'outsideRoot';
 }
 
-/** Counts what is in an archive and what is not; `omitted` are the selected files that could not be packed. */
+/** `omitted` counts the selected files that could not be packed. */
 export function toCoverage(leftOut: readonly NotUploaded[], uploaded: number, omitted: number): Coverage {
   const coverage = {
     uploaded,
@@ -40,7 +40,7 @@ export function toCoverage(leftOut: readonly NotUploaded[], uploaded: number, om
   return coverage;
 }
 
-/** The coverage of all folders of a run; undefined where it is not known of each, as of a run that was started elsewhere. */
+/** The coverage of all folders of a run; undefined unless it is known for each, as for a run that was started elsewhere. */
 export function coverageOf({
   targets,
 }: {
@@ -64,7 +64,6 @@ function add(
   };
 }
 
-/** The number of excluded paths, whatever the reason. */
 export function excludedIn({ excluded }: Coverage): number {
   return Object.values(excluded).reduce((sum, paths) => sum + paths, 0);
 }

@@ -5,7 +5,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */
 export const retentionMs = 30 * dayMs;
 const minPollsInVain = 48;
-/** The notice comes this long before the service may delete results that are not here. */
+/** How long before the service may delete missing results the notice comes. */
 const warnBeforeMs = 5 * dayMs;
 
 /** True while no request leaves this machine. */
@@ -13,14 +13,13 @@ export function isOffline(run: Run): boolean {
   return isLive(run) && run.trouble?.kind === 'unsent';
 }
 
-/** When the service last answered about a live run, in wall-clock milliseconds. */
 export function lastGoodAnswerAt(run: LiveRun): number {
   return run.state === 'collecting' ? run.exitedAt : (run.lastAnswerAt ?? run.dispatchedAt);
 }
 
 /**
- * True when a person may stop watching a run: the service has denied it for a day, it has not ended within a day of its cancellation, its
- * results are not all here a day after its exit, or it waits for a token or the network past the time for which the service keeps results.
+ * True when a person may stop watching a run. For a day: the service has denied the run, its cancellation has not ended it, or its results are not
+ * all here after its exit. Or it waits for a token or the network for longer than the service keeps results.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;
@@ -35,19 +34,19 @@ export function needsDecision(run: Run, now: number): boolean {
   return needsPerson(run) || mayStopWatching(run, now);
 }
 
-/** True when a live run has had no good answer for as long as the service keeps results. */
+/** True for a live run without a good answer for as long as the service keeps results. */
 export function isPastWatching(run: Run, now: number): boolean {
   return isLive(run) && now - lastGoodAnswerAt(run) >= retentionMs;
 }
 
-/** True for a run past watching that was also polled in vain often enough, over enough waking time. A run that waits for a person or the network is kept. */
+/** True after 30 days without a good answer and 48 polls in vain over 24 h of waking time. A run that waits for a person or the network is kept. */
 export function isGivenUp(run: Run, now: number): boolean {
   if (!isLive(run) || run.trouble === undefined || !isPastWatching(run, now)) return false;
   const { pollsInVain, wakingMs } = run.trouble;
   return mayBeInVain(run.trouble) && pollsInVain >= minPollsInVain && wakingMs >= minWakingMs;
 }
 
-/** Until when (wall clock, ms) the service keeps a run's results, from when it was last seen running; undefined without results. */
+/** Until when (wall clock, ms) the service keeps a run's results: 30 days after it was last seen running; undefined without results. */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined
@@ -60,20 +59,19 @@ export function isNearRetentionEnd(run: Run, now: number): boolean {
   return until !== undefined && now < until && until - now <= warnBeforeMs;
 }
 
-/** True in those days until the notice was shown; a notice under a wrong clock, or before the run went on, does not count. */
+/** A notice under a wrong clock, or before the run went on, does not count. */
 export function isRetentionNoticeDue(run: Run, now: number): boolean {
   if (!isNearRetentionEnd(run, now)) return false;
   const notifiedAt = run.retentionNoticedAt;
   return notifiedAt === undefined || notifiedAt > now || !isNearRetentionEnd(run, notifiedAt);
 }
 
-/** True for an ended run to remove after so many days: its end was shown, and nothing is left on the service. */
+/** True for an ended run whose end was shown. A run that may have files on the service is kept until the service has removed them itself. */
 export function isPastLocalRetention(run: Run, retainLocalDays: number, now: number): boolean {
   if (!isFinal(run) || run.noticeDue) return false;
-  const left = run.targets.some(
+  const hasUploads = run.targets.some(
     ({ upload }) => upload?.state === 'reserved' || upload?.state === 'confirmed',
   );
-  // By then the service's own retention has removed what was left.
-  const days = left ? Math.max(retainLocalDays, retentionMs / dayMs) : retainLocalDays;
+  const days = hasUploads ? Math.max(retainLocalDays, retentionMs / dayMs) : retainLocalDays;
   return now - run.endedAt > days * dayMs;
 }

@@ -4,10 +4,10 @@ import { workflows } from '../../workflows/workflows.ts';
 import type { RunEvent } from './advance.ts';
 import type { Exit, Run } from './run.ts';
 
-/** No more artifacts of a run are downloaded; no workflow has more than four (docs/api.md, section 2.4). */
+/** No workflow has more than four (docs/api.md, section 2.4). */
 const maxArtifacts = 50;
 
-/** Reads the service's answer about a run (docs/api.md, sections 2.4 and 2.5). */
+/** The service's answer about a run as an event (docs/api.md, sections 2.4 and 2.5). */
 export function toAnswered(
   { workflow }: Pick<Run, 'workflow'>,
   description: Description,
@@ -17,7 +17,7 @@ export function toAnswered(
   return { type: 'answered', status, exit: toExit(description, Object.keys(workflows[workflow].artifacts)) };
 }
 
-/** How a run ended, or undefined while the answer does not say all of it: a success must name its artifacts. */
+/** Undefined while the answer does not say in full how the run ended: a success must name its artifacts. */
 function toExit(description: Description, known: readonly string[]): Exit | undefined {
   const { output, artifacts } = description;
   if (output === undefined) return undefined;
@@ -44,7 +44,7 @@ function toExit(description: Description, known: readonly string[]): Exit | unde
 
 const referenceSchema = z.object({ artifact_name: identifierSchema });
 
-/** The artifacts that the detail of an abort refers to: `scan_progress`, after a credit limit (docs/api.md, section 2.5). */
+/** Such as `scan_progress` in the detail of a credit limit (docs/api.md, section 2.5). */
 function referencesIn(detail: unknown): { name: string; role: string }[] {
   if (typeof detail !== 'object' || detail === null) return [];
   return Object.entries(detail).flatMap(([role, value]) => {
@@ -53,13 +53,13 @@ function referencesIn(detail: unknown): { name: string; role: string }[] {
   });
 }
 
-/** The role that refers to an artifact, a known role first; without a reference its name is its role, unless that role is another artifact's. */
+/** A known role that refers to the artifact, else any; without a reference the name is the role, unless that is another artifact's role. */
 function roleAmong(
   references: readonly { name: string; role: string }[],
   name: string,
   known: readonly string[],
 ): string {
-  const own = references.filter((each) => each.name === name && each.role.length <= 256);
-  const best = own.find(({ role }) => role === name || known.includes(role));
-  return (best ?? own[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
+  const candidates = references.filter((each) => each.name === name && each.role.length <= 256);
+  const best = candidates.find(({ role }) => role === name || known.includes(role));
+  return (best ?? candidates[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
 }

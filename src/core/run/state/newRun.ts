@@ -10,7 +10,7 @@ interface Identity {
   readonly now: number;
 }
 
-/** What a person decided to have assessed, and where. */
+/** A run to start: what a person wants assessed, and where. */
 export interface Assessment {
   readonly workflow: WorkflowId;
   /** A normalized base URL. */
@@ -43,7 +43,7 @@ export const noteSchema = z.object({
   dispatchedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/** Where a dispatched run is, and its files there: enough to track it when its folder is lost, and nothing secret. */
+/** Where a dispatched run is, and its files: enough to track it when its folder is lost. Holds no secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
 function baseOf(
@@ -86,7 +86,7 @@ export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running
       // Only confirmed files can be dispatched.
       upload: fileId === undefined ? undefined : { fileId, state: 'confirmed', at: now },
     })),
-    // Tracked again, an older run does not become the latest.
+    // An older run that is tracked again does not become the latest.
     createdAt: Math.min(now, dispatchedAt),
     state: 'running',
     runId,
@@ -114,7 +114,6 @@ export function importedRun(
     ...baseOf({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets, input }),
     targets: [...targets],
     state: 'imported',
-    // It is listed among the runs of its time.
     createdAt: Math.min(now, dispatchedAt ?? now),
     endedAt: now,
     importedFrom,

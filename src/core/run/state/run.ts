@@ -17,7 +17,7 @@ const failureSchema = looseObject({
   limit: z.optional(z.number()),
   actual: z.optional(z.number()),
 });
-/** Why something went wrong, as it is kept on disk: the kind and the redacted facts of an AssessmentError. */
+/** An AssessmentError as the journal keeps it: its kind and redacted facts. */
 export type Failure = z.infer<typeof failureSchema>;
 
 const troubleSchema = z.extend(failureSchema, {
@@ -25,12 +25,12 @@ const troubleSchema = z.extend(failureSchema, {
   times: count,
   deniedSince: z.optional(time),
   notBefore: z.optional(time),
-  /** Polls in vain since the last good answer, and the waking time that they took. */
+  /** Polls since the last good answer that `mayBeInVain` counts, and the waking time that they took. */
   pollsInVain: count,
   // The monotonic clock counts fractions of a millisecond.
   wakingMs: z.number().check(z.minimum(0)),
 });
-/** The latest failed poll, how many of its kind in a row, since when all polls fail, and until when `Retry-After` lasts. */
+/** The latest failed poll: `times` of its kind in a row, all polls failing `since`, `Retry-After` lasting until `notBefore`. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
 const archiveSchema = looseObject({
@@ -40,7 +40,7 @@ const archiveSchema = looseObject({
   sha256: z.string(),
   mark: z.optional(z.string()),
   sourceBytes: count,
-  /** Paths of the first selected files that could not be packed; the manifest has all of them, with reasons. */
+  /** The first files that could not be packed; the manifest has all of them, with reasons. */
   omitted: z.optional(z.array(z.string())),
 });
 
@@ -48,12 +48,12 @@ const uploadSchema = looseObject({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
   at: time,
-  /** The host it was sent to, when that is not the service's own. */
+  /** The host that received it, when that is not the service's. */
   host: z.optional(z.string()),
-  /** True once the service has shown that a file believed to be confirmed is not a pending reservation. */
+  /** True once an answer of the service has ruled out that the file is still a reservation. */
   isSure: z.optional(z.boolean()),
 });
-/** The last known state of an input file on the service; `cancelled` and `deleted` mean that the service has confirmed its removal. */
+/** The last known state of an input file on the service. `cancelled` and `deleted`: the service has confirmed its removal. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
 
 const targetSchema = looseObject({
@@ -64,7 +64,7 @@ const targetSchema = looseObject({
   coverage: z.optional(coverageSchema),
   upload: z.optional(uploadSchema),
 });
-/** A folder that a run is about; of a whitebox run its archive, and the archive's copy on the service. Of a blackbox run the name is that of its hosts. */
+/** A folder of a run; for a whitebox run with its archive and the archive's upload. For a blackbox run, the name lists the hosts. */
 export type Target = z.infer<typeof targetSchema>;
 
 const exitSchema = looseObject({
@@ -73,12 +73,12 @@ const exitSchema = looseObject({
   artifacts: z.array(identifierSchema),
   roles: z.optional(z.array(looseObject({ name: identifierSchema, role: z.string() }))),
 });
-/** How the service says a run ended (docs/api.md, section 2.5), with values as they came. */
+/** How a run ended (docs/api.md, section 2.5), in the service's own values. */
 export type Exit = z.infer<typeof exitSchema>;
 
 const artifactSchema = looseObject({
   name: identifierSchema,
-  /** What it is, such as `report`, where its name is another. */
+  /** Such as `report`; absent where the name is the role. */
   role: z.optional(z.string()),
   file: z.optional(z.string()),
   bytes: z.optional(count),
@@ -86,10 +86,9 @@ const artifactSchema = looseObject({
   /** When it was downloaded again. */
   at: z.optional(time),
 });
-/** An artifact of an ended run: the file it was saved as, or why it could not be downloaded. */
 export type Artifact = z.infer<typeof artifactSchema>;
 
-/** Longest name of a run, in UTF-16 units. */
+/** In UTF-16 units. */
 export const maxLabelLength = 100;
 
 /** The local ID of a run, which is also the name of its folder. */
@@ -106,13 +105,13 @@ const base = looseObject({
   organizationId: z.string(),
   language: languageSchema,
   webhookEndpointIds: z.array(z.string()),
-  /** What a blackbox workflow was asked, without passwords; absent for a run that was started elsewhere. */
+  /** The input of a blackbox workflow, without passwords; absent for a run that was started elsewhere. */
   input: z.optional(applicationInputSchema),
-  /** The fingerprint of the finding about code that a run of one pair is to confirm; the service never learns of it. */
+  /** The fingerprint of the code finding that a run of one pair is to confirm; never sent to the service. */
   confirms: z.optional(z.string()),
   /** True for a run that continues one of a single pair. */
   continuesOnePair: z.optional(z.boolean()),
-  /** Whether what it found is that finding, as a person says. */
+  /** A person's answer: whether the run found the finding that it `confirms`. */
   isSame: z.optional(z.boolean()),
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
@@ -120,26 +119,26 @@ const base = looseObject({
   packagedAt: z.optional(time),
   uploadedAt: z.optional(time),
   confirmedAt: z.optional(time),
-  /** True until the end of the run was shown. */
+  /** True until the run's end was shown. */
   noticeDue: z.boolean(),
-  /** A person's own name for the run, at first the title of the finding that it is to confirm. */
+  /** A person's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   /** The failed run that this one retries. */
   retryOf: z.optional(idSchema),
-  /** When a notice said that the service will soon delete its results. */
+  /** When a notice said that the service will soon delete the results. */
   retentionNoticedAt: z.optional(time),
-  /** `Retry-After` of the removal of its uploads. */
+  /** Until when `Retry-After` delays the removal of uploads. */
   removeNotBefore: z.optional(time),
 });
 
-/** A dispatch that may have been accepted, and why that is not known. */
+/** A dispatch that may have been accepted, and why its answer is missing. */
 const lostDispatchSchema = looseObject({ intendedAt: time, reason: failureSchema });
 
 const watched = {
   runId: identifierSchema,
   dispatchedAt: time,
   lastAnswerAt: z.optional(time),
-  /** The service's word for an unknown status. */
+  /** A status that this version does not know, in the service's words. */
   status: z.optional(z.string()),
   /** Answers so far that said EXITED without saying how. */
   emptyExits: count,
@@ -160,13 +159,13 @@ const ended = {
 export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('preparing'),
-    /** What is done with its files; a run without files passes all of it at once. */
+    /** A run without files passes all steps at once. */
     step: z.enum(['packaging', 'uploading', 'confirming']),
   }),
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
-    /** The lost dispatch that a person knowingly sends again: the run that it may have started can exist even if this dispatch is refused. */
+    /** The lost dispatch that a person sends again: its run may exist even if this dispatch is refused. */
     resendOf: z.optional(lostDispatchSchema),
   }),
   z.extend(base, {
@@ -177,7 +176,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('running'),
     ...watched,
-    /** When the first cancellation that was not refused was sent: the service may have accepted it. */
+    /** When the first cancellation without a refusal was sent: the service may have accepted it. */
     cancelSentAt: z.optional(time),
   }),
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
@@ -188,10 +187,10 @@ export const runSchema = z.discriminatedUnion('state', [
     exit: exitSchema,
     /** When it was first seen to have ended. */
     exitedAt: time,
-    /** When it was last seen running, before its end. */
+    /** When it was last seen running. */
     ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
-    /** Those downloaded so far. */
+    /** Downloaded so far. */
     artifacts: z.optional(z.array(artifactSchema)),
     trouble: z.optional(troubleSchema),
   }),
@@ -200,7 +199,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('cancelled'),
     endedAt: time,
-    /** True where an unconfirmed start is no longer watched: the run may continue on the service and spend credits. */
+    /** True for a lost dispatch that a person abandoned: the run may continue on the service and spend credits. */
     mayStillRun: z.optional(z.boolean()),
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
@@ -216,13 +215,12 @@ export const runSchema = z.discriminatedUnion('state', [
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
   }),
-  // Results that were imported from a file: nothing is on a service, and base URL and organization are empty.
+  // Results from a file: nothing is on a service; base URL and organization are empty.
   z.extend(base, {
     state: z.literal('imported'),
-    /** When it was imported. */
     endedAt: time,
     importedFrom: z.string(),
-    /** True for a run that was aborted or cancelled before its export. */
+    /** True if the run was aborted or cancelled before its export. */
     endedEarly: z.optional(z.boolean()),
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
@@ -235,62 +233,54 @@ export type RunState = Run['state'];
 export type RunIn<S extends RunState> = Extract<Run, { state: S }>;
 export type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
 
-/** True in a state that nothing leaves. */
 export function isFinal(
   run: Run,
 ): run is RunIn<'succeeded' | 'aborted' | 'cancelled' | 'failed' | 'imported'> {
   return ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'].includes(run.state);
 }
 
-/** True for a run that did not complete, here or before its export. */
 export function endedEarly(run: Run): boolean {
   if (run.state === 'imported') return run.endedEarly === true;
   return run.state === 'aborted' || run.state === 'cancelled' || run.state === 'failed';
 }
 
-/** True while the service has the run and this side has to poll or to download. */
+/** True while this side has to poll or to download. */
 export function isLive(run: Run): run is LiveRun {
   return ['running', 'cancelling', 'collecting'].includes(run.state);
 }
 
-/** True before the intent to dispatch is written: nothing has been paid for. */
-export function isPreparing(run: Run): run is RunIn<'preparing'> {
-  return run.state === 'preparing';
-}
-
-/** The service's ID of a run; undefined before its dispatch was accepted, and for one that never was. */
+/** The service's ID of a run; undefined while its dispatch is not known to be accepted. */
 export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 
-/** The step of a run that is prepared, else its state. */
 export function phaseOf(run: Run): RunState | RunIn<'preparing'>['step'] {
   return run.state === 'preparing' ? run.step : run.state;
 }
 
-/** True when the run waits for a person: a lost dispatch, or a token that no longer works. */
+/** True for a lost dispatch, and for a token that does not work. */
 export function needsPerson(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';
-  // A token command that failed may work the next time, so such a run is still polled.
+  // After a failed token command the run is still polled: the command may work next time.
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 
-/** True for a failed poll that counts towards giving a run up: not one that waits for a person, or that never reached the service. */
+/** True for a failed poll that counts towards giving a run up. One that waits for a person, or never reached the service, does not count. */
 export function mayBeInVain(failure: Pick<Failure, 'kind'>): boolean {
   return !waitsForToken(failure) && failure.kind !== 'tokenCommand' && failure.kind !== 'unsent';
 }
 
-/** True for a live run that is not polled before its token has changed. */
+/** True for a live run that is polled only after its token has changed. */
 export function needsToken(run: Run): boolean {
   return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
 }
 
-/** True for a failure that lasts until the token has changed. */
+/** True for a failure that lasts until the token changes. */
 export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'unauthorized' || kind === 'notSignedIn';
 }
 
-/** True when the service answered that it does not know the run, or may not show it. */
+/** True when the service says that it does not know the run, or may not show it. */
 export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'notFound' || kind === 'forbidden';
 }
@@ -300,12 +290,12 @@ export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): 
   return role;
 }
 
-/** The artifact of this name, with its role where that differs. */
+/** With the role where it differs from the name. */
 export function artifactIn({ roles }: Exit, name: string): Pick<Artifact, 'name' | 'role'> {
   return roles?.find((each) => each.name === name) ?? { name };
 }
 
-/** The downloaded artifact of this role, such as `report`. */
+/** The downloaded artifact of a role, such as `report`. */
 export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
 }
@@ -315,12 +305,12 @@ export function keptArtifacts(run: Run): Artifact[] {
   return artifacts.filter(({ file }) => file !== undefined);
 }
 
-/** True for a run that failed before its dispatch was accepted: a retry costs nothing twice. */
+/** True for a run that failed before its dispatch was accepted: a retry is not paid for twice. */
 export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
 
-/** Milliseconds the run took, or has taken until `now`: from dispatch where there was one, else from its creation. */
+/** Milliseconds from the dispatch, else the creation, to the end of the run or `now`. */
 export function elapsedMs(run: Run, now: number): number {
   const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
   const end = ('exitedAt' in run ? run.exitedAt : undefined) ?? ('endedAt' in run ? run.endedAt : now);
@@ -339,13 +329,15 @@ export function toFailure(error: AssessmentError): Failure {
   return { kind: error.kind, ...Object.fromEntries(facts) };
 }
 
-const ofOneState = new Set(
+const keysOfOneState = new Set(
   runSchema.def.options.flatMap(({ shape }) => Object.keys(shape)).filter((key) => !(key in base.shape)),
 );
 
-/** The members that every state has, and those that a later version added; without those of the present state. */
+/** The members common to all states, and unknown ones, which a later version added. */
 export function shared(run: Run): z.infer<typeof base> {
-  const entries = Object.entries(run).filter(([key, value]) => !ofOneState.has(key) && value !== undefined);
+  const entries = Object.entries(run).filter(
+    ([key, value]) => !keysOfOneState.has(key) && value !== undefined,
+  );
   return Object.fromEntries(entries) as z.infer<typeof base>;
 }
 
@@ -355,16 +347,16 @@ const foreignSchema = z.object({
   workflow: z.string(),
   createdAt: z.catch(z.optional(time), undefined),
 });
-/** A run in a journal of a later version, or of an unknown workflow: it is shown, and never changed. */
+/** A run in a journal of a later version, or of an unknown workflow; shown, and never changed. */
 export type ForeignRun = Pick<z.infer<typeof foreignSchema>, 'id' | 'createdAt'>;
 
-/** Reads a journal: a run, one that only another version understands, or undefined when it is damaged. */
+/** Undefined for a damaged journal. */
 export function parseJournal(text: string): { run: Run } | { foreign: ForeignRun } | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return undefined; // damaged: the caller sets it aside
+    return undefined;
   }
   const run = runSchema.safeParse(value);
   if (run.success) return { run: run.data };

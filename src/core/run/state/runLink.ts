@@ -5,7 +5,7 @@ import { identifierSchema } from '../../api/schema.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { type Run, runIdOf } from './run.ts';
 
-/** Where links to runs and findings lead: the ID of this extension, as the authority of an address. */
+/** The ID of this extension, which is the authority of links to it. */
 export const linkAuthority = 'whitebox.whitebox-assessment';
 
 const maxTextLength = 100_000;
@@ -16,18 +16,18 @@ const referenceSchema = z.object({
   run: identifierSchema,
   finding: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   at: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
-  /** The position in the findings file, where several share a fingerprint. */
+  /** The position in the findings file, where several findings share a fingerprint. */
   index: z.optional(z.string().check(z.regex(/^\d{1,7}$/))),
 });
-/** What a link, or an event of the service, names: a run of a service, and a finding in it. Anybody can write one. */
+/** The run, and perhaps the finding, that a link or a webhook event names. Untrusted. */
 export type RunReference = z.infer<typeof referenceSchema>;
 
-/** docs/api.md, section 6. Nothing else of an event counts. */
+/** docs/api.md, section 6. */
 const eventSchema = z.object({
   data: z.object({ workflow_id: z.enum(workflowIds), workflow_run_id: identifierSchema }),
 });
 
-/** A short hash of origin and organization, which tells accounts apart and names none; undefined for an imported run. */
+/** A short hash of origin and organization: it tells accounts apart without naming them. Undefined for an imported run. */
 export function accountHash({
   baseUrl,
   organizationId,
@@ -36,7 +36,7 @@ export function accountHash({
   return hash('sha256', JSON.stringify([originOf(baseUrl), organizationId]), 'hex').slice(0, 12);
 }
 
-/** The query of a link to a run, or to a finding of it by its fingerprint. */
+/** The query of a link to a run, or to one of its findings. */
 export function toLinkQuery(run: Run, finding: Pick<RunReference, 'finding' | 'index'> = {}): string {
   const { workflow } = run;
   const parts = { v: '1', workflow, run: referredId(run), ...finding, at: accountHash(run) };
@@ -44,14 +44,14 @@ export function toLinkQuery(run: Run, finding: Pick<RunReference, 'finding' | 'i
   return new URLSearchParams(entries).toString();
 }
 
-/** Whether a run here is the one that a link means. An imported one belongs to no account. */
+/** True for the run that a link means. An imported run matches any account. */
 export function isReferredTo(run: Run, { workflow, run: id, at }: RunReference): boolean {
-  const own = accountHash(run);
-  const isSameAccount = at === undefined || own === undefined || at === own;
+  const account = accountHash(run);
+  const isSameAccount = at === undefined || account === undefined || at === account;
   return run.workflow === workflow && referredId(run) === id && isSameAccount;
 }
 
-/** Reads path and query of a link; undefined for any that this version does not make. */
+/** Undefined for a link that this version does not make. */
 export function readLink(path: string, query: string): RunReference | undefined {
   const fields = Object.fromEntries(new URLSearchParams(query));
   const { data } = referenceSchema.safeParse(fields);
@@ -60,7 +60,7 @@ export function readLink(path: string, query: string): RunReference | undefined 
   return path === '/run' ? { workflow: data.workflow, run: data.run, at: data.at } : undefined;
 }
 
-/** Reads what a person pasted: a link, also among other words, or the body of a webhook; undefined for anything else. */
+/** Reads a pasted link, also among other words, or the body of a webhook; undefined for anything else. */
 export function readPasted(text: string): RunReference | undefined {
   if (text.length > maxTextLength) return undefined;
   const [, path, query] = linkPattern.exec(text) ?? [];
@@ -73,7 +73,7 @@ export function readPasted(text: string): RunReference | undefined {
   }
 }
 
-/** The service's ID of a run, else the local one, which means something on this machine alone. */
+/** The service's ID of a run, else the local ID, which only this machine knows. */
 function referredId(run: Run): string {
   return runIdOf(run) ?? run.id;
 }

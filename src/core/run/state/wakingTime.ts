@@ -1,11 +1,11 @@
 import type { Clock } from '../../ports.ts';
 
-/** Waking time that passes before anything that is due by the wall clock is removed or given up: that clock may have jumped. */
+/** The wall clock may jump: what it says is due is removed or given up only after so much waking time. */
 export const minWakingMs = 24 * 60 * 60 * 1000;
-/** A longer step of waking time may be sleep, which the monotonic clock of some systems counts. */
+/** A longer step may be sleep, which the monotonic clock of some systems counts. */
 const maxStepMs = 60 * 60 * 1000;
 
-/** Measures time while this machine is awake, from one step to the next, by the monotonic clock: a sum of steps is not misled by a wall clock that jumps. */
+/** Measures the time that this machine is awake, in steps of the monotonic clock, which does not jump. */
 export class WakingTime {
   readonly #clock: Clock;
   readonly #lastSteps = new Map<string, number>();
@@ -14,7 +14,7 @@ export class WakingTime {
     this.#clock = clock;
   }
 
-  /** Waking milliseconds since the last step with this key in this window; 0 for the first. */
+  /** Milliseconds since the last step with this key in this window; 0 for the first. */
   step(key: string): number {
     const now = this.#clock.monotonic();
     const last = this.#lastSteps.get(key) ?? now;

@@ -6,7 +6,7 @@ import { cleanUp } from '../finish/localCleanup.ts';
 import { UploadRemoval } from '../finish/removeUploads.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { isGivenUp } from '../state/deadlines.ts';
-import { isFinal, isLive, isPreparing, needsPerson, needsToken, phaseOf, type Run } from '../state/run.ts';
+import { isFinal, isLive, needsPerson, needsToken, phaseOf, type Run } from '../state/run.ts';
 import { WakingTime } from '../state/wakingTime.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Poller } from './poll.ts';
@@ -185,7 +185,7 @@ export class RunWatch {
     if (saved === undefined) return this.#deps.leases.release(id);
     // Nothing of it has left the machine.
     if (phaseOf(saved) === 'packaging') return this.discard(id);
-    const isInterrupted = isPreparing(saved) || saved.state === 'dispatching';
+    const isInterrupted = saved.state === 'preparing' || saved.state === 'dispatching';
     const run = isInterrupted ? await this.#interrupt(saved) : saved;
     if (isLive(run)) {
       this.#schedule.setNotBefore(id, run.trouble?.notBefore);
