@@ -3,7 +3,12 @@ import type { Verdict } from '../core/findings/compare/verdict.ts';
 import type { BlockKind, Finding, PlaceRole, Severity } from '../core/findings/finding.ts';
 import type { Evidence } from '../core/findings/place/evidence.ts';
 import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
-import { hasEnded, isDay, type TriageDecision, type TriageState } from '../core/findings/triage/triage.ts';
+import {
+  isAcceptanceEnded,
+  isDay,
+  type TriageDecision,
+  type TriageState,
+} from '../core/findings/triage/triage.ts';
 import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
 import { hasHitCreditLimit } from '../core/run/state/continuedRuns.ts';
 import {
@@ -281,7 +286,7 @@ export function decisionLabel(decision: TriageDecision): string {
   const t = vscode.l10n.t;
   const { state, until, via } = decision;
   const day = until === undefined ? '' : untilLabel(until);
-  const label = hasEnded(decision)
+  const label = isAcceptanceEnded(decision)
     ? t('Acceptance ended on {0}', day)
     : until === undefined
       ? triageLabel(state)

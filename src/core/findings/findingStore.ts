@@ -11,7 +11,7 @@ import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
 import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
 import { type ShownFinding, type ShownRun, toShownRun, toTriageSubjects } from './shownFinding.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
-import type { TakeBack } from './triage/triageStore.ts';
+import type { UndoDecisions } from './triage/triageStore.ts';
 import { OWNERS_FILES } from './view/owners.ts';
 
 type Deps = RunFindingsDeps & {
@@ -291,7 +291,7 @@ export class FindingStore implements Disposable {
     state: TriageState,
     note: string,
     more?: Pick<TriageDecision, 'until' | 'via'>,
-  ): Promise<TakeBack> {
+  ): Promise<UndoDecisions> {
     const isTakenBack = state === 'open' && note === '';
     // Else a decision about the same finding of an earlier run would hold again.
     const inAllRuns = shown.flatMap((each) =>

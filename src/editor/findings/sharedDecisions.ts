@@ -3,7 +3,12 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isSameFinding } from '../../core/findings/identity.ts';
 import { decisionFolders } from '../../core/findings/shownFinding.ts';
-import { type Answer, type Proposal, withAnswers, withdrawn } from '../../core/findings/triage/acceptance.ts';
+import {
+  type Answer,
+  type Proposal,
+  withAnswers,
+  withoutAccepted,
+} from '../../core/findings/triage/acceptance.ts';
 import type { SharedDecisions, TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
@@ -134,7 +139,7 @@ async function rowsOf(
     label: t('Reset Answers'),
     description: counts.join(' · '),
     detail: t('All decisions by others become new again and hide nothing.'),
-    act: () => triage.answer(folder, withdrawn),
+    act: () => triage.answer(folder, withoutAccepted),
   };
   const more = proposals.length - listed.length;
   const answers = [accept, ...(remote === undefined ? [] : [acceptLater]), refuse];

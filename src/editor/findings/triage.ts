@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import {
-  asMade,
+  asDecided,
   dayAfter,
-  hasEnded,
+  isAcceptanceEnded,
   isDay,
   needsNote,
   TRIAGE_STATES,
@@ -66,7 +66,7 @@ export async function extendAcceptance(
   { findings }: Pick<TriageDeps, 'findings'>,
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const accepted = shown.filter(({ triage }) => asMade(triage).state === 'acceptedRisk');
+  const accepted = shown.filter(({ triage }) => asDecided(triage).state === 'acceptedRisk');
   if (accepted.length === 0) {
     void showInformation(t('None of these findings is an accepted risk.'));
     return;
@@ -112,7 +112,8 @@ async function askForNote(
 ): Promise<string | undefined> {
   const t = vscode.l10n.t;
   const isRequired = needsNote(state);
-  const known = shown.find(({ triage }) => triage.state === state || hasEnded(triage))?.triage.note ?? '';
+  const known =
+    shown.find(({ triage }) => triage.state === state || isAcceptanceEnded(triage))?.triage.note ?? '';
   const last = isRequired ? memory.get<string>(noteKey, '') : '';
   const note = await vscode.window.showInputBox({
     title: `${triageLabel(state)}: ${subjectLabel(shown)}`,
@@ -185,7 +186,7 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
   // Only where an acceptance can end.
   const waitForMidnight = (): void => {
     clearTimeout(midnight);
-    midnight = triage.hasEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
+    midnight = triage.hasFutureEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
   };
   const reloadAtMidnight = (): void => {
     reload();
@@ -223,7 +224,7 @@ function msToMidnight(now: number): number {
 async function offerToCopy(triage: TriageStore): Promise<void> {
   const before = triage.decisions();
   await triage.reload();
-  const lacking = triage.lacking(before);
+  const lacking = triage.withoutDecision(before);
   const count = [...lacking.values()].reduce((sum, { length }) => sum + length, 0);
   if (count === 0) return;
   const t = vscode.l10n.t;

@@ -50,7 +50,7 @@ export async function measureTrend(scratch: string): Promise<Row[]> {
     onRun: () => undefined,
     signal: new AbortController().signal,
   });
-  await countTrend(traced, { of: () => undefined });
+  await countTrend(traced, { get: () => undefined });
   const ours = performance.now() - start;
   delay.disable();
   const corpus = `${maxTrendRuns} runs of ${count} findings`;

@@ -129,7 +129,7 @@ describe('a document that stands open', () => {
     const traces = new Map([[run.id, [{ run, limitations, reported: [entry('stillThere')], absent }]]]);
     const chosen: unknown[] = [];
     const parts = {
-      triage: { load: () => Promise.resolve(), of: () => undefined },
+      triage: { load: () => Promise.resolve(), get: () => undefined },
       findings: { show: ({ id }: { id: string }) => Promise.resolve(chosen.push(id)) },
       filtering: { filterBy: (filter: unknown) => Promise.resolve(chosen.push(filter)) },
     };

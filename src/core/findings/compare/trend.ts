@@ -144,7 +144,7 @@ export async function traceTrend(
 /** Counts what a trace found, by the decisions that hold now. */
 export async function countTrend(
   traced: TracedRuns,
-  decisions: Pick<TriageStore, 'of'>,
+  decisions: Pick<TriageStore, 'get'>,
 ): Promise<readonly TrendRow[]> {
   const rows: TrendRow[] = [];
   for (const { run, limitations, reported, absent } of traced) {
@@ -167,7 +167,7 @@ export async function countTrend(
 
 function* settledAmong(
   entries: readonly Entry[],
-  decisions: Pick<TriageStore, 'of'>,
+  decisions: Pick<TriageStore, 'get'>,
 ): Generator<undefined, ReadonlySet<Entry>> {
   const settled = new Set<Entry>();
   for (const entry of entries) {

@@ -6,7 +6,7 @@ import { type Run, runIdOf } from '../../run/state/run.ts';
 import type { ShownRun } from '../shownFinding.ts';
 import { type bundleSchema, type RunFacts, sha256 } from './readContent.ts';
 import type { ExportTool } from './sarif/sarif.ts';
-import { asMade, endAndVia, isUndecided } from '../triage/triage.ts';
+import { asDecided, optionalFieldsOf, isUndecided } from '../triage/triage.ts';
 
 const sliceBytes = 1024 * 1024;
 const mode = 0o644;
@@ -26,8 +26,8 @@ export function toBundle(
   const decisions = shown
     .filter(({ triage }) => !isUndecided(triage))
     .map(({ finding: { index }, triage }) => {
-      const { state, note, at, ...more } = asMade(triage);
-      return { index, state, note, at, ...endAndVia({ state, ...more }) };
+      const { state, note, at, ...more } = asDecided(triage);
+      return { index, state, note, at, ...optionalFieldsOf({ state, ...more }) };
     });
   const files = [...artifacts, { path: 'triage.json', content: toJson(decisions) }];
   const index: z.infer<typeof bundleSchema> = {

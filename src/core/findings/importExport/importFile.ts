@@ -9,7 +9,7 @@ import type { Run } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { toTriageSubjects, type ShownFinding } from '../shownFinding.ts';
-import { endAndVia, isUndecided, type TriageEntry } from '../triage/triage.ts';
+import { optionalFieldsOf, isUndecided, type TriageEntry } from '../triage/triage.ts';
 import type { DecisionsByFolder } from '../triage/triageStore.ts';
 import { badImport, type Decision, type ImportedFile, type ImportStart } from './readContent.ts';
 
@@ -94,7 +94,7 @@ export function undecidedBy(
     const { state, note, at } = decision;
     for (const { folder, ...subject } of toTriageSubjects(shown)) {
       const entries = byFolder.get(folder) ?? [];
-      entries.push({ ...subject, state, note, at, ...endAndVia(decision) });
+      entries.push({ ...subject, state, note, at, ...optionalFieldsOf(decision) });
       byFolder.set(folder, entries);
     }
   }

@@ -3,34 +3,32 @@ import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
 import { parseJson, type TriageEntry } from './triage.ts';
 
-/** What became of a shared decision on this machine, and when (wall-clock milliseconds). */
+/** How this machine answered a shared decision, and when (wall-clock milliseconds). */
 export interface Answer {
   readonly as: 'made' | 'accepted' | 'refused';
   readonly at: number;
 }
 
-/** The answers of this machine to the decisions in a folder. */
 export interface Acceptance {
-  /** By `digestOf` the decision's file. */
+  /** By `digestOf` of the decision's file. */
   readonly answers: ReadonlyMap<string, Answer>;
-  /** The git remote whose later decisions are accepted when they arrive. */
+  /** The Git remote whose later decisions are accepted on arrival. */
   readonly laterFrom?: string | undefined;
 }
 
-/** A file of one decision; `entry` is undefined when it holds none. */
+/** A file with one decision; `entry` is undefined if it has none. */
 export interface DecisionFile {
   readonly digest: string;
   readonly entry: TriageEntry | undefined;
 }
 
-/** A decision that came with the folder, and that nobody has answered here: it hides nothing. */
+/** A decision of somebody else that nobody has answered on this machine: it hides nothing. */
 export interface Proposal {
   readonly file: string;
   readonly digest: string;
   readonly entry: TriageEntry;
 }
 
-/** The acceptance of a folder that nothing was answered about. */
 export const noAcceptance: Acceptance = { answers: new Map() };
 
 const acceptanceSchema = z.object({
@@ -41,12 +39,12 @@ const acceptanceSchema = z.object({
   ),
 });
 
-/** SHA-256 of a decision's file. Line ends do not count, since git may change them at checkout. */
+/** SHA-256 of a decision's file. Line ends don't count, since Git may change them at checkout. */
 export function digestOf(text: string): string {
   return hash('sha256', text.replaceAll('\r\n', '\n'), 'hex');
 }
 
-/** Sorts decisions, by the names of their files, into those that count and the proposals. None counts as made later than it was accepted. */
+/** Splits decisions, by file name, into those that count and proposals. A decision dated after its acceptance counts as made at the acceptance. */
 export function sortDecisions(
   files: ReadonlyMap<string, DecisionFile>,
   { answers }: Acceptance,
@@ -62,24 +60,21 @@ export function sortDecisions(
   return { counting, proposals };
 }
 
-/** The acceptance with one more answer to each of these digests. */
 export function withAnswers(
   { answers, laterFrom }: Acceptance,
   digests: Iterable<string>,
   answer: Answer,
 ): Acceptance {
-  return {
-    answers: new Map([...answers, ...[...digests].map((each) => [each, answer] as const)]),
-    laterFrom,
-  };
+  const added = [...digests].map((digest) => [digest, answer] as const);
+  return { answers: new Map([...answers, ...added]), laterFrom };
 }
 
-/** The acceptance without any answer to decisions of others: all of them are proposals again. */
-export function withdrawn({ answers }: Acceptance): Acceptance {
+/** Keeps only decisions made on this machine: all others become proposals. */
+export function withoutAccepted({ answers }: Acceptance): Acceptance {
   return { answers: new Map([...answers].filter(([, { as }]) => as === 'made')) };
 }
 
-/** Reads an acceptance file. Throws `triageDamaged`. */
+/** Throws `triageDamaged`. */
 export function parseAcceptance(text: string, path: string): Acceptance {
   const read = acceptanceSchema.safeParse(parseJson(text));
   if (!read.success) throw new AssessmentError('triageDamaged', { subject: path });
@@ -87,7 +82,6 @@ export function parseAcceptance(text: string, path: string): Acceptance {
   return { answers: new Map(answers.map(({ sha256, as, at }) => [sha256, { as, at }])), laterFrom };
 }
 
-/** The text of an acceptance file. */
 export function formatAcceptance({ answers, laterFrom }: Acceptance): string {
   const listed = [...answers].map(([sha256, { as, at }]) => ({ sha256, as, at }));
   return JSON.stringify({ version: 1, laterFrom, answers: listed });

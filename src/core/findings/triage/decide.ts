@@ -3,12 +3,18 @@ import { isReported } from '../compare/verdict.ts';
 import { type Identity, isSameByTitle } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 import { decisionFolders, type ShownFinding } from '../shownFinding.ts';
-import { hasEnded, isUndecided, type TriageDecision, type TriageEntry, undecided } from './triage.ts';
+import {
+  isAcceptanceEnded,
+  isUndecided,
+  type TriageDecision,
+  type TriageEntry,
+  undecided,
+} from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
-type Decisions = Pick<TriageStore, 'of'>;
+type Decisions = Pick<TriageStore, 'get'>;
 
-/** Applies triage, verdict and evidence to a finding; returns the same object if nothing changed. Without a history, it is not compared yet. */
+/** Applies triage, verdict, and evidence to a finding; returns the same object if nothing changed. `history` is undefined until runs are compared. */
 export function decide(
   shown: ShownFinding,
   history: AcrossRuns | undefined,
@@ -18,17 +24,17 @@ export function decide(
   const compared = history?.verdict;
   const sameAs = history?.sameAs.length === 0 ? undefined : history?.sameAs;
   const startedAt = startOf(shown.run);
-  const found = decisionAbout(shown, [shown.identity, ...(sameAs ?? [])], decisions);
-  // What was fixed before a later run reports it again is not.
+  const latest = decisionAbout(shown, [shown.identity, ...(sameAs ?? [])], decisions);
+  // A finding that a later run reports again was not fixed.
   const isReportedAgain = compared !== 'carriedOver' && 'dispatchedAt' in shown.run;
-  const isOver =
+  const isOutdated =
     isReportedAgain &&
-    found?.state === 'fixed' &&
-    found.identity.run !== shown.identity.run &&
-    found.at < startedAt;
-  const triage = isOver ? undecided : (found ?? undecided);
-  const unsure = isOver ? found : earlierDecision(shown, history, decisions);
-  const decidedBefore = isUndecided(triage) ? unsure : undefined;
+    latest?.state === 'fixed' &&
+    latest.identity.run !== shown.identity.run &&
+    latest.at < startedAt;
+  const triage = isOutdated ? undecided : (latest ?? undecided);
+  const doubtful = isOutdated ? latest : earlierDecision(shown, history, decisions);
+  const decidedBefore = isUndecided(triage) ? doubtful : undefined;
   const isBack =
     isReportedAgain &&
     decidedBefore?.state === 'fixed' &&
@@ -44,12 +50,12 @@ export function decide(
     : { ...shown, triage, decidedBefore, verdict, sameAs, evidence };
 }
 
-/** What is decided about a finding, going by these decisions. */
+/** The decision about a finding in another store. */
 export function decisionOf(shown: ShownFinding, decisions: Decisions): TriageDecision {
   return decisionAbout(shown, [shown.identity, ...(shown.sameAs ?? [])], decisions) ?? undecided;
 }
 
-/** The latest decision about any of these identities, in a folder whose decisions count for the finding. */
+/** The latest decision about any of these identities, in the folders whose decisions count for the finding. */
 function decisionAbout(
   shown: ShownFinding,
   identities: readonly Identity[],
@@ -58,13 +64,13 @@ function decisionAbout(
   let latest: TriageEntry | undefined;
   for (const identity of identities)
     for (const folder of decisionFolders(shown)) {
-      const entry = decisions.of(folder, identity);
+      const entry = decisions.get(folder, identity);
       if (entry !== undefined && entry.at > (latest?.at ?? -Infinity)) latest = entry;
     }
   return latest;
 }
 
-/** A decision that may not hold: about a finding of an earlier run that is only likely the same, or that has the title and was not compared. */
+/** A decision that a person has to check: about a finding that is likely the same, or about one with the same title that was not compared. */
 function earlierDecision(
   shown: ShownFinding,
   history: AcrossRuns | undefined,
@@ -72,16 +78,16 @@ function earlierDecision(
 ): TriageEntry | undefined {
   for (const identity of history?.likely ?? []) {
     const entry = decisionAbout(shown, [identity], decisions);
-    if (entry !== undefined && !hasEnded(entry)) return entry;
+    if (entry !== undefined && !isAcceptanceEnded(entry)) return entry;
   }
   for (const folder of decisionFolders(shown)) {
-    const entry = decisions.of(folder, shown.identity, isSameByTitle);
-    if (entry !== undefined && !hasEnded(entry)) return entry;
+    const entry = decisions.get(folder, shown.identity, isSameByTitle);
+    if (entry !== undefined && !isAcceptanceEnded(entry)) return entry;
   }
   return undefined;
 }
 
-/** When a run's source was packed, at the latest. */
+/** The latest time at which a run's source may have been packed. */
 function startOf(run: ShownFinding['run']): number {
   return ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
 }

@@ -4,69 +4,64 @@ import { AssessmentError } from '../../errors.ts';
 import { clip } from '../../visibleText.ts';
 import { type Identity, isSameFinding } from '../identity.ts';
 
-/** What a person can decide about a finding. */
 export const TRIAGE_STATES = ['open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'] as const;
 
-/** The name of such a decision. */
 export type TriageState = (typeof TRIAGE_STATES)[number];
 
-/** A decision about a finding, with its reason. */
 export interface TriageDecision {
   readonly state: TriageState;
-  /** Why, in the person's words; empty when they gave no reason. */
+  /** The person's reason; may be empty. */
   readonly note: string;
-  /** When, in wall-clock milliseconds. */
+  /** Wall-clock milliseconds. */
   readonly at: number;
-  /** The last day of an accepted risk, `YYYY-MM-DD` in local time, or a text that is no day; absent where it has no end. Kept where it has ended: the finding is open then. */
+  /** Last day of an accepted risk, `YYYY-MM-DD` in local time, or an invalid text; absent without end. Kept after the end, when the finding is open. */
   readonly until?: string | undefined;
-  /** Who decided, where it was not a person. */
+  /** Absent for a person's decision. */
   readonly via?: 'agent' | undefined;
 }
 
-/** The decision of a finding that nobody has decided about. */
 export const undecided: TriageDecision = { state: 'open', note: '', at: 0 };
 
-/** True where nobody has decided anything. */
 export function isUndecided({ state, note, until }: TriageDecision): boolean {
   return state === 'open' && note === '' && until === undefined;
 }
 
-/** True for a finding that is open because the acceptance of its risk has ended. */
-export function hasEnded({ state, until }: TriageDecision): boolean {
+/** True if the finding is open because the acceptance of its risk has ended. */
+export function isAcceptanceEnded({ state, until }: TriageDecision): boolean {
   return state === 'open' && until !== undefined;
 }
 
-/** The decision as it holds on a day: an accepted risk whose last day is past, or is no day, is open. */
+/** The decision as of a day: an accepted risk is open if its last day is past or invalid. */
 export function asOf<T extends TriageDecision>(decision: T, today: string): T {
   const { until } = decision;
-  const isOver = until !== undefined && (!isDay(until) || until < today);
-  return isOver ? { ...decision, state: 'open' } : decision;
+  const hasEnded = until !== undefined && (!isDay(until) || until < today);
+  return hasEnded ? { ...decision, state: 'open' } : decision;
 }
 
-/** The decision as it was made, whatever day it is. */
-export function asMade<T extends TriageDecision>(decision: T): T {
-  return hasEnded(decision) ? { ...decision, state: 'acceptedRisk' } : decision;
+/** Undoes `asOf`. */
+export function asDecided<T extends TriageDecision>(decision: T): T {
+  return isAcceptanceEnded(decision) ? { ...decision, state: 'acceptedRisk' } : decision;
 }
 
-/** When an accepted risk ends: `soon` within 14 days. */
+/** `soon` is within 14 days. */
 export const ACCEPTANCE_ENDS = ['ended', 'soon', 'later'] as const;
 
-/** When the acceptance of a risk ends, seen at a time; undefined where nothing ends. */
+/** Undefined if nothing ends; `now` is in wall-clock milliseconds. */
 export function acceptanceEnd(
   decision: TriageDecision,
   now: number,
 ): (typeof ACCEPTANCE_ENDS)[number] | undefined {
   if (decision.until === undefined) return undefined;
-  if (hasEnded(decision)) return 'ended';
+  if (isAcceptanceEnded(decision)) return 'ended';
   return decision.until <= dayAfter(now, 14) ? 'soon' : 'later';
 }
 
-/** True for a `YYYY-MM-DD` that the calendar has. */
+/** True for a valid `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   return z.iso.date().safeParse(text).success;
 }
 
-/** The local day some days after a time (wall-clock milliseconds), as `YYYY-MM-DD`. */
+/** The local day, `YYYY-MM-DD`, some days after a time in wall-clock milliseconds. */
 export function dayAfter(time: number, days = 0): string {
   const date = new Date(time);
   date.setDate(date.getDate() + days);
@@ -74,39 +69,37 @@ export function dayAfter(time: number, days = 0): string {
   return [String(date.getFullYear()).padStart(4, '0'), ...parts].join('-');
 }
 
-/** 00:00 UTC of the day after the last one of an acceptance; undefined where there is no such day. */
+/** 00:00 UTC of the day after the last day; undefined if that is invalid. */
 export function expiryUtc({ until = '' }: TriageDecision): string | undefined {
   return isDay(until) ? new Date(Date.parse(until) + 86_400_000).toISOString() : undefined;
 }
 
-/** True for a finding that nobody needs to look at any more. */
+/** True if nobody needs to look at the finding any more. */
 export function isSettled(state: TriageState): boolean {
   return state === 'falsePositive' || state === 'acceptedRisk' || state === 'fixed';
 }
 
-/** True for a decision that has to be explained. */
 export function needsNote(state: TriageState): boolean {
   return state === 'falsePositive' || state === 'acceptedRisk';
 }
 
-/** A decision and the finding that it was made about; `path` is for people who read the file. */
+/** A stored decision; `path` is only for people who read the file. */
 export interface TriageEntry extends TriageDecision {
   readonly identity: Identity;
   readonly path: string;
 }
 
-/** The decisions about a folder's findings. */
 export interface TriageBook {
   readonly entries: readonly TriageEntry[];
   readonly index: EntryIndex;
 }
 
-/** Entries by their finding's fingerprint, which most findings share with no entry, then by `keysOf` the finding: thousands may share a fingerprint. */
+/** By fingerprint, then by `keysOf` the finding: most findings share a fingerprint with no entry, and thousands may share one. */
 type EntryIndex = ReadonlyMap<string, ReadonlyMap<string, readonly TriageEntry[]>>;
 
 const maxUntil = 40;
 
-/** What a file says of the end of an acceptance: anything, kept short. */
+/** Accepts any text, shortened; what is no text becomes an invalid day. */
 export const untilSchema = z.optional(
   z.pipe(
     z.unknown(),
@@ -114,14 +107,13 @@ export const untilSchema = z.optional(
   ),
 );
 
-/** Who decided, as a file says it. */
 export const viaSchema = z.catch(z.optional(z.literal('agent')), undefined);
 
 const entrySchema = z.object({
   version: z.literal(1),
   state: z.enum(TRIAGE_STATES),
   note: z._default(z.string(), ''),
-  // What is no day ends the acceptance, and leaves the decision as it is.
+  // An invalid day ends the acceptance; the rest of the decision stays valid.
   until: untilSchema,
   via: viaSchema,
   at: z.pipe(
@@ -157,14 +149,14 @@ function toIndex(entries: readonly TriageEntry[]): EntryIndex {
   return index;
 }
 
-/** Two findings with one fingerprint that are the same, by either measure of `identity.ts`, share one of these. */
+/** Two findings with one fingerprint share a key if they are the same by either measure of `identity.ts`. */
 function keysOf({ run, index, only, title }: Identity): readonly string[] {
-  // A file may name a way any number of times.
+  // A file may repeat a way.
   const ways = [...new Set(only)].map((way) => (way === 'code' ? way : `${way} ${title}`));
   return [`${run} ${String(index)}`, ...ways];
 }
 
-/** The latest decision about a finding, in its run or in another run where it is surely the same; or where it is the same by another measure. */
+/** The latest decision about a finding that `isSame`, in any run. */
 export function entryOf(
   { index }: Pick<TriageBook, 'index'>,
   identity: Identity,
@@ -179,10 +171,7 @@ export function entryOf(
   return last;
 }
 
-/**
- * The book with these decisions in the place of those about the same findings; of several about one finding the latest. That a finding is open, without a note, says nothing
- * and leaves no entry.
- */
+/** Replaces the decisions about the same findings. The latest of several about one finding counts, and an undecided finding has no entry. */
 export function withDecisions({ entries }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
   const index = toIndex(decided);
   const others = entries.filter(({ identity }) => entryOf({ index }, identity) === undefined);
@@ -190,30 +179,29 @@ export function withDecisions({ entries }: TriageBook, decided: readonly TriageE
   return toBook([...others, ...latest.filter((entry) => !isUndecided(entry))]);
 }
 
-/** Reads a file of many decisions, without items that are none. Throws `triageDamaged`. */
+/** Reads a file of decisions and skips invalid items. Throws `triageDamaged`. */
 export function parseBook(text: string, path: string): TriageBook {
   const book = bookSchema.safeParse(parseJson(text));
   if (!book.success) throw new AssessmentError('triageDamaged', { subject: path });
   return toBook(book.data.decisions.flatMap((decision) => toEntry(decision) ?? []));
 }
 
-/** Reads a file of one decision; undefined when it is none. */
+/** Undefined if the file holds no decision. */
 export function parseEntry(text: string): TriageEntry | undefined {
   return toEntry(parseJson(text));
 }
 
-/** The text of a file of many decisions, a line for each. */
+/** One line for each decision. */
 export function formatBook({ entries }: TriageBook): string {
   const lines = entries.map((entry) => `    ${JSON.stringify(toJson(entry))}`);
   return `{\n  "version": 1,\n  "decisions": [\n${lines.join(',\n')}\n  ]\n}\n`;
 }
 
-/** The text of a file of one decision, for people to read, too. */
 export function formatEntry(entry: TriageEntry): string {
   return `${JSON.stringify(toJson(entry), undefined, 2)}\n`;
 }
 
-/** The name of the file of one decision; no two decisions share it. */
+/** File name; no two decisions share it. */
 export function entryName(entry: TriageEntry): string {
   return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
 }
@@ -222,12 +210,12 @@ function toEntry(value: unknown): TriageEntry | undefined {
   const read = entrySchema.safeParse(value);
   if (!read.success) return undefined;
   const { state, note, at, path, title, fingerprint, spot, only, run, index } = read.data;
-  const more = endAndVia(read.data);
+  const more = optionalFieldsOf(read.data);
   return { state, note, at, ...more, path, identity: { title, fingerprint, spot, only, run, index } };
 }
 
-/** Of a decision, those of `until` (which only an accepted risk has) and `via` that it has. */
-export function endAndVia({
+/** The fields `until` (of an accepted risk) and `via`, without undefined ones. */
+export function optionalFieldsOf({
   state,
   until,
   via,
@@ -245,7 +233,7 @@ function toJson({ identity, path, ...decision }: TriageEntry): z.input<typeof en
     version: 1,
     state,
     note,
-    ...endAndVia(decision),
+    ...optionalFieldsOf(decision),
     at: new Date(at).toISOString(),
     title,
     path,
@@ -257,12 +245,12 @@ function toJson({ identity, path, ...decision }: TriageEntry): z.input<typeof en
   };
 }
 
-/** Reads JSON; undefined when it is none. */
+/** Undefined if the text is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // its message quotes the file, which may be anything
+    if (error instanceof SyntaxError) return undefined; // not logged, since its message quotes the file
     throw error;
   }
 }

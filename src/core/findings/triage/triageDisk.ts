@@ -34,15 +34,12 @@ import {
   type TriageEntry,
 } from './triage.ts';
 
-/**
- * Where the decisions about a folder's findings are: all in one file, or each in a file of its own in a folder, which a repository shares; `acceptance` is the
- * file with the answers of this machine to those. Absolute paths.
- */
+/** Absolute paths: one file for all decisions of a folder, or a shared folder with one file each, and the file with this machine's answers to them. */
 export type TriagePlace =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'folder'; readonly path: string; readonly acceptance: string };
 
-/** Where the decisions about a folder's findings are stored: in the extension's storage (`storageFolder`), which all windows use, or shared in the folder. */
+/** `workspace` is the extension's storage (`storageFolder`), which all windows use; `shared` is in the folder itself. */
 export function triagePlaceOf(
   folder: string,
   storageFolder: string,
@@ -55,19 +52,17 @@ export function triagePlaceOf(
   return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage'), acceptance };
 }
 
-/** Decisions as they were read. */
 export interface ReadBook {
   readonly place: TriagePlace;
-  /** Differs when the content does; undefined when it must be read again. */
+  /** Changes with the content; undefined if it must be read again. */
   readonly mark: string | undefined;
-  /** The decisions that count. */
   readonly book: TriageBook;
-  /** Of a folder: its files, the decisions that count, both by name, and the others. */
+  /** Of a shared folder, by file name. */
   readonly files: ReadonlyMap<string, EntryFile>;
   readonly counting: ReadonlyMap<string, TriageEntry>;
   readonly proposals: readonly Proposal[];
   readonly acceptance: Acceptance;
-  /** Why not all that is there can be read. */
+  /** Why some of it cannot be read. */
   readonly failure?: AssessmentError | undefined;
 }
 
@@ -79,13 +74,13 @@ interface EntryFile extends DecisionFile {
 const noFiles = { files: new Map(), counting: new Map(), proposals: [], acceptance: noAcceptance } as const;
 
 const maxBookBytes = 64 * 1024 * 1024;
-/** Limits on what is read of a repository. */
+/** Limits for shared folders, which come from a repository. */
 const maxFiles = 10_000;
 const maxFileBytes = 64 * 1024;
 const maxFolderBytes = 16 * 1024 * 1024;
 const filesAtOnce = 32;
 
-/** Reads the decisions about a folder's findings; returns `known` when nothing has changed. What cannot be read is a `failure`. */
+/** Returns `known` if nothing changed. What cannot be read gives a `failure`. */
 export async function readDecisions(
   folder: string,
   place: TriagePlace,
@@ -102,7 +97,7 @@ export async function readDecisions(
   }
 }
 
-/** Writes decisions that were read and changed. Throws why they cannot be read, when writing would overwrite them; `storage`. */
+/** Throws the failure of reading, if writing would overwrite what could not be read; `storage`. */
 export async function writeDecisions(
   folder: string,
   known: ReadBook,
@@ -118,7 +113,7 @@ export async function writeDecisions(
       return;
     }
     const { written, removed, answers } = changesOf(known, book, now);
-    // First: what is written without it would be a proposal.
+    // The answers come first: without them, the written decisions would be proposals.
     await writeAcceptance(known, answers);
     await makeFolder(folder, dirname(place.path));
     await makeFolder(folder, place.path);
@@ -131,7 +126,7 @@ export async function writeDecisions(
   }
 }
 
-/** Writes the answers to a folder's decisions. Throws why these could not be read; `storage`. */
+/** Throws the failure of reading; `storage`. */
 export async function writeAcceptance(
   { place, mark, failure }: ReadBook,
   acceptance: Acceptance,
@@ -147,9 +142,8 @@ export async function writeAcceptance(
 }
 
 /**
- * What is to be written, by file name, and removed. A first decision gets a file that nobody else makes, so that git has nothing to merge in it; another
- * one made here about the same finding takes its file, since git would take a new file for the old one under another name. Files of others are not
- * touched: one that does not count any more is refused, and one that counts again is accepted.
+ * The files to write, by name, and to remove. A first decision gets a new file, so that Git has nothing to merge in it. A later decision of this machine about
+ * the same finding reuses the file, since Git would take a new one for a rename. Files of others are not changed, only refused or accepted.
  */
 function changesOf(
   { files, counting, acceptance }: ReadBook,
@@ -160,36 +154,37 @@ function changesOf(
   readonly removed: readonly string[];
   readonly answers: Acceptance;
 } {
-  const left = new Set(entries);
-  const free = new Map<TriageEntry, string>();
+  const present = new Set(entries);
+  const unusedFiles = new Map<TriageEntry, string>();
   const refused: string[] = [];
   for (const [name, entry] of counting) {
-    if (left.has(entry)) continue;
+    if (present.has(entry)) continue;
     const { digest = '' } = files.get(name) ?? {};
     if (acceptance.answers.get(digest)?.as === 'accepted') refused.push(digest);
-    else free.set(entry, name);
+    else unusedFiles.set(entry, name);
   }
-  const freeBook = toBook([...free.keys()]);
-  const byEntry = new Map([...files.values()].map(({ entry, digest }) => [entry, digest]));
-  const former = new Set(counting.values());
+  const replaceable = toBook([...unusedFiles.keys()]);
+  const digests = new Map([...files.values()].map(({ entry, digest }) => [entry, digest]));
+  const countedBefore = new Set(counting.values());
   const accepted: string[] = [];
   const written = new Map<string, TriageEntry>();
-  for (const entry of entries.filter((each) => !former.has(each))) {
-    const again = byEntry.get(entry);
-    if (again !== undefined) {
-      accepted.push(again);
+  for (const entry of entries) {
+    if (countedBefore.has(entry)) continue;
+    const digest = digests.get(entry);
+    if (digest !== undefined) {
+      accepted.push(digest);
       continue;
     }
-    const replaced = entryOf(freeBook, entry.identity);
-    const name = replaced && free.get(replaced);
-    if (replaced !== undefined) free.delete(replaced);
+    const replaced = entryOf(replaceable, entry.identity);
+    const name = replaced && unusedFiles.get(replaced);
+    if (replaced !== undefined) unusedFiles.delete(replaced);
     written.set(name ?? entryName(entry), entry);
   }
   const made = [...written.values()].map((entry) => digestOf(formatEntry(entry)));
   let answers = withAnswers(acceptance, refused, { as: 'refused', at: now });
   answers = withAnswers(answers, accepted, { as: 'accepted', at: now });
   answers = withAnswers(answers, made, { as: 'made', at: now });
-  return { written, removed: [...free.values()], answers };
+  return { written, removed: [...unusedFiles.values()], answers };
 }
 
 async function readBook(folder: string, place: TriagePlace, former: ReadBook | undefined): Promise<ReadBook> {
@@ -197,7 +192,7 @@ async function readBook(folder: string, place: TriagePlace, former: ReadBook | u
   const mark = (await markOf(path)) ?? 'none';
   if (former?.mark === mark) return former;
   if (mark === 'none') return { ...noFiles, place, mark, book: toBook([]) };
-  await refuseOutside(folder, path, path);
+  await refuseOutside(folder, path);
   try {
     const found = await stat(path);
     if (!found.isFile() || found.size > maxBookBytes) throw damaged(path);
@@ -223,13 +218,14 @@ async function readFolder(
     const mark = await markOf(file);
     if (mark === undefined) return; // removed meanwhile
     const known = former?.files.get(name);
-    const read = known?.mark === mark ? known : { mark, ...readEntry(file, bytesLeft) };
-    bytesLeft -= read.bytes;
-    files.set(name, read);
+    const entryFile = known?.mark === mark ? known : { mark, ...readEntry(file, bytesLeft) };
+    bytesLeft -= entryFile.bytes;
+    files.set(name, entryFile);
   });
-  // In the order of their names, whatever was read first.
-  const sorted = [...files].sort(([one], [other]) => (one < other ? -1 : 1));
-  const mark = [acceptanceMark, ...sorted.map(([name, { mark: each }]) => `${name} ${each}`)].join('\n');
+  // Files are read in any order.
+  const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+  const marks = sorted.map(([name, file]) => `${name} ${file.mark}`);
+  const mark = [acceptanceMark, ...marks].join('\n');
   if (former?.mark === mark) return former;
   const unread = sorted.find(([, { entry }]) => entry === undefined)?.[0];
   const failure =
@@ -245,11 +241,11 @@ async function readFolder(
   return { place, mark, book, files: new Map(sorted), counting, proposals, acceptance, failure };
 }
 
-/** The names of the files of decisions in a folder, one more than are read at most. */
+/** File names, at most one more than `maxFiles`. */
 async function namesIn(folder: string, path: string): Promise<readonly string[]> {
   const names: string[] = [];
   try {
-    await refuseOutside(folder, path, path);
+    await refuseOutside(folder, path);
     for await (const entry of await opendir(path, { bufferSize: 256 })) {
       if (entry.isFile() && entry.name.endsWith('.json')) names.push(entry.name);
       if (names.length > maxFiles) break;
@@ -268,20 +264,20 @@ function readEntry(file: string, bytesLeft: number): Omit<EntryFile, 'mark'> {
     return { bytes: content?.length ?? 0, digest: digestOf(text), entry: parseEntry(text) };
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
-    return { bytes: 0, digest: '', entry: undefined }; // too large, or the system does not give it
+    return { bytes: 0, digest: '', entry: undefined }; // too large, or not readable
   }
 }
 
-/** Makes a folder; throws when a link leads out of the folder that it is in. */
+/** Throws if a link leads out of the folder. */
 async function makeFolder(folder: string, path: string): Promise<void> {
   await mkdir(path, { recursive: true });
-  await refuseOutside(folder, path, path);
+  await refuseOutside(folder, path);
 }
 
-/** A repository can hold links that lead out of it: throws `storage` when what is there of a file in a folder lies elsewhere. */
-async function refuseOutside(folder: string, path: string, there: string): Promise<void> {
+/** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */
+async function refuseOutside(folder: string, path: string): Promise<void> {
   if (pathInside(folder, path) === undefined) return;
-  if (pathInside(await realpath(folder), await realpath(there)) === undefined)
+  if (pathInside(await realpath(folder), await realpath(path)) === undefined)
     throw new AssessmentError('storage', { subject: path, detail: 'ELOOP' });
 }
 

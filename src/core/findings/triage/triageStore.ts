@@ -5,7 +5,7 @@ import type { Identity, isSameFinding } from '../identity.ts';
 import {
   asOf,
   dayAfter,
-  endAndVia,
+  optionalFieldsOf,
   entryOf,
   isUndecided,
   toBook,
@@ -25,31 +25,30 @@ import {
   writeDecisions,
 } from './triageDisk.ts';
 
-/** A finding that is decided about; `path` is for people who read the file. */
+/** What a decision is about; `path` is only for people who read the file. */
 export interface TriageSubject {
   readonly folder: string;
   readonly identity: Identity;
   readonly path?: string | undefined;
 }
 
-/** Decisions by folder. */
 export type DecisionsByFolder = ReadonlyMap<string, readonly TriageEntry[]>;
 
-/** The decisions of others in a folder: `path` is where their files are. */
+/** Decisions of others in a folder; `path` holds their files. */
 export interface SharedDecisions {
   readonly path: string;
   readonly proposals: readonly Proposal[];
   readonly acceptance: Acceptance;
 }
 
-/** Takes decisions back; resolves to how many findings have a later decision, which stays. */
-export type TakeBack = () => Promise<number>;
+/** Undoes decisions; resolves to the number of findings with a later decision, which stays. */
+export type UndoDecisions = () => Promise<number>;
 
-const patienceMs = 10_000;
+const lockTimeoutMs = 10_000;
 const retryMs = 20;
 
 interface TriageDeps {
-  /** Where a folder's decisions are. */
+  /** Where a folder's decisions are stored. */
   readonly placeFor: (folder: string) => TriagePlace;
   /** Shared by all windows. */
   readonly lockFolder: string;
@@ -57,18 +56,18 @@ interface TriageDeps {
   readonly log: Logger;
 }
 
-/** The decisions about findings, by folder; other windows and, in a repository, other people write them too. */
+/** Decisions about findings, by folder. Other windows write them too and, in a repository, other people. */
 export class TriageStore {
   readonly #deps: TriageDeps;
   readonly #books = new Map<string, ReadBook>();
   #version = 0;
   readonly #changed = new Emitter<void>();
-  /** The day for which listeners know the decisions. */
+  /** The day of the last notification. */
   #day: string;
-  /** Accepted risks that have ended, as they hold: the same object each time. */
+  /** Each ended acceptance is returned as the same object every time. */
   readonly #ended = new WeakMap<TriageEntry, TriageEntry>();
   #queue: Promise<unknown> = Promise.resolve();
-  /** A reload that has not begun. */
+  /** A reload that has not started. */
   #nextReload: Promise<void> | undefined;
 
   constructor(deps: TriageDeps) {
@@ -76,10 +75,9 @@ export class TriageStore {
     this.#day = this.#today();
   }
 
-  /** Called after decisions changed, here or elsewhere. */
   readonly onDidChange = this.#changed.event;
 
-  /** Reads the decisions of these folders that are new or have changed; what cannot be read is one of `failures`. */
+  /** Reads what is new or changed of these folders' decisions; reading errors are in `failures`. */
   load(folders: Iterable<string>): Promise<void> {
     return this.#queued(async () => {
       const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
@@ -87,7 +85,7 @@ export class TriageStore {
     });
   }
 
-  /** Reads what has changed on the disk, or is stored in another place by now; looks which acceptances have ended. */
+  /** Reads what changed on disk or moved to another place, and notices acceptances that have ended. */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(async () => {
       this.#nextReload = undefined;
@@ -97,118 +95,113 @@ export class TriageStore {
     return this.#nextReload;
   }
 
-  /** Another number after every change: while it is the same, `of` gives what it gave. */
+  /** Changes whenever `get` may return something else. */
   get version(): number {
     return this.#version;
   }
 
-  /** The decision about a finding of a folder as it holds today, if any; by another measure of sameness where one is given. */
-  of(folder: string, identity: Identity, isSame?: typeof isSameFinding): TriageEntry | undefined {
+  /** The decision about a finding of a folder, as of today. */
+  get(folder: string, identity: Identity, isSame?: typeof isSameFinding): TriageEntry | undefined {
     const entry = entryOf(this.#bookOf(folder), identity, isSame);
     if (entry?.until === undefined) return entry;
-    const held = asOf(entry, this.#day);
-    if (held === entry) return entry;
-    const ended = this.#ended.get(entry) ?? held;
+    const today = asOf(entry, this.#day);
+    if (today === entry) return entry;
+    const ended = this.#ended.get(entry) ?? today;
     this.#ended.set(entry, ended);
     return ended;
   }
 
-  /** Whether an acceptance has an end that is still to come. */
-  get hasEnds(): boolean {
+  /** Whether any acceptance ends in the future. */
+  get hasFutureEnds(): boolean {
     return [...this.#books.values()].some(({ book: { entries } }) =>
       entries.some((entry) => entry.until !== undefined && asOf(entry, this.#day) === entry),
     );
   }
 
-  /** Why decisions cannot be read: `triageDamaged`, `storage`. */
   failures(): readonly AssessmentError[] {
     return [...this.#books.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   }
 
-  /**
-   * Decides about findings; on disk, with what others decided meanwhile, when it resolves. Throws `triageDamaged`, and
-   * leaves the file as it is, when it cannot be read; `storage`. Resolves to what takes it back.
-   */
+  /** Writes decisions beside those that others made meanwhile. Throws `triageDamaged`, without overwriting the file, if it cannot be read; `storage`. */
   set(
     subjects: readonly TriageSubject[],
     state: TriageState,
     note: string,
     more: Pick<TriageDecision, 'until' | 'via'> = {},
-  ): Promise<TakeBack> {
+  ): Promise<UndoDecisions> {
     const at = this.#deps.clock.now();
     const decided = new Map<string, TriageEntry[]>();
     for (const { folder, identity, path = '' } of subjects) {
-      const own = decided.get(folder) ?? [];
-      own.push({ identity, state, note, at, ...endAndVia({ state, ...more }), path });
-      decided.set(folder, own);
+      const entries = decided.get(folder) ?? [];
+      entries.push({ identity, state, note, at, ...optionalFieldsOf({ state, ...more }), path });
+      decided.set(folder, entries);
     }
     return this.#queued(async () => {
-      const former = new Map<string, TriageBook>();
+      const before = new Map<string, TriageBook>();
       await this.#changeAll(decided, (entries, book, folder) => {
-        former.set(folder, book);
+        before.set(folder, book);
         return entries;
       });
-      return () => this.#takeBack(decided, former);
+      return () => this.#undo(decided, before);
     });
   }
 
-  /** Every decision that is known, by folder. */
+  #undo(decided: DecisionsByFolder, before: ReadonlyMap<string, TriageBook>): Promise<number> {
+    return this.#queued(async () => {
+      const decidedLater = new Set<string>();
+      await this.#changeAll(decided, (entries, book, folder) => {
+        const restored: TriageEntry[] = [];
+        for (const entry of entries) {
+          const { identity } = entry;
+          const previous = entryOf(before.get(folder) ?? noBook, identity);
+          if (isSameDecision(entryOf(book, identity), entry))
+            restored.push(previous ?? { ...entry, ...undecided });
+          else decidedLater.add(`${identity.run} ${String(identity.index)}`);
+        }
+        return restored;
+      });
+      return decidedLater.size;
+    });
+  }
+
   decisions(): DecisionsByFolder {
     return new Map([...this.#books].map(([folder, { book }]) => [folder, book.entries]));
   }
 
-  /** The decisions that came with each folder whose decisions are shared, and what was answered to them. */
+  /** For each folder whose decisions are shared. */
   shared(): ReadonlyMap<string, SharedDecisions> {
     const shared = [...this.#books].filter(([, { place }]) => place.kind === 'folder');
     return new Map(shared.map(([folder, { place, ...book }]) => [folder, { ...book, path: place.path }]));
   }
 
-  /** Changes the answers to a folder's decisions; on disk when it resolves. Throws `triageDamaged`, `storage`. */
+  /** Changes the answers to a folder's decisions. Throws `triageDamaged`, `storage`. */
   answer(folder: string, change: (acceptance: Acceptance) => Acceptance): Promise<void> {
     return this.#queued(() =>
       this.#rewrite([folder], (known) => writeAcceptance(known, change(known.acceptance))),
     );
   }
 
-  /** The decisions among these whose findings have none here. */
-  lacking(decisions: DecisionsByFolder): DecisionsByFolder {
+  /** The decisions whose findings have none in this store. */
+  withoutDecision(decisions: DecisionsByFolder): DecisionsByFolder {
     return new Map(
-      [...decisions].map(([folder, entries]) => [folder, withoutThose(entries, this.#bookOf(folder))]),
+      [...decisions].map(([folder, entries]) => [folder, withoutDecision(entries, this.#bookOf(folder))]),
     );
   }
 
-  /** Takes decisions over, for findings that have none by then; one dated in the future counts as made now. Throws what `set` throws. */
+  /** Adds decisions about findings that have none; a date in the future becomes now. Throws what `set` throws. */
   async importDecisions(decisions: DecisionsByFolder): Promise<void> {
     const now = this.#deps.clock.now();
-    const some = new Map(
-      [...decisions]
-        .filter(([, entries]) => entries.length > 0)
-        .map(([folder, entries]) => [
+    const imported = new Map<string, readonly TriageEntry[]>();
+    for (const [folder, entries] of decisions)
+      if (entries.length > 0)
+        imported.set(
           folder,
           entries.map((entry) => ({ ...entry, at: Math.min(entry.at, now) })),
-        ]),
-    );
-    await this.#queued(() => this.#changeAll(some, withoutThose));
+        );
+    await this.#queued(() => this.#changeAll(imported, withoutDecision));
   }
 
-  #takeBack(decided: DecisionsByFolder, former: ReadonlyMap<string, TriageBook>): Promise<number> {
-    return this.#queued(async () => {
-      const changed = new Set<string>();
-      await this.#changeAll(decided, (entries, book, folder) => {
-        const back: TriageEntry[] = [];
-        for (const entry of entries) {
-          const { identity } = entry;
-          const was = entryOf(former.get(folder) ?? noBook, identity);
-          if (isSameDecision(entryOf(book, identity), entry)) back.push(was ?? { ...entry, ...undecided });
-          else changed.add(`${identity.run} ${String(identity.index)}`);
-        }
-        return back;
-      });
-      return changed.size;
-    });
-  }
-
-  /** Writes the decisions of these folders; `change` gives what is decided beside those that are there. */
+  /** `change` gets a folder's decisions and its present book, and returns the decisions to write. */
   async #changeAll(
     decisions: DecisionsByFolder,
     change: (entries: readonly TriageEntry[], book: TriageBook, folder: string) => readonly TriageEntry[],
@@ -220,7 +213,7 @@ export class TriageStore {
     });
   }
 
-  /** Reads what is stored of these folders, writes it, and reads it again. */
+  /** Under the lock shared by all windows. */
   async #rewrite(
     folders: Iterable<string>,
     write: (known: ReadBook, folder: string) => Promise<void>,
@@ -237,17 +230,17 @@ export class TriageStore {
         }
       });
     } finally {
-      // Whoever writes when anything changes would else try again without end where it fails.
+      // Only if something changed: a listener that writes would otherwise repeat a failing write forever.
       if (this.#version !== before) this.#changed.fire();
     }
   }
 
-  /** Reads a folder's decisions when they are not as they were last read; true when they are not, or when the day is another one. */
+  /** True if the decisions, or the day, have changed since the last reading. */
   async #load(folder: string): Promise<boolean> {
-    const isOtherDay = this.#noticeDay();
+    const isNewDay = this.#updateDay();
     const known = this.#books.get(folder);
     const read = await readDecisions(folder, this.#deps.placeFor(folder), known);
-    if (read === known) return isOtherDay;
+    if (read === known) return isNewDay;
     const { failure, place } = read;
     if (failure !== undefined)
       this.#deps.log.warn(`Triage decisions cannot all be read (${place.path}): ${failure.message}`);
@@ -260,7 +253,7 @@ export class TriageStore {
     return dayAfter(this.#deps.clock.now());
   }
 
-  #noticeDay(): boolean {
+  #updateDay(): boolean {
     const today = this.#today();
     if (today === this.#day) return false;
     this.#day = today;
@@ -272,12 +265,11 @@ export class TriageStore {
     return this.#books.get(folder)?.book ?? noBook;
   }
 
-  /** Does work during which no other window writes. */
   async #locked(work: () => Promise<void>): Promise<void> {
     const start = this.#deps.clock.monotonic();
     let lease = await takeLease(this.#deps.lockFolder, this.#deps.clock);
     while (lease === undefined) {
-      if (this.#deps.clock.monotonic() - start > patienceMs)
+      if (this.#deps.clock.monotonic() - start > lockTimeoutMs)
         throw new AssessmentError('storage', { detail: 'EBUSY' });
       await this.#deps.clock.sleep(retryMs);
       lease = await takeLease(this.#deps.lockFolder, this.#deps.clock);
@@ -298,17 +290,12 @@ export class TriageStore {
 
 const noBook = toBook([]);
 
-function withoutThose(entries: readonly TriageEntry[], book: TriageBook): readonly TriageEntry[] {
+function withoutDecision(entries: readonly TriageEntry[], book: TriageBook): readonly TriageEntry[] {
   return entries.filter(({ identity }) => entryOf(book, identity) === undefined);
 }
 
-/** A finding that is open, without a note, has no entry. */
-function isSameDecision(present: TriageEntry | undefined, made: TriageEntry): boolean {
-  if (present === undefined) return isUndecided(made);
-  return (
-    present.at === made.at &&
-    present.state === made.state &&
-    present.note === made.note &&
-    present.until === made.until
-  );
+/** An undecided finding has no entry. */
+function isSameDecision(a: TriageEntry | undefined, b: TriageEntry): boolean {
+  if (a === undefined) return isUndecided(b);
+  return a.at === b.at && a.state === b.state && a.note === b.note && a.until === b.until;
 }

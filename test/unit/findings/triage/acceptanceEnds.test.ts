@@ -4,12 +4,12 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import {
-  asMade,
+  asDecided,
   asOf,
   dayAfter,
   expiryUtc,
   formatEntry,
-  hasEnded,
+  isAcceptanceEnded,
   parseEntry,
 } from '../../../../src/core/findings/triage/triage.ts';
 import { toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
@@ -40,13 +40,13 @@ const tool = { name: 'Invented', version: '1.0.0' };
 
 test('F157 an accepted risk holds through its last day, and is open with its note from the day after', async (t) => {
   const { only, passDays, triage } = await accepted(t, 2);
-  assert.equal(triage.hasEnds, true);
+  assert.equal(triage.hasFutureEnds, true);
   await passDays(2);
   assert.equal(only().triage.state, 'acceptedRisk');
   await passDays(1);
   const { state, note } = only().triage;
-  assert.deepEqual([state, note, hasEnded(only().triage)], ['open', 'behind the gateway', true]);
-  assert.equal(triage.hasEnds, false);
+  assert.deepEqual([state, note, isAcceptanceEnded(only().triage)], ['open', 'behind the gateway', true]);
+  assert.equal(triage.hasFutureEnds, false);
 });
 
 test('F157 a clock that was wrong ends no acceptance for good', async (t) => {
@@ -69,7 +69,7 @@ test('F157 an ended acceptance stays the same object while nothing changes, and 
   const undo = await store.setTriage([only()], 'confirmed', 'looked again');
   assert.deepEqual([only().triage.state, only().triage.until], ['confirmed', undefined]);
   await undo();
-  assert.equal(hasEnded(only().triage), true);
+  assert.equal(isAcceptanceEnded(only().triage), true);
 });
 
 for (const [what, until] of [
@@ -91,7 +91,7 @@ for (const [what, until] of [
     assert.deepEqual(triage.failures(), []);
     const { state, note } = only().triage;
     assert.deepEqual([state, note], ['open', 'behind the gateway']);
-    assert.deepEqual(asMade(only().triage).state, 'acceptedRisk');
+    assert.deepEqual(asDecided(only().triage).state, 'acceptedRisk');
   });
 
 test('F158 an end of one megabyte is kept short', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { withAnswers, withdrawn } from '../../../../src/core/findings/triage/acceptance.ts';
+import { withAnswers, withoutAccepted } from '../../../../src/core/findings/triage/acceptance.ts';
 import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/triage.ts';
 import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
@@ -70,7 +70,7 @@ async function clone(t: TestContext): Promise<Clone> {
           { as: 'accepted', at: clock.now() },
         ),
       ),
-    stateOf: (name) => store.of(shop, identityOf(name))?.state,
+    stateOf: (name) => store.get(shop, identityOf(name))?.state,
     proposed: () => proposals().map(({ entry }) => entry.identity.title),
     decide: (name, state) => store.set([{ folder: shop, identity: identityOf(name) }], state, ''),
   };
@@ -90,8 +90,8 @@ test('F147 a decision that came with the folder counts once it is accepted, also
     log: silent,
   });
   await later.load([shop]);
-  assert.equal(later.of(shop, identityOf('a'))?.state, 'falsePositive');
-  await later.answer(shop, withdrawn);
+  assert.equal(later.get(shop, identityOf('a'))?.state, 'falsePositive');
+  await later.answer(shop, withoutAccepted);
   await store.reload();
   assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
 });
@@ -128,13 +128,13 @@ test('F147 a decision dated in the future counts as made when it was accepted, a
   const before = clock.now();
   await pull('a', { at: Date.UTC(2999, 0, 1) });
   await accept();
-  const at = store.of(shop, identityOf('a'))?.at ?? 0;
+  const at = store.get(shop, identityOf('a'))?.at ?? 0;
   assert.ok(at >= before && at <= clock.now(), String(at));
   await decide('a', 'confirmed');
   assert.equal(stateOf('a'), 'confirmed');
   const entry = { identity: identityOf('b'), state: 'fixed', note: '', at: Date.UTC(2999, 0, 1), path: '' };
   await store.importDecisions(new Map([[shop, [{ ...entry, state: 'fixed' }]]]));
-  assert.ok((store.of(shop, identityOf('b'))?.at ?? Infinity) <= clock.now());
+  assert.ok((store.get(shop, identityOf('b'))?.at ?? Infinity) <= clock.now());
 });
 
 test('F147 what was accepted is not lost where its file is damaged: nothing counts, and nothing is written over', async (t) => {
@@ -194,7 +194,7 @@ test('F147 whatever is pulled, decided and answered, only what was accepted or m
           const digests = (store.shared().get(shop)?.proposals ?? []).map(({ digest }) => digest);
           await store.answer(shop, (known) =>
             each.kind === 'withdraw'
-              ? withdrawn(known)
+              ? withoutAccepted(known)
               : withAnswers(known, digests, { as: 'refused', at: clock.now() }),
           );
         } else if ('at' in each) {

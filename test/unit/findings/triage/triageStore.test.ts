@@ -49,7 +49,7 @@ function shared(root: string, machine = 'mine'): TriageStore {
 
 /** The decision about what `about` gives. */
 function decided(store: TriageStore, name: string, folder = 'shop'): string | undefined {
-  const { state, note } = store.of(folder, about(name).identity) ?? {};
+  const { state, note } = store.get(folder, about(name).identity) ?? {};
   return state && `${state} ${note ?? ''}`.trim();
 }
 
@@ -117,12 +117,12 @@ for (const [where, open] of [
     const { root, shop } = await fixture(t);
     const [mine, other] = [open(root), open(root)];
     await mine.set([about('a', shop)], 'acceptedRisk', 'behind a login');
-    const before = mine.of(shop, about('a').identity);
+    const before = mine.get(shop, about('a').identity);
     const subjects = ['a', 'b', 'c'].map((name) => about(name, shop));
     const takeBack = await mine.set(subjects, 'confirmed', '');
     await other.set([about('c', shop)], 'falsePositive', 'decided later');
     assert.equal(await takeBack(), 1);
-    assert.deepEqual(mine.of(shop, about('a').identity), before);
+    assert.deepEqual(mine.get(shop, about('a').identity), before);
     assert.equal(decided(mine, 'b', shop), undefined);
     assert.equal(decided(mine, 'c', shop), 'falsePositive decided later');
   });
@@ -144,16 +144,16 @@ test('decisions are taken over to another place where nothing is decided there, 
   await mkdir(shop);
   await store.set([about('a', shop), about('b', shop)], 'confirmed', 'old');
   const before = store.decisions();
-  const old = store.of(shop, about('a').identity);
+  const old = store.get(shop, about('a').identity);
   isShared = true;
   await store.set([about('b', shop)], 'fixed', 'new');
-  const lacking = store.lacking(before);
+  const lacking = store.withoutDecision(before);
   assert.deepEqual(
     lacking.get(shop)?.map(({ identity }) => identity.title),
     ['a'],
   );
   await store.importDecisions(lacking);
-  assert.deepEqual(store.of(shop, about('a').identity), old);
+  assert.deepEqual(store.get(shop, about('a').identity), old);
   assert.equal(decided(store, 'b', shop), 'fixed new');
 });
 
