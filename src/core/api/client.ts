@@ -267,7 +267,7 @@ export class AssessmentClient {
       return await this.#options.token.refresh(rejected, signal);
     } catch (error) {
       if (error instanceof AssessmentError || isAbortError(error)) throw error;
-      this.#options.log.warn(`No other token could be had: ${String(error)}`);
+      this.#options.log.warn(`No new token could be obtained: ${String(error)}`);
       return undefined;
     }
   }

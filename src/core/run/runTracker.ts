@@ -204,7 +204,9 @@ export class RunTracker implements Disposable {
     if (failure !== undefined) return failure;
     if (leavesSource) {
       const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
-      this.#deps.log.warn(`Run ${id} is removed; on the service may stay: ${visibleLine(files.join(', '))}`);
+      this.#deps.log.warn(
+        `Run ${id} is removed. The service may still have these files: ${visibleLine(files.join(', '))}`,
+      );
     }
     await this.#watch.discard(id);
     return undefined;

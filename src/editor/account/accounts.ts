@@ -74,7 +74,7 @@ export class Accounts {
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       this.#client.log.warn(
-        `The reservation ${visibleLine(fileId)} of a check was not given back: ${error.message}`,
+        `The reservation ${visibleLine(fileId)} of a check was not released: ${error.message}`,
       );
     }
     signal?.throwIfAborted();

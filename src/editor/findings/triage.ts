@@ -54,7 +54,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   };
   // Not awaited: the message may stay open for hours.
   offer().catch((error: unknown) => {
-    deps.log.error(`The decision could not be taken back: ${String(error)}`);
+    deps.log.error(`The triage decision could not be undone: ${String(error)}`);
     const message = t('The triage decision couldn’t be undone. It is still in effect.');
     offerErrorActions(showError(message, showLog()), deps.log);
   });

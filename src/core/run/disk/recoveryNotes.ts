@@ -81,9 +81,11 @@ export class RunNotes {
     if (note === undefined) return;
     const at = note.dispatchedAt ?? intendedAt;
     store.apply(id, { type: 'runIdGiven', runId: note.runId, at }).then(
-      () => this.#log.info(`Run ${id} goes on as ${visibleLine(note.runId)}, as noted`),
+      () => this.#log.info(`Run ${id} continues as ${visibleLine(note.runId)}, from its note`),
       (error: unknown) =>
-        this.#log.warn(`Run ${id} is noted as ${visibleLine(note.runId)}: ${String(error)}`),
+        this.#log.warn(
+          `Run ${id}: the noted run ID ${visibleLine(note.runId)} could not be saved: ${String(error)}`,
+        ),
     );
   }
 

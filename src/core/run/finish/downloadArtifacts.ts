@@ -149,6 +149,6 @@ export async function tryToKeepSource(
     await keepSource?.(run, signal);
   } catch (error) {
     if (isAbortError(error)) throw error;
-    log.warn(`Run ${run.id}: the source that its findings point at was not kept: ${String(error)}`);
+    log.warn(`Run ${run.id}: the source that its findings point at was not saved: ${String(error)}`);
   }
 }

@@ -55,7 +55,7 @@ export class Finisher {
     if (this.isNoticeDue(run)) {
       this.#shown.add(run.id);
       await store.apply(run.id, { type: 'endNotified', at: clock.now() }).catch((error: unknown) => {
-        log.warn(`Run ${run.id}: that its end was shown could not be saved: ${String(error)}`);
+        log.warn(`Run ${run.id}: the note that its end was shown could not be saved: ${String(error)}`);
       });
     } else if (run.state !== 'unknown') return;
     this.#ended.fire(run);

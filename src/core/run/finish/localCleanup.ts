@@ -28,7 +28,7 @@ export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Ru
   const { store, log } = deps;
   if (store.problem !== undefined) return { nearing: [], isDue: false };
   let isDue = await removeStrays(deps).catch((error: unknown) => {
-    log.warn(`What dead processes left could not be removed: ${String(error)}`);
+    log.warn(`Files of ended processes could not be removed: ${String(error)}`);
     return false;
   });
   const nearing: Run[] = [];
@@ -72,7 +72,7 @@ async function removeOld(run: Run, deps: CleanupDeps): Promise<boolean> {
   const isOld = isPastLocalRetention(run, deps.retainLocalDays(), clock.now());
   if (await isLongDue(isOld, join(folder, 'history-due.json'), deps)) {
     if (!(await leases.take(run.id))) return true;
-    log.info(`Run ${run.id} is past its days and is removed`);
+    log.info(`Run ${run.id} is past its retention period and is removed`);
     try {
       await store.remove(run.id);
     } finally {

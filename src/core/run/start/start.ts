@@ -135,7 +135,7 @@ export class RunStarter {
     // Noted before the journal, which the disk may not take.
     if (isLive(next)) notes?.keep(next);
     const onFailure = (error: unknown): void => {
-      log.error(`Run ${id}: the outcome of its dispatch could not be saved: ${String(error)}`);
+      log.error(`Run ${id}: the outcome of its start request could not be saved: ${String(error)}`);
       if (outcome.type !== 'dispatched') return;
       this.#unsavedRunIds.set(id, outcome.runId);
       const data = { subject: outcome.runId, detail: systemCode(error) };
@@ -154,14 +154,14 @@ export class RunStarter {
     try {
       const run = await store.apply(id, outcome);
       if (outcome.type === 'dispatched' && runIdOf(run) !== outcome.runId) {
-        log.warn(`Run ${id} has advanced since its dispatch, although the service accepted it`);
+        log.warn(`Run ${id} has changed state since its start request, although the service accepted it`);
         await store.create(advance({ ...intended, id: store.newId() }, outcome));
       }
       return run;
     } catch (error) {
       if (!(error instanceof AssessmentError && error.kind === 'notFound')) throw error;
     }
-    log.warn(`Run ${id}: its journal has gone since the dispatch, and is made again`);
+    log.warn(`Run ${id}: its journal is gone since the start request, and is written again`);
     // The lease has gone with the folder.
     if (!(await this.#deps.leases.renew(id))) await this.#watch.take(id);
     const run = advance(intended, outcome);
@@ -198,7 +198,7 @@ export class RunStarter {
 
   async #discard(id: string): Promise<void> {
     await this.#watch.discard(id).catch((failure: unknown) => {
-      this.#deps.log.warn(`Run ${id}: what it left could not be removed: ${String(failure)}`);
+      this.#deps.log.warn(`Run ${id}: its remaining files could not be removed: ${String(failure)}`);
     });
   }
 

@@ -76,7 +76,7 @@ describe('a run that is removed', () => {
     );
     const fileId = targets[0]!.upload!.fileId;
     assert.ok(
-      window.lines.some((line) => line.includes(fileId) && line.includes('may stay')),
+      window.lines.some((line) => line.includes(fileId) && line.includes('may still have')),
       window.lines.join('\n'),
     );
   });
@@ -88,7 +88,7 @@ describe('a run that is removed', () => {
     const run = { ...seeded, id: window.store.newId(), targets: [{ ...seeded.targets[0]!, upload }] };
     await window.store.create(run);
     await window.tracker.remove(run.id, { leavesSource: true });
-    assert.ok(window.lines.some((line) => line.includes('may stay: one [info] two')));
+    assert.ok(window.lines.some((line) => line.includes('these files: one [info] two')));
   });
 
   test('after its end is kept when nobody is signed in, and goes with its file once somebody is', async (t) => {
