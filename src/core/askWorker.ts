@@ -9,13 +9,12 @@ import {
   workerCrash,
 } from './errors.ts';
 
-/** The only answer of a worker with one job. */
 export type WorkerAnswer =
   { readonly value: unknown } | { readonly error: ErrorKind; readonly data: ErrorData };
 
 const maxHeapMb = 1_024;
 
-/** Gives a worker one job, and ends it. Throws its error, `findingsTooLarge` when it runs out of memory, or the signal's reason. */
+/** Runs one job in a worker. Throws the worker's error, `findingsTooLarge` when it runs out of memory, or the signal's reason. */
 export async function askWorker(
   workerData: unknown,
   workerFile: string | URL,

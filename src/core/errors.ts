@@ -1,4 +1,3 @@
-/** Why the service refused a call, or could not be reached. */
 export type ServiceErrorKind =
   // the service
   | 'unauthorized'
@@ -60,25 +59,24 @@ export type OwnErrorKind =
   | 'workerCrashed'
   | 'unexpected';
 
-/** Why something failed, as a closed list that callers switch on; sentences for people are made in `editor/errors`. */
+/** A closed list that callers switch on; `editor/errors` has the sentences for people. */
 export type ErrorKind = ServiceErrorKind | OwnErrorKind;
 
-/** Facts that go with an error; values are redacted before they get here. */
+/** Facts of an error, already redacted. */
 export interface ErrorData {
   readonly status?: number | undefined;
-  /** What the service (or the system) said, redacted and at most 500 characters. */
+  /** The message of the service, or the system's code; at most 500 characters. */
   readonly detail?: string | undefined;
   /** The operation, file or setting the error is about. */
   readonly subject?: string | undefined;
   readonly origin?: string | undefined;
-  /** Milliseconds the service asked us to wait. */
   readonly retryAfterMs?: number | undefined;
-  /** A limit that was passed, and what was met, in the unit of the kind (bytes for sizes). */
+  /** A limit and the value that passed it, in the unit of the kind (bytes for sizes). */
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;
 }
 
-/** The one error this extension throws on purpose; the system's or the service's own error is its `cause`. */
+/** The only error that this extension throws on purpose; its `cause` is the error of the system or the service. */
 export class AssessmentError extends Error {
   override readonly name = 'AssessmentError';
   readonly kind: ErrorKind;
@@ -91,12 +89,12 @@ export class AssessmentError extends Error {
   }
 }
 
-/** True for the error of a cancelled `AbortSignal`, which is never shown to anyone. */
+/** True for the error of a cancelled `AbortSignal`, which is never shown. */
 export function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** The system's error code (`ENOENT`, `ECONNRESET` …) found on an error or on its causes. */
+/** The system's error code (`ENOENT`, `ECONNRESET` …) of an error or its causes. */
 export function systemCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if ('code' in current && typeof current.code === 'string') return current.code;
@@ -104,22 +102,21 @@ export function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** What the system did to a file (`subject`, where it is known), by its code; undefined for any other error. */
+/** An error of the file system as `diskFull` or `storage`; undefined for any other error. */
 export function fileError(error: unknown, subject?: string): AssessmentError | undefined {
   const code = systemCode(error) ?? '';
-  // Node's own codes have an underscore, and say nothing of a disk.
+  // Codes with an underscore are Node's, and not about a disk.
   if (error instanceof AssessmentError || !/^E[A-Z0-9]+$/.test(code)) return undefined;
   const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });
 }
 
-/** What ended a worker thread before its work was done. */
 export function workerCrash(cause: unknown): AssessmentError {
   const detail = systemCode(cause) ?? String(cause).slice(0, 500);
   return new AssessmentError('workerCrashed', { detail }, { cause });
 }
 
-/** Anything that was thrown, as an error of ours: what the system did to a file by its code, what nobody foresaw as `unexpected`. */
+/** Anything thrown as an AssessmentError: a `fileError`, or `unexpected`. */
 export function knownError(error: unknown): AssessmentError {
   if (error instanceof AssessmentError) return error;
   return (

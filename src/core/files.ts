@@ -15,15 +15,12 @@ import nativePath, { dirname, join, type PlatformPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentError, fileError, systemCode } from './errors.ts';
 
-/** Makes a folder that only this user can enter (0700), with its parents. */
+/** Makes a folder with its parents, mode 0700. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/**
- * Replaces a file's content, given whole or in pieces. A reader, or a crash, sees the old or the new content whole. On disk when it resolves; mode 0600.
- * Returns the new version's mark, as `markOf` gives it.
- */
+/** Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when it resolves; mode 0600. Returns the new `markOf`. */
 export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array | Iterable<string>,
@@ -48,13 +45,13 @@ export async function writeFileAtomic(
   return mark;
 }
 
-/** Windows' answers while another window or a virus scanner has one of the two files open. */
-const passing = ['EPERM', 'EACCES', 'EBUSY'];
+/** Windows' codes while another window or a virus scanner has one of the files open. */
+const temporaryCodes = ['EPERM', 'EACCES', 'EBUSY'];
 
-/** Waits between the attempts, in ms; longer than a scanner takes. */
+/** Between attempts, in ms; longer than a scanner takes. */
 const waitsMs = [5, 20, 50, 100, 200, 400];
 
-/** Puts a file in the place of another, or of none. On Windows it is tried again for a while when somebody has one of them open. */
+/** Renames a file over another, or none. On Windows retries for a while when a program has one of them open. */
 export async function replaceFile(
   from: string,
   to: string,
@@ -65,14 +62,14 @@ export async function replaceFile(
       await system.rename(from, to);
       return;
     } catch (error) {
-      if (!passing.includes(systemCode(error) ?? '')) throw error;
+      if (!temporaryCodes.includes(systemCode(error) ?? '')) throw error;
     }
     await sleep(waitMs);
   }
   await system.rename(from, to);
 }
 
-/** Puts a file in the place of another, or of none, on this device or another: there a whole copy takes the place, and one that fails leaves what was there. */
+/** As `replaceFile`, also across devices, where a failed copy leaves the old file. */
 export async function moveFile(
   from: string,
   to: string,
@@ -95,7 +92,7 @@ export async function moveFile(
   await rm(from, { force: true });
 }
 
-/** Marks the present version of a file: it differs for a replaced file even within one tick of the file system's clock. Undefined when there is none. */
+/** A mark of a file's version, which differs for a replaced file even within one tick of the file system's clock. Undefined without a file. */
 export async function markOf(path: string): Promise<string | undefined> {
   try {
     return toMark(await stat(path, { bigint: true }));
@@ -105,7 +102,7 @@ export async function markOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Creates a file that must not exist yet, mode 0600; false when somebody else made it first. For running processes to agree by: nothing promises that it outlasts a power cut. */
+/** Creates a file, mode 0600; false when it exists. For agreement between running processes: not synced. */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;
   try {
@@ -117,7 +114,7 @@ export async function createExclusive(path: string, content: string): Promise<bo
   try {
     await file.writeFile(content);
   } catch (error) {
-    // Left behind empty, it would stand for somebody who lives.
+    // An empty file would look like that of a living process.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -126,7 +123,7 @@ export async function createExclusive(path: string, content: string): Promise<bo
   return true;
 }
 
-/** Work on a local file beside a request, whose failure is named as the disk's and not taken for the network's. */
+/** For work on a local file during a request: names a failure as the disk's, not the network's. */
 export async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -146,27 +143,27 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 
 const staleMs = 60_000;
 
-/** Removes what writes that never ended left in a folder; a fresh one may still be somebody's and stays. */
+/** Removes files of unfinished writes from a folder. A fresh one may be in use, and stays. */
 export async function sweepTemporary(folder: string, now: number): Promise<void> {
   for (const name of (await readdir(folder)).filter((each) => /\.(tmp|part)$/.test(each))) {
     const path = join(folder, name);
     try {
       if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
     } catch (error) {
-      // Another window may have given it its final name meanwhile.
+      // Another window may have renamed it meanwhile.
       if (systemCode(error) !== 'ENOENT') throw error;
     }
   }
 }
 
-/** Sets a damaged file aside under a name of its own beside it, and returns that name. */
+/** Renames a damaged file beside itself, and returns the new path. */
 export async function quarantine(path: string, now: number): Promise<string> {
   const aside = `${path}.damaged-${String(now)}`;
   await replaceFile(path, aside);
   return aside;
 }
 
-/** Makes what was created or renamed in a folder durable; not every file system can, and then the change alone has to do. */
+/** Makes created and renamed entries of a folder durable, where the file system can. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
@@ -183,16 +180,14 @@ export function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtim
   return [ino, size, mtimeNs].join(':');
 }
 
-/** How `readRegularFile` reads. */
 interface ReadLimits {
   readonly maxBytes: number;
   readonly followLink: boolean;
 }
 
 /**
- * Reads a small file whose name or content may be hostile, at most slightly more than `maxBytes` of it, whatever size it claims; undefined
- * when there is no regular file of that name. Synchronous, because a round trip to another thread takes far longer. Throws `sourceUnreadable`
- * when the file cannot be read or is too large.
+ * Reads a small file that may be hostile, at most slightly more than `maxBytes` of it; undefined when there is no regular file of that name.
+ * Synchronous: a round trip to another thread takes far longer. Throws `sourceUnreadable` when the file cannot be read or is too large.
  */
 export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimits): Buffer | undefined {
   // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag: they are undefined, which `|` takes for 0.
@@ -226,13 +221,13 @@ function tooLarge(file: string, limit: number): AssessmentError {
   return new AssessmentError('sourceUnreadable', { subject: file, detail: 'EFBIG', limit });
 }
 
-/** The path from a folder to a file in it, with `/`; empty for the folder itself, undefined for a file elsewhere. Both paths are absolute; `system` sets the separator and whether letter case counts. */
+/** The relative path, with `/`, of a file in a folder; empty for the folder itself, undefined for a file elsewhere. Both paths are absolute. */
 export function pathInside(
   folder: string,
   file: string,
   system: PlatformPath = nativePath,
 ): string | undefined {
-  const way = system.relative(folder, file);
-  const isElsewhere = way === '..' || way.startsWith(`..${system.sep}`) || system.isAbsolute(way);
-  return isElsewhere ? undefined : way.split(system.sep).join('/');
+  const path = system.relative(folder, file);
+  const isElsewhere = path === '..' || path.startsWith(`..${system.sep}`) || system.isAbsolute(path);
+  return isElsewhere ? undefined : path.split(system.sep).join('/');
 }

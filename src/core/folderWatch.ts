@@ -4,8 +4,8 @@ import type { Disposable } from './ports.ts';
 const pollMs = 10_000;
 
 /**
- * Tells the names of a folder's own entries that were made, removed or touched, by any process; undefined stands for any of them. The system
- * tells, at no cost in between; where it does not, the caller hears every ten seconds that something may have changed.
+ * Calls `onChange` with the name of each entry of a folder that any process makes, removes or touches; undefined means any of them. Where the system
+ * does not report changes, calls it with undefined every ten seconds.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
   let watcher: FSWatcher | undefined;
@@ -18,7 +18,7 @@ export function watchFolder(path: string, onChange: (name: string | undefined) =
     watcher = watch(path, { persistent: false }, (_kind, name) => onChange(name ?? undefined));
     watcher.on('error', poll);
   } catch {
-    poll(); // the system's watches are used up, or its file system has none
+    poll(); // the system has no watches left, or its file system has none
   }
   return {
     dispose: () => {

@@ -1,11 +1,11 @@
 import { AssessmentError } from './errors.ts';
 
-/** Most values of a file, by the commas and brackets that stand between them: past memory, `JSON.parse` ends its whole process and not its thread alone. */
+/** Counted by commas and brackets. Out of memory, `JSON.parse` ends the process, not only its thread. */
 const maxValues = 3_000_000;
 
 const [quote, comma, backslash, openArray, openObject] = [34, 44, 92, 91, 123];
 
-/** The value that a text holds as JSON. Throws `malformedFindings` for any other text, and `findingsTooLarge` for too many values. */
+/** Throws `malformedFindings` for a text that is not JSON, `findingsTooLarge` for too many values. */
 export function readJson(text: string): unknown {
   try {
     return parseJson(text.replace(/^\uFEFF/, '')).value;
@@ -16,7 +16,7 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** `JSON.parse` after a look at how many values a text has: throws `findingsTooLarge` when there are more than `valuesLeft`. */
+/** `JSON.parse` that throws `findingsTooLarge` for more than `valuesLeft` values. */
 export function parseJson(
   text: string,
   valuesLeft = maxValues,
@@ -26,7 +26,7 @@ export function parseJson(
   return { value: JSON.parse(text), values };
 }
 
-/** How many values a text has, whatever it is; not much further than `limit`. */
+/** Stops soon after `limit`. */
 function countValues(text: string, limit: number): number {
   let count = 1;
   for (let at = 0; at < text.length && count <= limit; at += 1) {
@@ -40,12 +40,12 @@ function countValues(text: string, limit: number): number {
   return count;
 }
 
-/** Where the quote is that ends a string; -1 when there is none. */
+/** The index of the closing quote; -1 without one. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let first = at;
-    while (text.charCodeAt(first - 1) === backslash) first -= 1;
-    if ((at - first) % 2 === 0) return at;
+    let firstBackslash = at;
+    while (text.charCodeAt(firstBackslash - 1) === backslash) firstBackslash -= 1;
+    if ((at - firstBackslash) % 2 === 0) return at;
   }
   return -1;
 }
@@ -60,31 +60,31 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The form in which keys are compared: lower case, without `_`, `-` and spaces. */
+/** Lower case, without `_`, `-` and spaces. */
 export function normalKey(key: string): string {
   return key.replace(/[_\-\s]/g, '').toLowerCase();
 }
 
-/** The dotted aliases of one target, with white space between them, ready for `valueAt`. */
+/** `aliases`: dotted, separated by white space. */
 export function keyPaths(aliases: string): readonly KeyPath[] {
   const words = aliases.trim().split(/\s+/);
   return words.map((alias) => alias.split('.').map(normalKey));
 }
 
-/** The keys of an object as they are spelled, by their normal form. Readers ask for many aliases of each object. */
+/** An object's keys by their normal form. Cached: readers look for many aliases in each object. */
 const spellings = new WeakMap<JsonObject, ReadonlyMap<string, string>>();
 
 function spellingsOf(object: JsonObject): ReadonlyMap<string, string> {
   const known = spellings.get(object);
   if (known !== undefined) return known;
-  // Of equal keys the last one set counts: the first of the file.
+  // Reversed: of equal keys, the first in the file counts.
   const pairs = Object.keys(object).map((key) => [normalKey(key), key] as const);
   const found = new Map(pairs.reverse());
   spellings.set(object, found);
   return found;
 }
 
-/** The value at a path of keys; undefined where a step is missing. Own properties only, and of equal keys the first. */
+/** Undefined where a step is missing. Own properties only; of equal keys the first. */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
   for (const key of path) {
@@ -95,14 +95,14 @@ export function valueAt(value: unknown, path: KeyPath): unknown {
   return current;
 }
 
-/** Those of the paths whose first key a value has: of twenty aliases that is mostly one. */
+/** The paths whose first key a value has: mostly one of twenty aliases. */
 export function present(value: unknown, paths: readonly KeyPath[]): readonly KeyPath[] {
   if (!isObject(value)) return [];
   const keys = spellingsOf(value);
   return paths.filter(([key = '']) => keys.has(key));
 }
 
-/** The first hit that `accept` can use, in the order of the aliases; undefined from `accept` means: try the next. */
+/** The first result of `accept`, in the order of the aliases; where it returns undefined, the next value is tried. */
 export function firstHit<T>(
   value: unknown,
   paths: readonly KeyPath[],

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What the core asks of its surroundings, as structural types that the editor's own objects satisfy. */
+// What the core needs of its surroundings, as structural types that the editor's objects satisfy.
 
-/** A `LogOutputChannel`, or anything that takes its lines; never given tokens, presigned queries or file contents. */
+/** A `LogOutputChannel`. Its lines hold no tokens, presigned queries or file contents. */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;
@@ -24,32 +24,30 @@ export interface KeyValueStore {
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-/** Time, so that tests can own it. */
+/** Replaced in tests. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. */
   now(): number;
-  /** Milliseconds that only grow; stands still while the machine sleeps on some systems. */
+  /** Milliseconds that only grow; on some systems they stop while the machine sleeps. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with an `AbortError` when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The system's clocks and timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-/** Anything that can be let go. */
 export interface Disposable {
   dispose(): void;
 }
 
-/** The editor's `Event`: subscribe with a listener, unsubscribe by disposing what comes back. */
+/** The editor's `Event`: disposing the result unsubscribes. */
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
-/** Calls the listeners of an event, in the order in which they subscribed; the owner shows others only `event`. */
+/** Calls listeners in the order in which they subscribed. The owner exposes only `event`. */
 export class Emitter<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
@@ -58,11 +56,9 @@ export class Emitter<T> {
     return { dispose: () => this.#listeners.delete(listener) };
   };
 
-  /** Calls every listener that is subscribed at the start of the call. */
   fire(value: T): void {
     for (const listener of [...this.#listeners]) listener(value);
   }
 }
 
-/** Reports done and total bytes of a step. */
 export type OnBytes = (done: number, total: number) => void;

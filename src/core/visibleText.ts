@@ -1,11 +1,11 @@
-// Zero-width joiner and non-joiner stay: emoji, Persian and Indic scripts are spelled with them, and they reorder nothing.
-// The last two ranges are ignored when they are drawn, though most of them mean nothing; the variation selectors between them draw ideographs.
+// Zero-width joiner and non-joiner are harmless: emoji, Persian and Indic scripts need them, and they reorder nothing.
+// The last two ranges are not drawn; the variation selectors between them are part of ideographs.
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 const harmless = new Set(['\n', '\t', '\u200C', '\u200D']);
 
-/** Makes control, bidi and other invisible characters visible as `\u{202E}`, keeping line breaks and tabs. */
+/** Shows control, bidi and other invisible characters as `\u{202E}`; keeps line breaks and tabs. */
 export function visibleText(text: string): string {
   if (plainAscii.test(text)) return text;
   return text
@@ -13,12 +13,12 @@ export function visibleText(text: string): string {
     .replace(invisible, (character) => (harmless.has(character) ? character : escaped(character)));
 }
 
-/** `visibleText` on one line: runs of white space become one space, the ends are trimmed. */
+/** `visibleText` on one line: trimmed, with each run of white space as one space. */
 export function visibleLine(text: string): string {
   return plainLine.test(text) ? text : visibleText(text.replace(/\s+/g, ' ').trim());
 }
 
-/** The name or path of a file on one line: what `visibleText` keeps or joins is a difference between two names. */
+/** A file's name or path on one line. White space is kept: it may be the difference between two names. */
 export function visibleName(name: string): string {
   return name.replace(invisible, (character) =>
     character === '\u200C' || character === '\u200D' ? character : escaped(character),
@@ -27,12 +27,12 @@ export function visibleName(name: string): string {
 
 const inexact = /\\(?=u\{)|⏎|[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}|^ | $|(?<= ) /gu;
 
-/** A text on one line that differs for every two texts: nothing is invisible, and no white space is joined. `⏎` is a line break. */
+/** A line without invisible characters that differs for every two texts. `⏎` is a line break. */
 export function exactLine(text: string): string {
   return text.replace(inexact, (character) => (character === '\n' ? '⏎' : escaped(character)));
 }
 
-/** The first `max` UTF-16 units of a text, without half a surrogate pair. */
+/** At most `max` UTF-16 units, without half a surrogate pair. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text;
   const last = text.charCodeAt(max - 1);
@@ -43,10 +43,10 @@ function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
 }
 
-// What JSON allows unescaped in a string; line breaks stand between the values.
+// JSON allows these unescaped in a string. Line breaks stay: they are between the values.
 const invisibleInJson = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
 
-/** JSON, indented, with no invisible character hidden in it: reading it gives the same value. Undefined for one that is nested too deeply to be written. */
+/** Indented JSON of the same value, with invisible characters escaped. Undefined where it is nested too deeply. */
 export function toVisibleJson(raw: string): string | undefined {
   return indented(raw)?.replace(invisibleInJson, (character) =>
     Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(''),

@@ -1,23 +1,23 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from './ports.ts';
 
-/** Longest work in one go: the thread is shared with every other extension. */
+/** The thread is shared with every other extension. */
 const sliceMs = 8;
 
-/** Does the work on all of these, on so many of them at once. */
+/** Works on at most `maxAtOnce` items at a time. */
 export async function inParallel<T>(
-  all: Iterable<T>,
-  atOnce: number,
-  work: (one: T) => Promise<unknown>,
+  items: Iterable<T>,
+  maxAtOnce: number,
+  work: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  const waiting = all[Symbol.iterator]();
+  const waiting = items[Symbol.iterator]();
   const workOn = async (): Promise<void> => {
     for (let next = waiting.next(); next.done !== true; next = waiting.next()) await work(next.value);
   };
-  await Promise.all(Array.from({ length: atOnce }, workOn));
+  await Promise.all(Array.from({ length: maxAtOnce }, workOn));
 }
 
-/** Works the steps off and lets other work go on every few milliseconds; stops with the signal's reason. */
+/** Takes steps, and yields to other work every few milliseconds. Throws the signal's reason. */
 export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSignal): Promise<T> {
   signal?.throwIfAborted();
   let pauseAt = performance.now() + sliceMs;
@@ -30,21 +30,21 @@ export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSig
   }
 }
 
-/** Lets work run that no one awaits; a failure is logged. */
+/** For work that nobody awaits; a failure is logged. */
 export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
   work.then(undefined, (error: unknown) =>
     log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   );
 }
 
-/** Does some work at the first call; later calls share its result. Work that failed is tried again at the next call. */
+/** Works at the first call; later calls share the result. After a failure, the next call works again. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let doing: Promise<T> | undefined;
+  let result: Promise<T> | undefined;
   return () => {
-    doing ??= work().catch((error: unknown) => {
-      doing = undefined;
+    result ??= work().catch((error: unknown) => {
+      result = undefined;
       throw error;
     });
-    return doing;
+    return result;
   };
 }

@@ -9,10 +9,7 @@ const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16);
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
 
-/**
- * Reads a base URL as people paste it, with or without `/v1` or a slash, into the form `https://host/v1`.
- * Throws `badSetting` or `insecureUrl`.
- */
+/** Reads a base URL, with or without `/v1` or a slash, into the form `https://host/v1`. Throws `badSetting` or `insecureUrl`. */
 export function toBaseUrl(text: string): string {
   const url = parse(text.trim(), 'badSetting');
   if (url.search !== '' || url.hash !== '') throw new AssessmentError('badSetting', { subject: 'baseUrl' });
@@ -22,9 +19,8 @@ export function toBaseUrl(text: string): string {
 }
 
 /**
- * Reads a presigned address that a service returned; throws `insecureUrl`, with `files` as its `subject`, unless it is https (or http on
- * loopback) without user information. Loopback is accepted from a service on loopback only, link-local from none: neither is a place where a
- * service elsewhere keeps files, and something on this machine or its network may answer there.
+ * Reads a presigned address from a service. Throws `insecureUrl` (subject: `files`) unless it is https, or http on loopback, without user
+ * information. Loopback is accepted only from a service on loopback, link-local from none: something on this machine or network may answer there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = parse(text, 'insecureUrl');
@@ -35,7 +31,7 @@ export function toPresignedUrl(text: string, serviceUrl: string): URL {
   return url;
 }
 
-/** The host of a presigned address, where it is not the one of the service that returned it. */
+/** The host of a presigned address; undefined where it is the service's. */
 export function foreignHost(text: string, serviceUrl: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { host, hostname } = new URL(text);
@@ -50,7 +46,7 @@ function parse(text: string, kind: 'badSetting' | 'insecureUrl'): URL {
   try {
     return new URL(text);
   } catch (cause) {
-    // The text may be a presigned address: it stays out of the error.
+    // The text may be a presigned address: the error must not hold it.
     if (kind === 'insecureUrl') throw new AssessmentError(kind, { subject: 'files' });
     throw new AssessmentError(kind, { subject: 'baseUrl' }, { cause });
   }
@@ -68,12 +64,12 @@ function isLoopback(hostname: string): boolean {
   return isIP(hostname) === 4 && hostname.startsWith('127.');
 }
 
-/** True for any address of this machine, also one that `isLoopback` does not accept. */
+/** Also for addresses that `isLoopback` does not accept. */
 function isThisMachine(hostname: string): boolean {
   return /(^|\.)localhost\.?$/.test(hostname) || isIn(thisMachine, hostname);
 }
 
-/** Also for an IPv4 address that is written as IPv6. */
+/** Also for an IPv4 address written as IPv6. */
 function isIn(networks: BlockList, hostname: string): boolean {
   const address = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(address);

@@ -10,7 +10,6 @@ import {
   artifactRequestSchema,
   type Description,
   dispatchResponseSchema,
-  type DownloadUrl,
   downloadUrlSchema,
   emptySchema,
   fileRequestSchema,
@@ -29,31 +28,31 @@ const dispatching: RetryPolicy = {
   isNeverAborted: true,
 };
 
-/** What a client needs; `baseUrl` is normalized. */
-export interface ClientOptions {
+interface ClientOptions {
+  /** Normalized (`toBaseUrl`). */
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: TokenSource;
-  /** Further secrets that no message may contain: the passwords that the requests of a run hold. */
+  /** The passwords in a run's requests, which no message may contain. */
   readonly passwords?: (() => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  /** How long an exchange may go without a byte; 30 s for a call and 2 min for a transfer when left out. */
+  /** 30 s for a call and 2 min for a transfer by default. */
   readonly idle?: IdleLimits;
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called before each send of the call; when it throws, the call is not sent. */
+  /** Called before each send; if it throws, nothing is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 
-/** Talks to one organization of one service; one method per endpoint (docs/api.md, section 4). */
+/** The endpoints of one organization of one service (docs/api.md, section 4). */
 export class AssessmentClient {
   readonly #options: ClientOptions;
   readonly #idle: IdleLimits;
-  /** The tokens sent so far, which no message may contain. */
+  /** No message may contain them. */
   readonly #sentTokens = new Set<string>();
   #passwords: readonly string[] = [];
   readonly #descriptionSchema = toDescriptionSchema(() => this.#secrets);
@@ -63,7 +62,7 @@ export class AssessmentClient {
     this.#idle = options.idle ?? defaultIdleLimits;
   }
 
-  /** Reserves storage for `bytes` (docs/api.md, section 4.1); a lost reply leaves a reservation that only expires. */
+  /** Reserves storage (docs/api.md, section 4.1). A lost reply leaves a reservation that only expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
     return namingNotFound(
       'organization',
@@ -78,7 +77,7 @@ export class AssessmentClient {
     );
   }
 
-  /** Sends an archive to its upload address, once, without a token (docs/api.md, section 4.1). */
+  /** Sends an archive once, without a token (docs/api.md, section 4.1). */
   async putArchive(
     target: UploadUrl,
     archive: HashedFile,
@@ -90,21 +89,19 @@ export class AssessmentClient {
     );
   }
 
-  /** Makes an uploaded file usable as input (docs/api.md, section 4.1). */
-  async confirmUpload(fileId: string, options: CallOptions = {}): Promise<void> {
-    await this.#fileCall('confirm-upload', fileId, options);
+  confirmUpload(fileId: string, options: CallOptions = {}): Promise<void> {
+    return this.#fileCall('confirm-upload', fileId, options);
   }
 
-  /** Gives up a pending upload and its reservation (docs/api.md, section 4.1). */
-  async cancelUpload(fileId: string, options: CallOptions = {}): Promise<void> {
-    await this.#fileCall('cancel-upload', fileId, options);
+  cancelUpload(fileId: string, options: CallOptions = {}): Promise<void> {
+    return this.#fileCall('cancel-upload', fileId, options);
   }
 
-  async deleteFile(fileId: string, options: CallOptions = {}): Promise<void> {
-    await this.#fileCall('delete', fileId, options);
+  deleteFile(fileId: string, options: CallOptions = {}): Promise<void> {
+    return this.#fileCall('delete', fileId, options);
   }
 
-  /** Starts a run and spends credits (docs/api.md, section 4.2). Repeated, or cancelled, only where surely nothing was accepted. */
+  /** Starts a run and spends credits (docs/api.md, section 4.2). Repeated or cancelled only if the service cannot have accepted it. */
   async dispatch(
     workflow: { readonly id: string; readonly request: z.ZodMiniType },
     request: unknown,
@@ -121,7 +118,7 @@ export class AssessmentClient {
     return reply.workflow_run_id;
   }
 
-  /** Asks for a run's status, once (docs/api.md, section 4.2): asking again is for the poll schedule. */
+  /** Asks for a run's status, once (docs/api.md, section 4.2): the poll schedule repeats it. */
   describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
     return this.#call(
       `workflows/${workflow}/describe`,
@@ -144,7 +141,7 @@ export class AssessmentClient {
     );
   }
 
-  /** Downloads an artifact into a file, asking for a new address when one fails (docs/api.md, section 4.2). Returns its bytes. */
+  /** Downloads an artifact into a file, each try with a new address (docs/api.md, section 4.2). Returns its length in bytes. */
   async downloadArtifact(
     workflow: string,
     runId: string,
@@ -153,15 +150,17 @@ export class AssessmentClient {
     options: CallOptions & { maxBytes: number },
   ): Promise<number> {
     const attempt = async (): Promise<number> => {
-      const asked: Promise<DownloadUrl> = this.#call(
-        `workflows/${workflow}/get-artifact-download-url`,
-        artifactRequestSchema,
-        { workflow_run_id: runId, artifact_name: artifact },
-        downloadUrlSchema,
-        once,
-        options,
+      const address = await namingNotFound(
+        'artifact',
+        this.#call(
+          `workflows/${workflow}/get-artifact-download-url`,
+          artifactRequestSchema,
+          { workflow_run_id: runId, artifact_name: artifact },
+          downloadUrlSchema,
+          once,
+          options,
+        ),
       );
-      const address = await namingNotFound('artifact', asked);
       const url = toPresignedUrl(address.url, this.#options.baseUrl);
       return this.#logged('GET', `${url.origin} (artifact)`, () =>
         getFile(url, path, { ...options, ...this.#transferOptions }),
@@ -194,7 +193,7 @@ export class AssessmentClient {
     return [...this.#sentTokens, ...this.#passwords];
   }
 
-  /** One operation: checks the request, sends it as its policy allows, refreshes the token once on 401, checks the reply. */
+  /** Checks the request, sends it as the policy allows, refreshes the token once on 401, and checks the reply. */
   async #call<Body, Reply>(
     operation: string,
     requestSchema: z.ZodMiniType<Body>,
@@ -256,12 +255,12 @@ export class AssessmentClient {
       return await this.#options.token.get(signal);
     } catch (error) {
       if (error instanceof AssessmentError || isAbortError(error)) throw error;
-      // The keyring does not answer: nothing was sent, and a person has to act.
+      // The keyring does not answer: a person has to act.
       throw new AssessmentError('notSignedIn', { origin: originOf(this.#options.baseUrl) }, { cause: error });
     }
   }
 
-  /** Another token after a 401; undefined when there is none, or the keyring does not answer. */
+  /** Undefined when there is no other token, or the keyring does not answer. */
   async #refresh(rejected: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     try {
       return await this.#options.token.refresh(rejected, signal);
@@ -272,25 +271,24 @@ export class AssessmentClient {
     }
   }
 
-  /** Runs one request and logs its method, its place, its outcome and its time. */
-  async #logged<T>(method: string, what: string, act: () => Promise<T>): Promise<T> {
+  async #logged<T>(method: string, place: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();
     const took = (): string => `${String(Math.round(clock.monotonic() - start))} ms`;
     try {
       const result = await act();
-      log.debug(`${method} ${what}: ok, ${took()}`);
+      log.debug(`${method} ${place}: ok, ${took()}`);
       return result;
     } catch (error) {
       const outcome =
         error instanceof AssessmentError ? `${error.message} ${String(error.data.status ?? '')}` : 'stopped';
-      log.debug(`${method} ${what}: ${outcome}, ${took()}`);
+      log.debug(`${method} ${place}: ${outcome}, ${took()}`);
       throw error;
     }
   }
 }
 
-/** Adds to `notFound` what the service does not know, as its `subject`. */
+/** Gives `notFound` its `subject`: what the service does not know. */
 async function namingNotFound<T>(subject: 'organization' | 'artifact', call: Promise<T>): Promise<T> {
   try {
     return await call;

@@ -1,7 +1,7 @@
 import type { ErrorKind } from '../errors.ts';
 
-/** What has to be right for a call to succeed, in the order in which it is checked. */
-export const CONNECTION_PARTS = [
+/** What a call needs, in the order in which it is checked. */
+export const connectionParts = [
   'address',
   'network',
   'proxy',
@@ -11,9 +11,9 @@ export const CONNECTION_PARTS = [
   'organization',
 ] as const;
 
-export type ConnectionPart = (typeof CONNECTION_PARTS)[number];
+export type ConnectionPart = (typeof connectionParts)[number];
 
-/** The part that a failed call shows to be wrong; those before it work. Undefined where the failure says nothing of the connection. */
+/** The part that a failed call shows to be wrong; the parts before it work. Undefined where the failure says nothing of the connection. */
 export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
   switch (kind) {
     case 'insecureUrl':

@@ -3,20 +3,20 @@ import { AssessmentError } from '../errors.ts';
 import type { SecretStore } from '../ports.ts';
 
 export interface TokenSource {
-  /** The token to send now; undefined when there is none, and then a person must sign in. */
+  /** Undefined when a person must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
-  /** After a 401: another token, if any. Throws `tokenCommand` where the command gave none, or the same one (`detail`: `sameToken`). */
+  /** After a 401: another token, if any. Throws `tokenCommand` where the command printed none, or the same one (`detail`: `sameToken`). */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
-/** Key in the secret store of the one token for this origin and organization, so that no token crosses origins. */
+/** The key in the secret store: one token per origin and organization, so that no token crosses origins. */
 export function tokenKey(origin: string, organizationId: string): string {
   // A colon in an ID would look like a port; other IDs are used as they are.
   const isPlain = !organizationId.includes(':');
   return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }
 
-/** The origin and the organization of a key; undefined for a key that is not a token's. */
+/** Undefined for a key that is not a token's. */
 export function readTokenKey(key: string): { origin: string; organizationId: string } | undefined {
   const [, origin, encoded, plain = ''] =
     /^token:(https?:\/\/(?:\[[^\]]*\]|[^:/]+)(?::\d+)?):(?::((?:[^%]|%[0-9A-F]{2})*)|(.*))$/s.exec(key) ?? [];
@@ -24,15 +24,14 @@ export function readTokenKey(key: string): { origin: string; organizationId: str
   return { origin, organizationId: encoded === undefined ? plain : decodeURIComponent(encoded) };
 }
 
-/** Trims a pasted token; throws `badSetting` for an empty one or one that could break out of a header. */
+/** Trims a pasted token. Throws `badSetting` unless it is visible ASCII, as a header needs: the request's own error would show the token. */
 export function toToken(text: string): string {
   const token = text.trim();
-  // Header values are visible ASCII; anything else would fail deep inside the request with the token in the message.
   if (!/^[\x21-\x7e]+$/.test(token)) throw new AssessmentError('badSetting', { subject: 'token' });
   return token;
 }
 
-/** The token of one origin and organization; `runTokenCommand`, when given, makes a fresh one that then replaces the stored one. */
+/** The token of one origin and organization. A fresh token from `runTokenCommand` replaces the stored one. */
 export function storedToken(
   secrets: SecretStore,
   key: string,
@@ -48,7 +47,7 @@ export function storedToken(
       const current = await secrets.get(key);
       if (current !== undefined && current !== rejected) return current;
       const fresh = await runTokenCommand?.(signal);
-      // Not a change to wait for: the command prints another token only after a person has signed in where it looks.
+      // The command prints another token only after a person has signed in where it looks.
       if (fresh !== undefined && fresh === rejected)
         throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
       return keep(fresh);
@@ -56,12 +55,12 @@ export function storedToken(
   };
 }
 
-/** Runs the token command (no shell, 30 s, 64 KiB). Throws `tokenCommand`, with how it ended as `detail` and none of its output. */
+/** Runs the token command (no shell, 30 s, 64 KiB). Throws `tokenCommand` without any output; `detail` says how it ended. */
 export async function runTokenCommand(command: readonly string[], signal?: AbortSignal): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
   const output = await new Promise<string>((resolve, reject) => {
-    // The error's own message holds the command line and stderr, either of which may hold a secret.
+    // The message of Node's error has the command line and stderr, which may hold a secret.
     const fail = (error: unknown): void =>
       reject(new AssessmentError('tokenCommand', { subject: program, detail: exitDetail(error) }));
     const options = { timeout: 30_000, maxBuffer: 64 * 1024, windowsHide: true, signal };
@@ -72,7 +71,7 @@ export async function runTokenCommand(command: readonly string[], signal?: Abort
         else fail(error);
       });
     } catch (error) {
-      fail(error); // a batch file on Windows, which only a shell runs, or an argument that no program can get
+      fail(error); // a batch file on Windows, which needs a shell, or an invalid argument
     }
   });
   try {
@@ -88,7 +87,7 @@ function exitDetail(error: unknown): string | undefined {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 
-/** Takes secrets out of a text, in linear time: the given tokens, whatever follows `Bearer`, and the query of every address. */
+/** Replaces secrets in a text, in linear time: the given ones, what follows `Bearer`, and the query of every address. */
 export function redact(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
   // In one pass, the longest first: a secret may begin with another one.
@@ -99,17 +98,17 @@ export function redact(text: string, secrets: readonly string[]): string {
   return (
     (all === '' ? text : text.replace(new RegExp(all, 'g'), '[redacted]'))
       .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
-      // In JSON, slashes may be escaped, too. Each address is matched whole, so that no text is scanned twice.
+      // In JSON, slashes may be escaped. Each address is matched whole: no text is scanned twice.
       .replace(/\bhttps?:(?:\\*\/){2}[^\s"'<>]+/gi, withoutQuery)
   );
 }
 
-/** True for a text that holds one of these secrets in any form that `redact` takes out. */
+/** True for a text with a secret in any form that `redact` replaces. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return secrets.flatMap(formsOf).some((form) => text.includes(form));
 }
 
-/** A secret as plain text, as escaped in JSON, as encoded in an address or a form, and in Base64 wherever it begins there. */
+/** A secret as plain text, escaped in JSON, encoded in an address or a form, and in Base64 at each alignment. */
 function formsOf(secret: string): string[] {
   const text = secret.toWellFormed();
   const encoded = encodeURIComponent(text);
@@ -123,11 +122,11 @@ function formsOf(secret: string): string[] {
   ]);
   const base64 = [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
-    // Without the characters that also hold bits of what stands beside it.
-    const own = bytes
+    // Without characters that share bits with neighbouring bytes.
+    const form = bytes
       .toString('base64')
       .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
-    return own.length < 6 ? [] : [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+    return form.length < 6 ? [] : [form, form.replaceAll('+', '-').replaceAll('/', '_')];
   });
   return [
     secret,

@@ -12,7 +12,7 @@ interface FailureOptions {
   readonly clock: Clock;
 }
 
-/** Maps a reply that is no success to an error, reading at most 64 KiB of its body (docs/api.md, section 7: bodies are not shown). */
+/** Maps an unsuccessful reply to an error, reading at most 64 KiB of its body (docs/api.md, section 7). */
 export async function replyFailure(
   response: http.IncomingMessage,
   url: URL,
@@ -30,7 +30,7 @@ export async function replyFailure(
   } catch {
     // The body was cut off: the status is enough.
   }
-  // A date in Retry-After is by the service's clock, which may differ from ours.
+  // A date in Retry-After is by the service's clock.
   const serviceNow = parseHttpDate(response.headers.date ?? '') ?? clock.now();
   const retryAfterMs = parseRetryAfter(response.headers['retry-after'], serviceNow);
   return new AssessmentError(kindOfStatus(status), {
@@ -41,10 +41,10 @@ export async function replyFailure(
   });
 }
 
-/** How object storage, or a proxy before it, says that an address is no longer valid. */
+/** Answers of object storage, or of a proxy before it, to an invalid address. */
 const refusals: readonly ErrorKind[] = ['unauthorized', 'forbidden', 'notFound', 'rejected', 'conflict'];
 
-/** As `replyFailure` for a presigned address: no token was sent, so a refusal is `addressRefused`; a redirect's `subject` is `files`. */
+/** As `replyFailure`, for a presigned address: a refusal is `addressRefused`, and a redirect has the `subject` `files`. */
 export async function presignedFailure(
   response: http.IncomingMessage,
   url: URL,
@@ -56,14 +56,14 @@ export async function presignedFailure(
   return refusals.includes(kind) ? new AssessmentError('addressRefused', data) : failure;
 }
 
-/** The secrets in a presigned address: the values of its query, encoded and decoded. */
+/** The values of the query, encoded and decoded. */
 function secretsOf(url: URL): string[] {
-  const written = url.search
+  const encoded = url.search
     .slice(1)
     .split('&')
     .map((part) => part.slice(part.indexOf('=') + 1));
-  // Short values (`true`, a version, a region) are no secrets, and redacting them would blank ordinary words.
-  return [...written, ...url.searchParams.values()].filter((value) => value.length >= 16);
+  // Short values (`true`, a version, a region) are not secrets, and redacting them would blank ordinary words.
+  return [...encoded, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
 function kindOfStatus(status: number): ErrorKind {
@@ -94,20 +94,19 @@ function kindOfStatus(status: number): ErrorKind {
   }
 }
 
-/** Codes of a certificate that did not verify, which happens before a request is written. */
+/** A certificate that did not verify, before the request was written. */
 const untrusted = /CERT|_SIGNATURE|SELF_SIGNED/;
-/** Codes of a TLS connection that failed, perhaps in the middle of a request. */
+/** A TLS connection that failed, perhaps in the middle of a request. */
 const brokenTls = /^(ERR_TLS|ERR_SSL|EPROTO)/;
 const neverConnected = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ECONNREFUSED']);
-/** Codes of a system without descriptors or memory for another file or socket. */
+/** A machine without descriptors or memory for another file or socket. */
 const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
-/** True for a system's code that says that this machine was out of descriptors or memory. */
 export function isExhausted(code: string | undefined): boolean {
   return exhausted.has(code ?? '');
 }
 
-/** Maps a failure of the network, TLS or a proxy to an error; `mayBeSent` says that there was a connection. */
+/** Maps a failure of the network, TLS or a proxy to an error. `mayBeSent`: there was a connection. */
 export function transportFailure(error: unknown, url: URL, mayBeSent: boolean): Error {
   if (error instanceof AssessmentError) return error;
   const code = systemCode(error) ?? '';
@@ -121,7 +120,7 @@ export function transportFailure(error: unknown, url: URL, mayBeSent: boolean): 
   return new AssessmentError(kind, data, { cause: error });
 }
 
-/** True when no address was found or no connection was made, with several addresses to none of them. */
+/** True when no address was found, or no connection made to any of the addresses. */
 function failedToConnect(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(failedToConnect);
   return (
@@ -129,7 +128,7 @@ function failedToConnect(error: unknown): boolean {
   );
 }
 
-/** True when no byte of the request can have reached the service, so that even a dispatch may be sent again. */
+/** True when no byte can have reached the service: even a dispatch may be sent again. */
 export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof AssessmentError)) return false;
   if (error.kind === 'tls') return untrusted.test(error.data.detail ?? '');
@@ -137,21 +136,21 @@ export function wasNeverSent(error: unknown): boolean {
 }
 
 const maxLength = 500;
-/** Less than `maxErrorBytes`, so that a body that was cut off there is cut here, too. */
+/** Less than `maxErrorBytes`: a body that was cut off there is cut here too. */
 const maxReadLength = 16 * 1024;
 
 /** The message in an error body, whatever its form: redacted, one visible line, at most 500 characters; undefined without one. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
-  const said = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
-  return said === '' ? undefined : said;
+  const message = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
+  return message === '' ? undefined : message;
 }
 
-/** Any value from the service as text: redacted, one line without hidden characters, at most 500 characters. */
+/** A value from the service as text: redacted, one visible line, at most 500 characters. */
 export function inBrief(value: unknown, secrets: readonly string[] = []): string {
   return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
 }
 
-/** A JSON value from the service, redacted; of one that is longer than 16 KiB, or nested too deeply, the start as text. */
+/** A JSON value from the service, redacted; longer than 16 KiB or nested too deeply, its start as text. */
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
   const json = toJson(value);
   if (json.length > maxReadLength) return inBrief(value, secrets);
@@ -162,7 +161,7 @@ export function redactedJson(value: unknown, secrets: readonly string[]): unknow
   }
 }
 
-/** JSON that is nested too deeply can be parsed but not written. */
+/** JSON can be parsed but not written when it is nested too deeply. */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -171,23 +170,23 @@ function toJson(value: unknown): string {
   }
 }
 
-/** The start of a text, redacted, on one line. The end of the cut is dropped: half a secret there would not be found. */
+/** The start of a text, redacted, on one line; without its end where half a secret may stand. */
 function startOf(text: string, secrets: readonly string[]): string {
   const start = redact(text.slice(0, maxReadLength), secrets);
-  // A character takes up to nine when encoded.
-  const half = text.length > maxReadLength ? 9 * Math.max(0, ...secrets.map(({ length }) => length)) : 0;
-  return visibleLine(start.slice(0, Math.max(0, start.length - half)));
+  // An encoded character takes up to nine.
+  const maxHalf = text.length > maxReadLength ? 9 * Math.max(0, ...secrets.map(({ length }) => length)) : 0;
+  return visibleLine(start.slice(0, Math.max(0, start.length - maxHalf)));
 }
 
 function fromJson(body: string): string | undefined {
   try {
     return inWords(JSON.parse(body.replace(/^\uFEFF/, '')));
   } catch {
-    return undefined; // not JSON: plain text or markup then
+    return undefined; // plain text or markup
   }
 }
 
-/** The message in a JSON value from the service; without a known member of one, all of its members. */
+/** The message in a JSON value from the service; all its members where no known one is a message. */
 export function inWords(value: unknown): string {
   const root = record(value);
   const error = record(root['error']);
@@ -216,7 +215,7 @@ function membersOf(value: unknown, depth = 0): string {
   return depth === 0 ? members.join(', ') : `(${members.join(', ')})`;
 }
 
-/** Plain text as it is; of HTML and XML (object storage answers in XML) the words without the tags. */
+/** Plain text as it is; HTML and XML (from object storage) without tags. */
 function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = text(/<(title|message)>([^<]*)</i.exec(body)?.[2]?.trim());
   return (

@@ -8,9 +8,9 @@ import type { Clock, OnBytes } from '../ports.ts';
 import { sendRequest, readAll } from './request.ts';
 import { presignedFailure, replyFailure, serviceMessage } from './failure.ts';
 
-/** Longest JSON reply that is read; a longer one is a `badResponse`. */
+/** A longer JSON reply is a `badResponse`. */
 const maxJsonBytes = 4 * 1024 * 1024;
-/** A JSON call may take this many times its idle limit in all: it delays every later poll of its run. */
+/** A JSON call may take so many times its idle limit in all: it delays every later poll of its run. */
 const maxIdleTimes = 4;
 
 /** How long a request may go without a byte in either direction, in milliseconds. */
@@ -21,7 +21,7 @@ export interface IdleLimits {
 
 export const defaultIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
 
-/** A download slower than this would delay its run for ever. */
+/** A slower download would delay its run for ever. */
 const minRate = { bytes: 300 * 1024, ms: 5 * 60_000 };
 
 interface TransferOptions {
@@ -31,7 +31,7 @@ interface TransferOptions {
   readonly secrets: readonly string[];
 }
 
-/** Sends a JSON body and returns the JSON reply of status 200; throws AssessmentError for anything else. Sends once: retries are the caller's. */
+/** Sends a JSON body once and returns the JSON reply of status 200; throws an AssessmentError for anything else. */
 export async function postJson(
   url: URL,
   body: unknown,
@@ -69,7 +69,7 @@ export async function postJson(
   );
 }
 
-/** Sends a file with its exact length, without Authorization (docs/api.md, section 4.1); throws `lengthChanged` for another file than was hashed. */
+/** Sends a file without Authorization (docs/api.md, section 4.1). Throws `lengthChanged` when it is not the file that was hashed. */
 export async function putFile(
   url: URL,
   file: HashedFile,
@@ -79,7 +79,7 @@ export async function putFile(
   const source = await open(file.path);
   try {
     const mark = await checkHashed(source, file, options.signal);
-    let given = 0;
+    let passed = 0;
     await sendRequest(
       {
         method: 'PUT',
@@ -90,7 +90,7 @@ export async function putFile(
             source,
             { bytes, mark },
             (chunk) => {
-              given += chunk.length;
+              passed += chunk.length;
               return write(chunk);
             },
             (sent) => options.onBytes?.(sent, bytes),
@@ -101,7 +101,7 @@ export async function putFile(
       async (response) => {
         const status = response.statusCode ?? 0;
         if (status < 200 || status > 299) throw await presignedFailure(response, url, options);
-        if (given < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
+        if (passed < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
         response.resume();
         await finished(response);
       },
@@ -111,13 +111,13 @@ export async function putFile(
   }
 }
 
-/** Downloads a presigned address into a file, replacing it only when all of it arrived; throws `tooLarge` past `maxBytes`. Returns the bytes written. */
+/** Downloads a presigned address, and replaces the file once all has arrived. Throws `tooLarge` past `maxBytes`. Returns its length. */
 export async function getFile(
   url: URL,
   path: string,
   options: TransferOptions & { maxBytes: number },
 ): Promise<number> {
-  // A name of its own: another window may be downloading the same artifact.
+  // A unique name: another window may download the same artifact.
   const temporary = `${path}.${randomBytes(6).toString('hex')}.part`;
   try {
     const bytes = await sendRequest(
@@ -139,7 +139,7 @@ export async function getFile(
   }
 }
 
-/** Writes a body to a file and on to the disk; throws `timeout` when it comes too slowly. Returns its bytes. */
+/** Writes a body to a file and syncs it; throws `timeout` when it is too slow. Returns its length. */
 async function save(
   response: http.IncomingMessage,
   url: URL,
@@ -165,20 +165,19 @@ async function save(
   return bytes;
 }
 
-/** A file on disk as it was when it was hashed. */
 export interface HashedFile {
   readonly path: string;
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  /** `markOf` the file right after it was hashed: while the file has this mark, it is not hashed again. */
+  /** `markOf` the file right after it was hashed: a file with this mark is not hashed again. */
   readonly mark?: string | undefined;
 }
 
-/** Larger chunks send no faster, smaller ones take more processor time. */
+/** Larger chunks are no faster, smaller ones take more processor time. */
 const chunkBytes = 512 << 10;
 
-/** Throws `lengthChanged` unless the open file holds the bytes that were hashed. Returns its mark, for `sendUnchanged`. */
+/** Throws `lengthChanged` unless the open file holds the bytes that were hashed. Returns its mark. */
 async function checkHashed(
   source: FileHandle,
   { bytes, sha256, mark }: HashedFile,
@@ -186,8 +185,8 @@ async function checkHashed(
 ): Promise<string> {
   const found = await onDisk(source.stat({ bigint: true }));
   if (Number(found.size) !== bytes) throw changed(bytes, Number(found.size));
-  const now = toMark(found);
-  if (now === mark) return now;
+  const currentMark = toMark(found);
+  if (currentMark === mark) return currentMark;
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafeSlow(chunkBytes);
   for (let position = 0; position < bytes;) {
@@ -198,24 +197,24 @@ async function checkHashed(
     position += bytesRead;
   }
   if (hash.digest('hex') !== sha256) throw changed(bytes, bytes);
-  return now;
+  return currentMark;
 }
 
-/** Writes a whole file, reading ahead by one chunk; throws `lengthChanged` before the last one when the file no longer has its mark. */
+/** Writes a whole file, reading one chunk ahead. Throws `lengthChanged` before the last chunk when the file no longer has its mark. */
 async function sendUnchanged(
   source: FileHandle,
   { bytes, mark }: { readonly bytes: number; readonly mark: string },
   write: (chunk: Uint8Array) => Promise<void>,
   onSent: (bytes: number) => void,
 ): Promise<void> {
-  // Two buffers in turn: a stream's new one for each chunk took twice the processor time and ten times the memory.
+  // Two buffers in turn: a stream, with a buffer for each chunk, took twice the processor time and ten times the memory.
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)] as const;
   const read = async (index: number): Promise<Buffer> => {
     const buffer = index % 2 === 0 ? buffers[0] : buffers[1];
     const position = index * chunkBytes;
     const wanted = Math.max(0, Math.min(chunkBytes, bytes - position));
     const chunk = await readFull(source, buffer.subarray(0, wanted), position);
-    // A wrong body is never completed.
+    // Checked before the last chunk: a wrong body is never completed.
     const isLast = position + wanted >= bytes;
     if (isLast && toMark(await onDisk(source.stat({ bigint: true }))) !== mark) throw changed(bytes, bytes);
     return chunk;

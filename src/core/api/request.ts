@@ -4,7 +4,7 @@ import https from 'node:https';
 import { AssessmentError } from '../errors.ts';
 import { transportFailure } from './failure.ts';
 
-/** Writes a body piece by piece; each piece may be used again once its `write` resolves. */
+/** Writes a body in chunks; the buffer of a chunk is free once its `write` resolves. */
 type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
 
 export interface OutgoingRequest {
@@ -14,38 +14,38 @@ export interface OutgoingRequest {
   readonly body?: Buffer | WriteBody;
   readonly signal: AbortSignal | undefined;
   /**
-   * After this long without a byte in either direction it fails with `timeout`, or with `unsent` when there was no connection yet.
-   * Without `totalMs`, a response that is not a download must also end this long after its head.
+   * The longest time without a byte in either direction: then the request fails with `timeout`, or with `unsent` before a connection. Without
+   * `totalMs`, a response that is not a download must also end this long after its head.
    */
   readonly idleMs: number;
-  /** The same for its whole duration, however steadily bytes arrive. */
+  /** The longest duration of the whole request. */
   readonly totalMs?: number;
 }
 
-/** Sends one request and passes its response to `read`; throws an AssessmentError for every failure, and the signal's reason for a cancellation. */
+/** Sends one request and passes its response to `read`. Throws an AssessmentError for every failure, and the signal's reason. */
 export async function sendRequest<T>(
   request: OutgoingRequest,
   read: (response: http.IncomingMessage) => Promise<T>,
 ): Promise<T> {
   request.signal?.throwIfAborted();
   const transport = request.url.protocol === 'https:' ? https : http;
-  // Node follows no redirect by itself: a 3xx arrives here as any other status and is refused.
-  // A pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
+  // Node follows no redirects. No pooling either: a pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
   const headers = { ...request.headers, Connection: 'close' };
   const outgoing = transport.request(request.url, { method: request.method, headers });
-  // Kept apart: once there is a response, it reports a stop made here as a reset connection.
+  // Once there is a response, it reports a stop made here as a reset connection.
   let stopped: Error | undefined;
-  const over = Promise.withResolvers<never>();
-  over.promise.catch(() => undefined);
+  /** Rejects when the request stops or ends. */
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined);
   const stop = (error: Error): void => {
     stopped ??= error;
     outgoing.destroy(error);
     // A request without a socket reports its end only once it gets one.
-    over.reject(error);
+    ended.reject(error);
   };
   const abort = (): void => stop(new DOMException('Cancelled', 'AbortError'));
   request.signal?.addEventListener('abort', abort, { once: true });
-  // Nothing of a request leaves before its socket has connected; through a proxy it has none before the tunnel stands.
+  // Nothing leaves before the socket has connected; through a proxy there is no socket before the tunnel stands.
   let mayBeSent = false;
   const noteConnected = (): void => {
     mayBeSent = true;
@@ -69,19 +69,19 @@ export async function sendRequest<T>(
   try {
     const replied = new Promise<http.IncomingMessage>((resolve, reject) => {
       outgoing.on('response', resolve);
-      // Later errors (of the body, once the response is here) surface on the response; this listener stays so that none is unhandled.
+      // Errors after the response surface on the response; this listener keeps them from being unhandled.
       outgoing.on('error', reject);
       if (request.body === undefined) outgoing.end();
       else if (Buffer.isBuffer(request.body)) outgoing.end(request.body);
       else {
         const write = async (chunk: Uint8Array): Promise<void> => {
-          await writeChunk(outgoing, chunk, over.promise);
+          await writeChunk(outgoing, chunk, ended.promise);
           idle.refresh();
         };
         sending = request.body(write).then(() => void outgoing.end(), stop);
       }
     });
-    const response = await Promise.race([replied, over.promise]);
+    const response = await Promise.race([replied, ended.promise]);
     const isDownload = request.method === 'GET' && response.statusCode === 200;
     if (!isDownload) total ??= setTimeout(expire, request.idleMs, request.idleMs);
     response.on('data', () => idle.refresh());
@@ -89,7 +89,7 @@ export async function sendRequest<T>(
     try {
       const result = await read(response);
       // A service that answers before it has the whole body has not accepted it.
-      await Promise.race([sending, over.promise]);
+      await Promise.race([sending, ended.promise]);
       return result;
     } finally {
       response.destroy();
@@ -102,21 +102,21 @@ export async function sendRequest<T>(
     clearTimeout(total);
     request.signal?.removeEventListener('abort', abort);
     outgoing.destroy();
-    over.reject(new Error('the request is over'));
-    // The caller may reuse or close the source of the body afterwards.
+    ended.reject(new Error('the request is over'));
+    // The caller may then reuse or close the source of the body.
     await sending;
   }
 }
 
-/** Resolves when the chunk is written; `over` ends the wait of a request that never gets a connection. */
-function writeChunk(outgoing: http.ClientRequest, chunk: Uint8Array, over: Promise<never>): Promise<void> {
+/** Resolves when the chunk is written; `ended` ends the wait of a request that never gets a connection. */
+function writeChunk(outgoing: http.ClientRequest, chunk: Uint8Array, ended: Promise<never>): Promise<void> {
   const written = new Promise<void>((resolve, reject) => {
     outgoing.write(chunk, (error) => (error ? reject(error) : resolve()));
   });
-  return Promise.race([written, over]);
+  return Promise.race([written, ended]);
 }
 
-/** All bytes of a body; throws `badResponse` past `maxBytes`. */
+/** Throws `badResponse` past `maxBytes`. */
 export async function readAll(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -5,25 +5,25 @@ export interface RetryPolicy {
   /** Sends in all. */
   readonly attempts: number;
   readonly mayRetry: (error: AssessmentError) => boolean;
-  /** True for a call that is never aborted while it is under way: a cancellation counts only before and between sends. */
+  /** True for a call that is never aborted under way: a cancellation counts only before and between sends. */
   readonly isNeverAborted?: boolean;
 }
 
 /** For calls that may arrive twice without harm. */
 export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 
-/** For calls whose second arrival costs storage, not money. */
+/** For calls whose second arrival costs storage only. */
 export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
-/** For a single try, when the caller has a schedule of its own. */
+/** For callers with a retry schedule. */
 export const once: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 15_000;
-/** A person waits for these calls: a longer `Retry-After` is left to the caller, as the error's `retryAfterMs`. */
+/** A person waits for these calls: a longer `Retry-After` is left to the caller. */
 const maxWaitMs = 120_000;
 
-/** Tries a call until it succeeds or its policy ends, with full jitter and never before `Retry-After` has passed. */
+/** Tries a call until it succeeds or its policy ends, with full jitter after `Retry-After`. */
 export async function withRetry<T>(
   policy: RetryPolicy,
   attempt: () => Promise<T>,
@@ -43,25 +43,25 @@ export async function withRetry<T>(
   }
 }
 
-/** True for failures that may be gone in a moment: the network's, 429 and 5xx. */
+/** True for failures of the network, 429 and 5xx. */
 export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unsent', 'connectionLost', 'timeout', 'rateLimited', 'serverError'].includes(kind);
 }
 
-/** No wait that the service asks for is kept for longer: the wall clock may be wrong. */
+/** The longest wait that is respected: the wall clock may be wrong. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
-/** Milliseconds a `Retry-After` header asks for: seconds or an HTTP date, as seen at `now`; 0 when past or absent or neither, at most a day. */
+/** Milliseconds from `now` that a `Retry-After` header asks for, in seconds or as an HTTP date; 0 for anything else, at most a day. */
 export function parseRetryAfter(header: string | undefined, now: number): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (parseHttpDate(text) ?? now) - now;
   return Math.min(Math.max(ms, 0), maxRetryAfterMs);
 }
 
-/** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone finds a date in almost any text with a number in it. */
+/** RFC 9110, section 5.6.7. `Date.parse` alone finds a date in almost any text with a number. */
 export function parseHttpDate(text: string): number | undefined {
-  const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/.test(text);
-  const named = /^[A-Z][a-z]{2,8}, .*\d{2}:\d{2}:\d{2} GMT$/.test(text);
-  const at = asctime ? Date.parse(`${text} GMT`) : named ? Date.parse(text) : NaN;
+  const isAsctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/.test(text);
+  const isNamed = /^[A-Z][a-z]{2,8}, .*\d{2}:\d{2}:\d{2} GMT$/.test(text);
+  const at = isAsctime ? Date.parse(`${text} GMT`) : isNamed ? Date.parse(text) : NaN;
   return Number.isNaN(at) ? undefined : at;
 }

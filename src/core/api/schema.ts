@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
 import { inBrief, redactedJson } from './failure.ts';
 
-/** An identifier as the service bounds it: 1 to 256 characters (docs/api.md, section 8). */
+/** docs/api.md, section 8. */
 export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));
 
-/** Output language of a report (docs/api.md, section 2.9). */
+/** docs/api.md, section 2.9. */
 export const languageSchema = z.enum(['english', 'japanese']);
 export type Language = z.infer<typeof languageSchema>;
 
-/** Archive types the service accepts for whitebox input (docs/api.md, section 2.2). */
+/** docs/api.md, section 2.2. */
 export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
 export type ArchiveType = z.infer<typeof archiveTypeSchema>;
 
@@ -26,7 +26,7 @@ export type UploadUrl = z.infer<typeof uploadUrlSchema>;
 export const fileRequestSchema = z.strictObject({ file_id: identifierSchema });
 export const fileResponseSchema = z.object({ file_id: z.string() });
 
-/** Who is notified of the end of a run: 1 to 100 webhook endpoints (docs/api.md, section 2.6). */
+/** The webhook endpoints that hear of the end of a run (docs/api.md, section 2.6). */
 export const notificationSchema = z.strictObject({
   webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
 });
@@ -34,19 +34,19 @@ export const notificationSchema = z.strictObject({
 export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSchema });
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
-/** What the reference names, and decisions depend on: it stays as it came, though a password may be part of it. */
+/** Words of the reference that decisions depend on: kept as they came, even if a password is part of one. */
 const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_reached']);
 const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
 
 /**
- * Response of describe; `output` and `artifacts` are absent until EXITED, and dropped when they cannot be read, as is a single artifact among
- * others (docs/api.md, section 2.3). Members beyond `kind` and values not in the reference are kept as they came, shortened and redacted (docs/api.md, section 2.5).
+ * Response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent until EXITED, and dropped when they cannot be read,
+ * as is a single artifact. Values outside the reference are kept, shortened and redacted.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
-  const brief = (said: string): string => (known.has(said) ? said : inBrief(said, secrets()));
-  const safe = (said: unknown): unknown => {
-    const { success, data } = progressSchema.safeParse(said);
-    if (!success) return redactedJson(said, secrets());
+  const brief = (word: string): string => (known.has(word) ? word : inBrief(word, secrets()));
+  const safe = (detail: unknown): unknown => {
+    const { success, data } = progressSchema.safeParse(detail);
+    if (!success) return redactedJson(detail, secrets());
     const { scan_progress, ...others } = data;
     const redacted = redactedJson(others, secrets());
     return { ...(typeof redacted === 'object' ? redacted : { text: redacted }), scan_progress };
@@ -85,7 +85,6 @@ export const downloadUrlSchema = z.object({
   url: z.string().check(z.minLength(1)),
   expires_in_seconds: z.number(),
 });
-export type DownloadUrl = z.infer<typeof downloadUrlSchema>;
 
-/** Response of cancel: an empty object (docs/api.md, section 4.2). */
+/** Response of cancel (docs/api.md, section 4.2). */
 export const emptySchema = z.object({});

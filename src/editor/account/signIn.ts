@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { originOf, toBaseUrl } from '../../core/api/address.ts';
 import { toToken } from '../../core/api/credentials.ts';
-import { CONNECTION_PARTS, type ConnectionPart, failedPart } from '../../core/api/connection.ts';
+import { connectionParts, type ConnectionPart, failedPart } from '../../core/api/connection.ts';
 import { AssessmentError, isAbortError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
@@ -234,7 +234,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     if (part === undefined) throw error;
     const { message, actions } = describeError(error);
     const text = t('Connection test, {0}: {1}', connectionLabel(part), message);
-    const before = CONNECTION_PARTS.slice(0, CONNECTION_PARTS.indexOf(part)).map(connectionLabel);
+    const before = connectionParts.slice(0, connectionParts.indexOf(part)).map(connectionLabel);
     // Without a sign-in nothing was called.
     const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
     const sentences = [text, ...(isCalled ? [t('These work: {0}.', before.join(', '))] : [])];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONNECTION_PARTS, failedPart } from '../../../src/core/api/connection.ts';
+import { connectionParts, failedPart } from '../../../src/core/api/connection.ts';
 import type { ErrorKind } from '../../../src/core/errors.ts';
 
 test('a failed call shows which part of the way is wrong, in the order in which it is found out', () => {
@@ -23,7 +23,7 @@ test('a failed call shows which part of the way is wrong, in the order in which 
     shown.map(([kind]) => failedPart(kind)),
     shown.map(([, part]) => part),
   );
-  const order = shown.map(([, part]) => CONNECTION_PARTS.findIndex((each) => each === part));
+  const order = shown.map(([, part]) => connectionParts.findIndex((each) => each === part));
   assert.deepEqual(
     order.slice(0, -1),
     [...order.slice(0, -1)].sort((one, other) => one - other),
