@@ -106,6 +106,12 @@ export function isLiveFinding({ url, feature, perspective }: Finding): boolean {
   return (url ?? feature ?? perspective) !== undefined;
 }
 
+/** Places without a role, which say where the finding is; if all have one, the first place. */
+export function mainPlacesOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
+  const main = places.filter(({ role }) => role === undefined);
+  return main.length > 0 ? main : places.slice(0, 1);
+}
+
 /** The data flow, from source to sink; steps in file order. */
 export function flowOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   return (['source', 'step', 'sink'] as const).flatMap((role) =>

@@ -11,13 +11,12 @@ import { asDecided, optionalFieldsOf, isUndecided } from '../triage/triage.ts';
 const sliceBytes = 1024 * 1024;
 const mode = 0o644;
 
-/** A file of a bundle. */
 export interface BundleFile {
   readonly path: string;
   readonly content: Buffer;
 }
 
-/** The files of an offline bundle, its index first. Source code is not in it, but for the snippets that findings quote. */
+/** The files of an offline bundle, its index first. The only source code in it is what findings quote. */
 export function toBundle(
   { run, shown }: ShownRun,
   artifacts: readonly BundleFile[],
@@ -40,7 +39,7 @@ export function toBundle(
   return [{ path: 'bundle.json', content: toJson(index) }, ...files];
 }
 
-/** Packs a bundle's files as a zip; equal files give equal bytes. Yields between slices. */
+/** The same files always give the same bytes. Yields between slices. */
 export async function zipBundle(files: readonly BundleFile[]): Promise<Buffer> {
   const zip = zipSegments();
   for (const { path, content } of files) {

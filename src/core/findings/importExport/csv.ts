@@ -4,7 +4,6 @@ import { folderOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleText } from '../../visibleText.ts';
 import { isUndecided } from '../triage/triage.ts';
 
-/** The columns in their order. */
 const columns: readonly (readonly [string, (shown: ShownFinding) => string | number | undefined])[] = [
   ['id', ({ finding }) => finding.id],
   ['title', ({ finding }) => finding.title],
@@ -37,17 +36,17 @@ const columns: readonly (readonly [string, (shown: ShownFinding) => string | num
 ];
 
 /**
- * Where a spreadsheet would find a formula: at the start of a cell or a line, and after a separator of any locale, which may split a cell in spite of its
- * quotes. Full-width forms (Excel in Japanese) and marks of our own before them are included.
+ * Positions where a spreadsheet would read a formula: at the start of a cell or a line, and after a separator of any locale, which may split even a quoted
+ * cell. Full-width signs (Excel in Japanese) and signs that are already marked count, too.
  */
 const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-@＝＋－＠])/g;
 
-/** Longer texts break a spreadsheet's row in two. */
+/** Characters; a longer text breaks a spreadsheet's row in two. */
 const maxCellLength = 32_000;
 
-/** A run's findings, and what it does not report of earlier ones, as a table, one row each, that spreadsheets open as UTF-8 and in which they find no formula. */
+/** One row for each finding, including those that only earlier runs report. Spreadsheets read it as UTF-8 and find no formula. */
 export function toCsv({ shown, absent = [] }: ShownRun): string {
-  const rows = [...shown, ...absent].map((each) => columns.map(([, read]) => toCell(read(each))));
+  const rows = [...shown, ...absent].map((finding) => columns.map(([, read]) => toCell(read(finding))));
   const text = Papa.unparse(
     { fields: columns.map(([name]) => name), data: rows },
     { newline: '\r\n', quotes: true },
@@ -61,6 +60,6 @@ function toCell(value: string | number | undefined): string {
 }
 
 function toText({ path, startLine, label }: Place): string {
-  const at = startLine === undefined ? path : `${path}:${String(startLine)}`;
-  return label === undefined ? at : `${at} ${label}`;
+  const location = startLine === undefined ? path : `${path}:${String(startLine)}`;
+  return label === undefined ? location : `${location} ${label}`;
 }

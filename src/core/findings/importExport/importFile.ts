@@ -13,7 +13,7 @@ import { optionalFieldsOf, isUndecided, type TriageEntry } from '../triage/triag
 import type { DecisionsByFolder } from '../triage/triageStore.ts';
 import { badImport, type Decision, type ImportedFile, type ImportStart } from './readContent.ts';
 
-/** Has the parsing worker read an untrusted file, as `readContent` does. Throws `badImport`. */
+/** Runs `readContent` in the parsing worker. Throws `badImport`. */
 export async function readImport(
   content: Uint8Array,
   { workerFile, signal }: { readonly workerFile: string | URL; readonly signal?: AbortSignal },
@@ -28,14 +28,14 @@ export async function readImport(
   }
 }
 
-/** The folder that findings of an import belong to; without a path, one that is not here and where nothing is. */
+/** The folder that imported findings belong to; without a path, one that does not exist on this machine. */
 export interface ImportTarget {
   /** Absolute. */
   readonly folder?: string | undefined;
   readonly name: string;
 }
 
-/** Stores imported findings as a run of one or more folders, in the order in which the file counts them; all of it, or nothing. */
+/** Stores imported findings as a run of these targets, in the file's order. Stores all or nothing. */
 export async function importRun(
   imported: ImportedFile,
   origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },
@@ -43,15 +43,15 @@ export async function importRun(
 ): Promise<Run> {
   const { files, run: facts } = imported;
   const id = store.newId();
-  // The same for every import, so that decisions hold and runs compare.
-  const nowhere = (name: string): string =>
+  // The same path for every import, so that decisions hold and runs can be compared.
+  const missingFolder = (name: string): string =>
     join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
   const run = importedRun(
     { id, now: clock.now() },
     {
       ...facts,
       language: facts?.language ?? 'english',
-      targets: origin.targets.map(({ name, folder = nowhere(name) }, index) => ({
+      targets: origin.targets.map(({ name, folder = missingFolder(name) }, index) => ({
         folder,
         name,
         commit: facts?.targets[index]?.commit,
@@ -70,7 +70,7 @@ export async function importRun(
   try {
     await makePrivateFolder(folder);
     for (const [name, content] of files) await writeFileAtomic(join(folder, name), content);
-    // The journal last: a folder without one is no run.
+    // The journal comes last: a folder without one is no run.
     await store.create(run);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
@@ -79,7 +79,7 @@ export async function importRun(
   return run;
 }
 
-/** Decisions that came with findings, for those about which nobody decided here, as files of decisions hold them; and for how many findings. */
+/** Imported decisions about findings without a decision, as triage entries; `count` is the number of findings. */
 export function undecidedBy(
   decisions: readonly Decision[],
   all: readonly ShownFinding[],

@@ -1,20 +1,20 @@
-/** Where issues of a repository are kept. */
+/** The issue tracker of a repository. */
 export interface IssueTracker {
   readonly kind: 'github' | 'gitlab';
-  /** As in its addresses, with a port that is not the usual one. */
+  /** As in URLs, with a port that is not the default. */
   readonly host: string;
-  /** Owner and repository, with the groups between them. */
+  /** Owner, groups, and repository, with `/`. */
   readonly repository: string;
 }
 
-/** `git@host:owner/repository`, as git takes it for ssh. */
+/** `git@host:owner/repository`, which Git takes for SSH. */
 const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
-/** Where a git remote is, by its address, which comes from the repository: anybody may have written it. */
+/** The parts of a Git remote's URL, which is untrusted: it comes from the repository. */
 interface Remote {
-  /** Without its port. */
+  /** Without a port. */
   readonly hostname: string;
-  /** With the port of the web server, where the address has it; the port of ssh is another one. */
+  /** With the port of an HTTP URL; an SSH port says nothing about the web server. */
   readonly host: string;
   readonly names: readonly string[];
 }
@@ -36,7 +36,7 @@ function readRemote(remote: string): Remote | undefined {
     : undefined;
 }
 
-/** Reads the tracker from the address of a git remote. Undefined for one whose tracker is not known. */
+/** Undefined if the remote's tracker is unknown. */
 export function readTracker(remote: string): IssueTracker | undefined {
   const { hostname = '', host = '', names = [] } = readRemote(remote) ?? {};
   const kind = (['github', 'gitlab'] as const).find((each) => hostname.startsWith(`${each}.`));
@@ -44,20 +44,20 @@ export function readTracker(remote: string): IssueTracker | undefined {
   return { kind, host, repository: names.join('/') };
 }
 
-/** The address of a repository on the web, from that of its git remote: host and path alone, without user information or query. */
+/** The web URL of a Git remote: host and path only, without user information or query. */
 export function repositoryUri(remote: string): string | undefined {
-  const found = readRemote(remote);
-  return found && `https://${found.host}/${found.names.join('/')}`;
+  const { host, names } = readRemote(remote) ?? {};
+  return host && names && `https://${host}/${names.join('/')}`;
 }
 
-/** The page that opens a new issue with this title. */
+/** Opens a new issue with this title. */
 export function newIssueAddress({ kind, host, repository }: IssueTracker, title: string): string {
   const address = new URL(`https://${host}/${repository}/${kind === 'gitlab' ? '-/' : ''}issues/new`);
   address.searchParams.set(kind === 'gitlab' ? 'issue[title]' : 'title', title);
   return address.href;
 }
 
-/** The page that reports a vulnerability in private; undefined where the tracker has none. */
+/** Reports a vulnerability in private; undefined if the tracker cannot. */
 export function newAdvisoryAddress({ kind, host, repository }: IssueTracker): string | undefined {
   return kind === 'github' ? `https://${host}/${repository}/security/advisories/new` : undefined;
 }

@@ -19,10 +19,9 @@ import {
 } from '../parse/parse.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from '../triage/triage.ts';
 
-/** The largest file that is imported, and the largest file inside a bundle. */
+/** Also for each file inside a bundle. */
 export const maxImportBytes = maxFindingsBytes;
 
-/** Why a file cannot be imported. */
 export type ImportFault =
   | 'tooLarge'
   | 'notText'
@@ -34,16 +33,16 @@ export type ImportFault =
   | 'encrypted'
   | 'damaged';
 
-/** The error of a file that cannot be imported; `part` is what inside it the fault is about. */
+/** `part` is the affected part of the file. */
 export function badImport(fault: ImportFault, part?: string, cause?: unknown): AssessmentError {
   return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
 }
 
-/** The most files of a bundle, and the most bytes of all of them unpacked. */
+/** Limits for a bundle; the second is for all files unpacked. */
 const maxFiles = 128;
 const maxUnpackedBytes = 4 * maxImportBytes;
 
-/** Most values of a JSON file beside the findings, and of all manifests together: 200,000 files have as many, and the extension host parses them in 200 ms. */
+/** JSON values in all manifests together, and in each other file: enough for 200,000 files, and parsed in 200 ms. */
 const maxValues = 800_000;
 const maxPath = 4_096;
 const maxSegments = 256;
@@ -54,21 +53,21 @@ const pathSchema = z.string().check(
 );
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
 
-/** A later time has a year of five digits, which files of decisions do not accept. */
+/** Triage files accept years of four digits. */
 const maxTime = Date.parse('9999-12-31T00:00:00Z');
 
-const digits = z.int().check(z.minimum(0), z.maximum(8.64e15));
+const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
-/** What a bundle says about its run: no address, no organization, no folder of this machine. */
+/** A bundle has no URL of the service, no organization, and no folder of a machine. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
   /** Absent for a whitebox assessment. */
   workflow: z.optional(z.enum(workflowIds)),
   targetUrls: z.optional(targetUrlsSchema),
   language: languageSchema,
-  dispatchedAt: z.optional(digits),
-  exitedAt: z.optional(digits),
-  /** True for a run that ended early, or tried one pair alone: it may not have found all. */
+  dispatchedAt: z.optional(timestamp),
+  exitedAt: z.optional(timestamp),
+  /** True if the run may lack findings, because it ended early or tested one pair. */
   endedEarly: z.optional(z.boolean()),
   targets: z
     .array(
@@ -80,10 +79,9 @@ const runFactsSchema = z.object({
     )
     .check(z.minLength(1), z.maxLength(100)),
 });
-/** What is known of a run that came as a file. */
 export type RunFacts = z.infer<typeof runFactsSchema>;
 
-/** The index of a bundle, `bundle.json`: its version, its run and its other files. */
+/** `bundle.json`, the index of a bundle. */
 export const bundleSchema = z.object({
   kind: z.literal('whitebox-assessment-bundle'),
   version: z.literal(1),
@@ -92,7 +90,7 @@ export const bundleSchema = z.object({
   files: z.array(z.object({ path: z.string(), bytes: z.int().check(z.minimum(0)), sha256: z.string() })),
 });
 
-/** The names a bundle may have files under: its index, the artifacts as downloaded, decisions, and what was sent of each folder. */
+/** Index, artifacts as downloaded, decisions, and manifests of what was sent of each folder. */
 const bundlePath = /^(bundle\.json|findings\.json|report\.md|triage\.json|manifest-\d{1,2}\.json)$/;
 
 const decisionSchema = z.object({
@@ -104,29 +102,29 @@ const decisionSchema = z.object({
   via: viaSchema,
 });
 
-/** A decision that came with findings, and the position of its finding in their file: equal code in two folders is two findings. */
+/** `index` is the position of the finding in its file, since equal code in two folders makes two findings. */
 export type Decision = z.infer<typeof decisionSchema> & TriageDecision;
 
-/** What the parsing worker starts with to read an untrusted file. */
+/** Starts the parsing worker with an untrusted file. */
 export interface ImportStart {
   readonly content: Uint8Array;
 }
 
-/** A file that holds findings, read whole and checked. */
+/** A checked file of findings. */
 export interface ImportedFile {
-  /** What goes into the run's folder, by name: `findings.json` always. */
+  /** For the run's folder, by name; always with `findings.json`. */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  /** How many findings are shown of it. */
+  /** The number of findings that are shown. */
   readonly findings: number;
   readonly cut: Cut | undefined;
-  /** What the file says about the run, when it does. */
+  /** Only of a bundle. */
   readonly run?: RunFacts | undefined;
-  /** The names of the folders that the findings are of, in the order in which places count them; empty when it does not say. */
+  /** Folder names, in the order that `Place.targetIndex` counts; empty if unknown. */
   readonly folders: readonly string[];
   readonly decisions: readonly Decision[];
 }
 
-/** Reads the content of a bundle, a SARIF log or any findings file, in the parsing worker; nothing is written. Throws `badImport`. */
+/** Reads a bundle, a SARIF log, or a findings file, in the parsing worker. Writes nothing. Throws `badImport`. */
 export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (content.length > maxImportBytes) throw badImport('tooLarge');
@@ -135,12 +133,12 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const files = new Map([['findings.json', content]]);
   const read = isZip ? await fromBundle(content) : { files, folders: [], decisions: [] };
   const { findings, cut } = parse(read.files.get('findings.json') ?? content);
-  const decided = new Map(read.decisions.map((decision) => [decision.index, decision]));
-  // Of a finding that is not shown nobody takes the decision over.
-  const decisions = findings.flatMap(({ index }) => decided.get(index) ?? []);
-  // Each in memory of its own, which the worker can give away.
-  const own = new Map([...read.files].map(([path, file]) => [path, Uint8Array.from(file)]));
-  return { ...read, files: own, decisions, findings: findings.length, cut };
+  const byIndex = new Map(read.decisions.map((decision) => [decision.index, decision]));
+  // Only decisions about findings that are shown can be imported.
+  const decisions = findings.flatMap(({ index }) => byIndex.get(index) ?? []);
+  // Copies, since the worker transfers their memory.
+  const transferable = new Map([...read.files].map(([path, file]) => [path, Uint8Array.from(file)]));
+  return { ...read, files: transferable, decisions, findings: findings.length, cut };
 }
 
 type BundleContent = Pick<ImportedFile, 'run' | 'folders' | 'decisions'> & {
@@ -173,13 +171,13 @@ function parse(content: Buffer): ParsedFindings {
   }
 }
 
-/** True for a table of findings: this extension writes them, and does not read them. */
+/** True for an exported CSV file, which cannot be imported. */
 function isTable(content: Buffer): boolean {
   const header = content.subarray(0, 1_000).toString('utf8').split('\n', 1)[0] ?? '';
   return ['title', 'severity', 'file'].every((name) => header.includes(`"${name}"`));
 }
 
-/** The decisions in an untrusted list, without its other items. */
+/** Skips invalid items of an untrusted list. */
 export function readDecisions(list: readonly unknown[]): readonly Decision[] {
   return list.flatMap((entry) => {
     const read = decisionSchema.safeParse(entry);
@@ -187,7 +185,7 @@ export function readDecisions(list: readonly unknown[]): readonly Decision[] {
   });
 }
 
-/** Unpacks a bundle in memory, with limits on the bytes that are really there; nothing is written. Its files by path: `findings.json` always, never the index. Throws `badImport`. */
+/** Unpacks a bundle in memory, within limits on the real sizes. `files` always has `findings.json`, and never the index. Throws `badImport`. */
 export async function readBundle(
   zip: Buffer,
 ): Promise<{ readonly run: RunFacts; readonly files: ReadonlyMap<string, Buffer> }> {
@@ -211,7 +209,6 @@ export async function readBundle(
   return { run: index.run, files };
 }
 
-/** The JSON of an entry; throws `badImport` where it is none. */
 function readJson(content: Buffer, path: string): unknown {
   return readCounted(content, path, maxValues).value;
 }
@@ -258,7 +255,6 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** SHA-256 in hex. */
 export function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }

@@ -1,31 +1,31 @@
 import type { Location, Log, Result, Run as SarifRun } from 'sarif';
 import { runIdOf } from '../../../run/state/run.ts';
-import { flowOf, type Place } from '../../finding.ts';
+import { flowOf, mainPlacesOf, type Place } from '../../finding.ts';
 import type { ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isSettled, needsNote } from '../../triage/triage.ts';
-import { mainPlacesOf, type PlacedFinding, type ResultPlace } from './placeResults.ts';
+import type { PlacedFinding, ResultPlace } from './placeResults.ts';
 import { cweReference, groupByRule, toLevel, toRuleId } from './rules.ts';
-import { type ExportTool, sourceRoot, toLog } from './sarif.ts';
-import { escaped, known, toMessage, toRelativeUri } from './sarifText.ts';
+import { type ExportTool, sourceRoot, toFlowAndRelated, toLog } from './sarif.ts';
+import { escapeMessage, withoutUndefined, toMessage, toRelativeUri } from './sarifText.ts';
 
-/** What GitHub accepts of a file, and shows of it ("SARIF support for code scanning"). */
+/** Limits that GitHub documents in “SARIF support for code scanning”. */
 export const codeScanningLimits = {
   gzippedBytes: 10_000_000,
   results: 25_000,
   shownResults: 5_000,
 } as const;
 
-/** GitHub shows so many steps, and so many places, of a result. */
+/** The numbers of steps and related places of a result that GitHub shows. */
 const maxSteps = 1_000;
 const maxRelated = 100;
 
-/** What an upload lists, and what GitHub closes because the upload does not list it. */
+/** GitHub closes as fixed what an upload does not list. */
 export interface Upload {
   readonly listed: readonly ShownFinding[];
   readonly closed: readonly ShownFinding[];
 }
 
-/** Chooses the findings for GitHub, which closes as fixed what an upload does not list: absent ones stay in unless a person settled them or their code changed. */
+/** An absent finding is listed too, unless a person settled it or its code changed. */
 export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   const unsettled = absent.filter(({ triage }) => !isSettled(triage.state));
   return {
@@ -37,15 +37,14 @@ export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   };
 }
 
-/** The repository that a file is uploaded to. */
 export interface UploadTarget {
-  /** The names of the assessed folders in it. */
+  /** Of the assessed folders in the repository. */
   readonly names: readonly string[];
   readonly uri?: string | undefined;
   readonly commit?: string | undefined;
 }
 
-/** Findings in the form that GitHub's code scanning accepts: each in a file, with a region and the hash that its alert is matched by. */
+/** GitHub requires a file and a region for each result, and matches alerts by the line's hash. */
 export function toCodeScanning(
   source: ShownRun,
   placed: readonly PlacedFinding[],
@@ -62,7 +61,11 @@ export function toCodeScanning(
     automationDetails: { id: ['whitebox', run.workflow, folder, runIdOf(run) ?? run.id].join('/') },
     ...(uri !== undefined && {
       versionControlProvenance: [
-        { repositoryUri: uri, ...known({ revisionId: commit }), mappedTo: { uriBaseId: sourceRoot } },
+        {
+          repositoryUri: uri,
+          ...withoutUndefined({ revisionId: commit }),
+          mappedTo: { uriBaseId: sourceRoot },
+        },
       ],
     }),
     artifacts: artifactsOf(
@@ -73,7 +76,7 @@ export function toCodeScanning(
   });
 }
 
-/** GitHub takes two results with the same rule, file and hash for one: a hash that two results of a rule share gives way to our fingerprint. */
+/** GitHub merges results with the same rule, file, and hash, so a hash that two results of a rule share is replaced by the fingerprint. */
 function hashesOf(placed: readonly PlacedFinding[]): readonly string[] {
   const keys = placed.map(({ shown, main }) => `${toRuleId(shown.finding)}\0${main.hash ?? ''}`);
   const results = Map.groupBy(keys, (key) => key);
@@ -81,7 +84,7 @@ function hashesOf(placed: readonly PlacedFinding[]): readonly string[] {
   return placed.map(({ shown, main }, at) => {
     if (main.hash !== undefined && results.get(keys[at] ?? '')?.length === 1) return main.hash;
     const digits = shown.identity.fingerprint.replace(/^\d+:/, '').slice(0, 16);
-    // Findings that nothing distinguishes share the fingerprint, too.
+    // Similar findings may share the fingerprint, too.
     const key = `${toRuleId(shown.finding)}\0${digits}`;
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
@@ -89,7 +92,7 @@ function hashesOf(placed: readonly PlacedFinding[]): readonly string[] {
   });
 }
 
-/** The files that results name, as this run was sent them: an earlier run may have been sent other bytes. */
+/** The files that results name, with the hashes of this run: an earlier run may have been sent other bytes. */
 function artifactsOf(
   results: readonly Result[],
   placed: readonly PlacedFinding[],
@@ -119,7 +122,7 @@ function toResult(
 ): Result {
   const { finding, identity } = shown;
   const ruleId = toRuleId(finding);
-  const [own, ...further] = mainPlacesOf(shown);
+  const [first, ...further] = mainPlacesOf(finding);
   const flow = flowOf(finding).filter((place) => others.has(place));
   const related = [
     ...further,
@@ -134,25 +137,8 @@ function toResult(
     ruleIndex: ruleIds.indexOf(ruleId),
     level: toLevel(finding.severity),
     message: { text: `${toMessage(finding)}${note}` },
-    locations: [toLocation(main, isElsewhere ? undefined : own?.label)],
-    ...(flow.length > 0 && {
-      codeFlows: [
-        {
-          threadFlows: [
-            {
-              locations: flow
-                .slice(0, maxSteps)
-                .map((place) => ({ kinds: [place.role ?? 'step'], location: locate(place) })),
-            },
-          ],
-        },
-      ],
-    }),
-    ...(related.length > 0 && {
-      relatedLocations: related
-        .slice(0, maxRelated)
-        .map((place, index) => ({ id: index + 1, ...locate(place) })),
-    }),
+    locations: [toLocation(main, isElsewhere ? undefined : first?.label)],
+    ...toFlowAndRelated(flow.slice(0, maxSteps), related.slice(0, maxRelated), locate),
     partialFingerprints: {
       primaryLocationLineHash: hash,
       'whiteboxFinding/v1': identity.fingerprint,
@@ -164,7 +150,7 @@ function toResult(
 function toLocation({ path, region }: ResultPlace, label: string | undefined): Location {
   return {
     physicalLocation: { artifactLocation: toArtifactLocation(path), region: { ...region } },
-    ...(label !== undefined && label !== '' && { message: { text: escaped(label) } }),
+    ...(label !== undefined && label !== '' && { message: { text: escapeMessage(label) } }),
   };
 }
 
@@ -172,7 +158,7 @@ function toArtifactLocation(path: string): { uri: string; uriBaseId: string } {
   return { uri: toRelativeUri(path), uriBaseId: sourceRoot };
 }
 
-/** The texts of a log, in the order of its members. */
+/** All texts of a log, in order. */
 export function textsOf(log: Log): readonly string[] {
   const texts: string[] = [];
   mapTexts(log, (text) => {
@@ -182,7 +168,7 @@ export function textsOf(log: Log): readonly string[] {
   return texts;
 }
 
-/** The log with other texts in the places of its own, in the order of `textsOf`. */
+/** Replaces all texts, in the order of `textsOf`. */
 export function withTexts(log: Log, texts: readonly string[]): Log {
   let at = 0;
   return mapTexts(log, (text) => texts[at++] ?? text) as Log;
@@ -197,7 +183,7 @@ function mapTexts(value: unknown, map: (text: string) => string, name = ''): unk
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapTexts(each, map, key)]));
 }
 
-/** A URI by the text that it encodes. */
+/** Maps the decoded text of a URI. */
 function mapUri(uri: string, map: (text: string) => string): string {
   const text = decodeURIComponent(uri);
   const mapped = map(text);

@@ -4,7 +4,7 @@ import { splitLines } from '../../drift/lineText.ts';
 import { anchorIn } from '../../drift/followFile.ts';
 import type { Place } from '../../finding.ts';
 
-/** A file as it was sent, and places in it; one of `candidates` (absolute paths) may still hold its bytes. */
+/** A file as it was sent, and places in it. `candidates` are absolute paths of files that may still have its bytes. */
 export interface FileToRead {
   readonly candidates: readonly string[];
   readonly bytes: number;
@@ -13,12 +13,12 @@ export interface FileToRead {
   readonly places: readonly Place[];
 }
 
-/** What the parsing worker starts with to read the lines of places. */
+/** Starts the parsing worker. */
 export interface LinesStart {
   readonly files: readonly FileToRead[];
 }
 
-/** The part of a file's text that a place means; the columns count UTF-16 code units, and the last is past the end. */
+/** Columns count UTF-16 code units; the end is exclusive. */
 export interface Region {
   readonly startLine: number;
   readonly startColumn: number;
@@ -26,13 +26,13 @@ export interface Region {
   readonly endColumn: number;
 }
 
-/** The lines of a place in the text that was sent, and the hash of the first. */
+/** Of a place, in the text that was sent; `hash` is of the first line. */
 export interface LinesOfPlace {
   readonly region: Region;
   readonly hash: string;
 }
 
-/** Of each file, the lines of each of its places; undefined where the text, or the line, is not known. In the parsing worker. */
+/** For each file, the lines of its places; undefined if the text or the line is unknown. Runs in the parsing worker. */
 export function readLines({ files }: LinesStart): readonly (readonly (LinesOfPlace | undefined)[])[] {
   return files.map(({ places, ...file }) => {
     const content = contentOf(file)?.toString('utf8');
@@ -46,7 +46,7 @@ function contentOf({ candidates, bytes, sha256 }: Omit<FileToRead, 'places'>): B
       const content = readRegularFile(file, { maxBytes: bytes, followLink: true });
       if (content?.length === bytes && hash('sha256', content, 'hex') === sha256) return content;
     } catch {
-      continue; // larger than it was, or unreadable
+      continue; // larger than what was sent, or unreadable
     }
   }
   return undefined;
@@ -83,8 +83,8 @@ const factor = 37;
 const endOfFile = 0xffff;
 
 /**
- * The `primaryLocationLineHash` of lines, as the `upload-sarif` action of GitHub computes it (github/codeql-action, `src/fingerprints.ts`): a polynomial over the
- * first 100 characters from the start of the line on, without spaces and tabs, in hex, and how many lines so far have it.
+ * The `primaryLocationLineHash` of lines, as GitHub's `upload-sarif` action computes it (github/codeql-action, `src/fingerprints.ts`): in hex, a polynomial
+ * over 100 characters from the start of the line without spaces and tabs, and then how many lines up to here have it.
  */
 export function hashLines(
   text: string,
@@ -104,7 +104,7 @@ export function hashLines(
   return hashes;
 }
 
-/** Modulo 2^64, in two halves: 37 times a half, and a carry, stay exact numbers. */
+/** Modulo 2^64, in two halves of 32 bits, so that products stay exact numbers. */
 function hashFrom(code: string, start: number): string {
   let high = 0;
   let low = 0;

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathInside } from '../../../files.ts';
 import type { Run } from '../../../run/state/run.ts';
-import { isLiveFinding, type Place } from '../../finding.ts';
+import { isLiveFinding, mainPlacesOf, type Place } from '../../finding.ts';
 import {
   locateSent,
   maxTextBytes,
@@ -15,33 +15,31 @@ import {
 import type { ShownFinding, ShownPlace } from '../../shownFinding.ts';
 import type { FileToRead, LinesOfPlace, LinesStart, readLines, Region } from './lineHash.ts';
 
-/** A repository, and the assessed folders in it with their paths from its root: empty for the root itself. */
+/** A repository and its assessed folders; `path` is from its root, and empty for the root itself. */
 export interface Repository {
   readonly root: string;
   readonly folders: readonly { readonly folder: string; readonly path: string }[];
 }
 
-/** A file of the repository, by its path from the root, and a part of it. */
+/** `path` is from the root of the repository. */
 export interface ResultPlace {
   readonly path: string;
   readonly region: Region;
-  /** Of its line as it was sent; absent where that text is not known. */
+  /** Of the line as sent; absent if that text is unknown. */
   readonly hash?: string | undefined;
-  /** Of the file as it was sent, hex. */
+  /** Of the file as sent, hex. */
   readonly sha256?: string | undefined;
 }
 
-/** A finding with its places in the repository. */
 export interface PlacedFinding {
   readonly shown: ShownFinding;
   readonly main: ResultPlace;
-  /** Whether `main` is a file that the finding says nothing about. */
+  /** Whether `main` stands for the repository, since the finding names no file of it. */
   readonly isElsewhere: boolean;
-  /** Its places that are in the repository. */
+  /** All its places in the repository. */
   readonly others: ReadonlyMap<Place, ResultPlace>;
 }
 
-/** What is read to place results. */
 export interface PlaceResultsDeps {
   readonly runFolderOf: (runId: string) => string;
   /** `readLines` in the parsing worker. */
@@ -50,7 +48,7 @@ export interface PlaceResultsDeps {
 
 const firstLine: Region = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
 
-/** Files at the root of a project, those that stand for all of it first. */
+/** Files at the root of a project, in order of preference. */
 const mainFiles = [
   /^readme(?:\.\w+)?$/i,
   /^package\.json$/,
@@ -61,13 +59,12 @@ const mainFiles = [
 /** A place in a file of the repository, before its text is read. */
 interface Spot {
   readonly path: string;
-  /** What was sent of it, and where that may still be; absent where it is not known. */
+  /** The file as sent, and where its bytes may still be; absent if unknown. */
   readonly sent?: { readonly file: SentFile; readonly candidates: readonly string[] } | undefined;
-  /** Where the place is now. */
   readonly now?: ShownPlace | undefined;
 }
 
-/** Places findings of a run, and of those before it, in the repository: each has a file and a part of it. Of an earlier run, the part is the one of today. */
+/** Gives findings of a run, and of earlier runs, a file and a region in the repository. Regions of earlier runs are the present ones. */
 export async function placeResults(
   run: Run,
   findings: readonly ShownFinding[],
@@ -92,13 +89,7 @@ export async function placeResults(
   });
 }
 
-/** The main place first: the own ones, then those with a role. */
-export function mainPlacesOf({ finding: { places } }: ShownFinding): readonly Place[] {
-  const own = places.filter(({ role }) => role === undefined);
-  return own.length > 0 ? own : places.slice(0, 1);
-}
-
-/** Undefined where the finding says nothing about a file of the repository. */
+/** Undefined if the finding names no file of the repository. */
 function mainOf(
   shown: ShownFinding,
   placed: ReadonlyMap<Place, ResultPlace>,
@@ -110,7 +101,7 @@ function mainOf(
     const path = inRepository(shown.run.targetFile ?? run.targetFile, repository);
     return path === undefined ? undefined : { path, region: firstLine };
   }
-  const [main] = mainPlacesOf(shown);
+  const [main] = mainPlacesOf(shown.finding);
   const spot = main && spots.get(main);
   if (main === undefined || spot === undefined) return undefined;
   return placed.get(main) ?? { path: spot.path, region: firstLine, sha256: spot.sent?.file.sha256 };
@@ -135,27 +126,27 @@ async function findSpots(
   for (const { finding, places } of findings)
     for (const place of finding.places) {
       const now = places.find(({ reported }) => reported === place);
-      // A path that a person has mapped is at a file here.
+      // A path mapped by a person leads to a file in the workspace.
       const mapped = now && sentIn({ run, sent }, now.folder, now.path);
       const at = located.get(place) ?? (typeof mapped === 'object' ? mapped : undefined);
       const folder = at === undefined ? now?.folder : run.targets[at.target]?.folder;
       const path = at?.file.path ?? now?.path;
-      const start = repository.folders.find((each) => each.folder === folder)?.path;
-      // Of a file that was not sent nobody knows more than its name.
-      if (start === undefined || path === undefined || (at === undefined && mapped === undefined)) continue;
+      const base = repository.folders.find((each) => each.folder === folder)?.path;
+      // Nothing but the name is known of a file that was not sent.
+      if (base === undefined || path === undefined || (at === undefined && mapped === undefined)) continue;
       const candidates = at && [
         sourceFile(runFolder, at.target, at.file.path),
         join(folder ?? '', ...at.file.path.split('/')),
       ];
       spots.set(place, {
-        path: joined(start, path),
+        path: joinPath(base, path),
         sent: at && candidates && { file: at.file, candidates },
         now,
       });
     }
 }
 
-/** The lines of all places whose text may be here; the files are read in the parsing worker. */
+/** The lines of all places whose sent text may still be on this machine. */
 async function readAllLines(
   spots: ReadonlyMap<Place, Spot>,
   deps: PlaceResultsDeps,
@@ -193,7 +184,7 @@ function movedTo(startLine: number, region: Region): Region {
   return { ...region, startLine, endLine: startLine + region.endLine - region.startLine };
 }
 
-/** Line 1 of the first file that stands for the whole repository, among those that were sent or, where that is not known, those that are here. */
+/** Line 1 of the file that best stands for the repository, among the files sent or, if those are unknown, the present ones. */
 async function mainFileOf(
   run: Run,
   { folders }: Repository,
@@ -205,29 +196,28 @@ async function mainFileOf(
     const known = sent[run.targets.findIndex((target) => target.folder === folder)];
     const names = known === undefined ? await namesIn(folder) : [...known.keys()];
     for (const name of names.sort())
-      files.push({ path: joined(path, name), name, sha256: known?.get(name)?.sha256 });
+      files.push({ path: joinPath(path, name), name, sha256: known?.get(name)?.sha256 });
   }
   const first = mainFiles.flatMap((pattern) => files.find(({ name }) => pattern.test(name)) ?? [])[0];
   const { path = 'README.md', sha256 } = first ?? files[0] ?? {};
   return { path, region: firstLine, sha256 };
 }
 
-/** The names of the files in a folder; none where it cannot be read. */
+/** Empty if the folder cannot be read. */
 async function namesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-/** The path of a file from the root of the repository. */
 function inRepository(file: string | undefined, { root, folders }: Repository): string | undefined {
   if (file === undefined) return undefined;
   for (const { folder, path } of folders) {
     const inFolder = pathInside(folder, file);
-    if (inFolder !== undefined) return joined(path, inFolder);
+    if (inFolder !== undefined) return joinPath(path, inFolder);
   }
   return pathInside(root, file);
 }
 
-function joined(start: string, path: string): string {
-  return start === '' ? path : `${start}/${path}`;
+function joinPath(base: string, path: string): string {
+  return base === '' ? path : `${base}/${path}`;
 }

@@ -1,9 +1,9 @@
 import type { ReportingDescriptor, ReportingDescriptorReference, ToolComponent } from 'sarif';
 import { perspectives } from '../../../workflows/application.ts';
 import { type Finding, type Severity, severityRank } from '../../finding.ts';
-import { escaped, sentence } from './sarifText.ts';
+import { escapeMessage, toSentence } from './sarifText.ts';
 
-/** Where the bands of CVSS 3 and 4 begin and end, and a score that stands for each. */
+/** Score ranges of CVSS 3 and 4, and a typical score of each. */
 const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below: number; usual: number }>> =
   {
     critical: { from: 9, below: 10.1, usual: 9.5 },
@@ -17,26 +17,26 @@ const maxId = 255;
 /** GitHub refuses a rule with more than 20 tags. */
 const maxTags = 20;
 
-/** The rules of some findings, each with its findings, in the order in which they first appear. */
+/** By rule ID, in the order of first appearance. */
 export function groupByRule(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
   return Map.groupBy(findings, toRuleId);
 }
 
-/** The same for the same weakness in every run: no title, since a model may reword it. */
+/** The same in every run for the same weakness; never the title, which a model may reword. */
 export function toRuleId({ rule, cwes: [cwe], perspective }: Finding): string {
   const id = rule ?? (cwe === undefined ? perspective : `CWE-${String(cwe)}`);
   return id?.slice(0, maxId).toWellFormed() || 'unclassified';
 }
 
-/** A rule for readers of SARIF: its texts depend on its ID alone. */
+/** Texts depend on the ID alone. */
 export function toDescriptor(id: string, findings: readonly Finding[]): ReportingDescriptor {
-  const cwes = [...new Set(findings.flatMap((finding) => finding.cwes))].sort((one, other) => one - other);
+  const cwes = cwesOf(findings);
   const scores = findings
     .map(securityScore)
     .filter((score) => score !== undefined)
     .filter((score) => score > 0);
   const cwe = /^CWE-(\d+)$/.exec(id)?.[1];
-  const text = sentence(escaped(describe(id)));
+  const text = toSentence(escapeMessage(describe(id)));
   const page = cwe === undefined ? undefined : cwePage(Number(cwe));
   const tags = ['security', ...cwes.map((each) => `external/cwe/cwe-${String(each).padStart(3, '0')}`)];
   return {
@@ -66,7 +66,7 @@ function describe(id: string): string {
   return `Findings of the rule ${id}`;
 }
 
-/** A text in which Markdown shows every character as it is. */
+/** Escapes all Markdown syntax. */
 function asMarkdown(text: string): string {
   return text.replace(/[!-/:-@[-`{-~]/g, '\\$&');
 }
@@ -75,25 +75,27 @@ function cwePage(cwe: number): string {
   return `https://cwe.mitre.org/data/definitions/${String(cwe)}.html`;
 }
 
-/** The taxonomy of the weaknesses that findings name (SARIF 2.1.0, 3.19.3). */
+/** The CWEs of findings (SARIF 2.1.0, 3.19.3). */
 export function cweTaxonomy(findings: readonly Finding[]): ToolComponent {
-  const taxa = [...new Set(findings.flatMap(({ cwes }) => cwes))].sort((one, other) => one - other);
   return {
     name: 'CWE',
     organization: 'MITRE',
     shortDescription: { text: 'Common Weakness Enumeration' },
     informationUri: 'https://cwe.mitre.org/',
     isComprehensive: false,
-    taxa: taxa.map((cwe) => ({ id: String(cwe), helpUri: cwePage(cwe) })),
+    taxa: cwesOf(findings).map((cwe) => ({ id: String(cwe), helpUri: cwePage(cwe) })),
   };
 }
 
-/** A weakness as results and rules refer to it. */
+function cwesOf(findings: readonly Finding[]): number[] {
+  return [...new Set(findings.flatMap(({ cwes }) => cwes))].sort((a, b) => a - b);
+}
+
 export function cweReference(cwe: number): ReportingDescriptorReference {
   return { id: String(cwe), toolComponent: { name: 'CWE', index: 0 } };
 }
 
-/** A score of 0 to 10 that says what the severity says: the finding's own CVSS score where it does; undefined when unrated. */
+/** From 0 to 10: the finding's CVSS score if it fits the severity, else a typical score; undefined if unrated. */
 export function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cvss'>): number | undefined {
   if (severity === 'unrated') return undefined;
   const { from, below, usual } = bands[severity];
@@ -101,7 +103,7 @@ export function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cv
   return score !== undefined && score >= from && score < below ? score : usual;
 }
 
-/** The level of a result that is a failure; SARIF has none for a failure without impact (2.1.0, 3.27.10). */
+/** The level of a failure. SARIF has no level for a failure without impact (2.1.0, 3.27.10). */
 export function toLevel(severity: Severity): 'error' | 'warning' | 'note' {
   if (severity === 'unrated') return 'warning';
   const rank = severityRank(severity);

@@ -3,7 +3,7 @@ import { coverageOf } from '../../../run/state/coverage.ts';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../compare/verdict.ts';
-import { type Finding, flowOf, type Place, type PlaceRole, toPlainFinding } from '../../finding.ts';
+import { type Finding, flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
 import type { ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
@@ -16,15 +16,13 @@ import {
   toLevel,
   toRuleId,
 } from './rules.ts';
-import { escaped, known, toMessage, toRelativeUri } from './sarifText.ts';
+import { escapeMessage, withoutUndefined, toMessage, toRelativeUri } from './sarifText.ts';
 
-/** The program that writes an export. */
 export interface ExportTool {
   readonly name: string;
   readonly version: string;
 }
 
-/** What the results of a log have in common. */
 interface LogFacts {
   readonly run: Run;
   readonly ruleIds: readonly string[];
@@ -32,12 +30,12 @@ interface LogFacts {
   readonly hasSuppressions: boolean;
 }
 
-/** All that is known of a run's findings as a SARIF 2.1.0 log; equal findings give equal text. */
+/** A SARIF 2.1.0 log with everything about a run's findings; the same findings always give the same text. */
 export function toSarif(source: ShownRun, tool: ExportTool): Log {
   const { run, shown, absent = [] } = source;
   const all = [...shown, ...absent];
   const findings = all.map(({ finding }) => finding);
-  // Both are on all results or on none (2.1.0, 3.27.23 and 3.27.24).
+  // Verdicts and suppressions are on all results or on none (2.1.0, 3.27.23 and 3.27.24).
   const facts = {
     run,
     ruleIds: [...groupByRule(findings).keys()],
@@ -49,7 +47,7 @@ export function toSarif(source: ShownRun, tool: ExportTool): Log {
   });
 }
 
-/** A log with what a run has in every form: the tool with the rules of these findings, how the run went, and whose folders its paths are relative to. */
+/** The parts that every log has: the tool with its rules, the invocation, and the folders that paths are relative to. */
 export function toLog(
   source: ShownRun,
   findings: readonly Finding[],
@@ -96,13 +94,13 @@ function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invo
           { level: isInPart(run) ? 'warning' : 'note', message: { text: zeroFindings(run, inEnglish) } },
         ],
       }),
-    ...known({ startTimeUtc: toText(dispatchedAt), endTimeUtc: toText(exitedAt) }),
-    properties: known({
+    ...withoutUndefined({ startTimeUtc: toText(dispatchedAt), endTimeUtc: toText(exitedAt) }),
+    properties: withoutUndefined({
       findingsHere: cut?.shown,
       findingsInAll: cut?.total,
       coverage: coverageOf(run),
       runId: runIdOf(run),
-      // `versionControlProvenance` requires the address of the repository, which may not be known.
+      // `versionControlProvenance` requires the repository's URL, which may be unknown.
       commits: commits.length === 0 ? undefined : commits,
     }),
   };
@@ -116,14 +114,16 @@ function toResult(shown: ShownFinding, { run, ruleIds, hasVerdicts, hasSuppressi
   return {
     ruleId,
     ruleIndex: ruleIds.indexOf(ruleId),
-    // A result without impact is no failure, and only such a one has the level `none` (2.1.0, 3.27.10).
+    // Only a result that is no failure may have the level `none` (2.1.0, 3.27.10).
     ...(finding.severity === 'none'
       ? { kind: 'informational', level: 'none' }
       : { level: toLevel(finding.severity) }),
-    ...known({ rank: score === undefined ? undefined : Math.round(score * 10) }),
+    ...withoutUndefined({ rank: score === undefined ? undefined : Math.round(score * 10) }),
     message: { text: toMessage(finding) },
     ...toLocations(shown, run),
-    ...(finding.url !== undefined && { webRequest: known({ method: finding.method, target: finding.url }) }),
+    ...(finding.url !== undefined && {
+      webRequest: withoutUndefined({ method: finding.method, target: finding.url }),
+    }),
     partialFingerprints: { 'whiteboxFinding/v1': fingerprint },
     ...(hasVerdicts && verdict !== undefined && { baselineState: toBaselineState(verdict) }),
     taxa: finding.cwes.map(cweReference),
@@ -139,10 +139,10 @@ function toResult(shown: ShownFinding, { run, ruleIds, hasVerdicts, hasSuppressi
           ]
         : [],
     }),
-    properties: known({
+    properties: withoutUndefined({
       'security-severity': score?.toFixed(1),
-      // Whole: SARIF has no members for recommendations, further prose, ratings as written and paths as reported.
-      whitebox: known({
+      // SARIF has no members for recommendations, further prose, ratings as written, and reported paths.
+      whitebox: withoutUndefined({
         finding: toPlainFinding(finding),
         fingerprint,
         verdict,
@@ -152,61 +152,66 @@ function toResult(shown: ShownFinding, { run, ruleIds, hasVerdicts, hasSuppressi
   };
 }
 
-/** What SARIF has for a verdict, which knows no reasons (2.1.0, 3.27.24). */
+/** SARIF has fewer states than we have verdicts (2.1.0, 3.27.24). */
 function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']> {
   if (!isReported(verdict)) return 'absent';
   return verdict === 'new' || verdict === 'backAgain' ? 'new' : 'unchanged';
 }
 
-/** The name under which a SARIF file speaks of the folder that a run assessed; of several, as if one held them all. */
+/** The base of relative paths; with several folders, each is a folder below it. */
 export const sourceRoot = '%SRCROOT%';
 
-/** A finding's places as SARIF keeps them: where it is, how data flows to it, and what else belongs to it; folders are those of `run`, which may be a later one than the finding's own. */
+/** Main locations, data flow, and related places. Folders are those of `run`, which may be later than the finding's run. */
 function toLocations(
   shown: ShownFinding,
   run: Run,
 ): Pick<Result, 'locations' | 'codeFlows' | 'relatedLocations'> {
-  // A path that only leads upwards names no file.
+  // A path of only `..` names no file.
   const places = shown.finding.places.filter(({ path }) => toRelativeUri(path) !== '');
-  const having = (...roles: (PlaceRole | undefined)[]): Place[] =>
-    roles.flatMap((role) => places.filter((place) => place.role === role));
-  const own = having(undefined);
-  const flow = flowOf({ places });
-  const related = having('evidence', 'related');
-  const main = own.length > 0 ? own : places.slice(0, 1);
-  const flowLocations = flow.map((place) => ({
-    kinds: [place.role ?? 'step'],
-    location: toLocation(place, shown, run),
-  }));
+  const related = (['evidence', 'related'] as const).flatMap((role) =>
+    places.filter((place) => place.role === role),
+  );
+  const locate = (place: Place): Location => toLocation(place, shown, run);
   return {
-    locations: main.map((place) => toLocation(place, shown, run)),
-    ...(flow.length > 0 && { codeFlows: [{ threadFlows: [{ locations: flowLocations }] }] }),
+    locations: mainPlacesOf({ places }).map(locate),
+    ...toFlowAndRelated(flowOf({ places }), related, locate),
+  };
+}
+
+export function toFlowAndRelated(
+  flow: readonly Place[],
+  related: readonly Place[],
+  locate: (place: Place) => Location,
+): Pick<Result, 'codeFlows' | 'relatedLocations'> {
+  const steps = flow.map((place) => ({ kinds: [place.role ?? 'step'], location: locate(place) }));
+  return {
+    ...(steps.length > 0 && { codeFlows: [{ threadFlows: [{ locations: steps }] }] }),
     ...(related.length > 0 && {
-      relatedLocations: related.map((place, index) => ({ id: index + 1, ...toLocation(place, shown, run) })),
+      relatedLocations: related.map((place, index) => ({ id: index + 1, ...locate(place) })),
     }),
   };
 }
 
-/** A place with the lines of the text that was assessed, and with its path in the workspace where it was found there. */
+/** Lines are those of the assessed text; the path is the one in the workspace, if the file was found there. */
 function toLocation(place: Place, { run: { targets }, places }: ShownFinding, run: Run): Location {
   const found = places.find(({ reported }) => reported === place);
   const target = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
-  const [own] = [found, target].flatMap(
-    (wanted) => run.targets.find(({ folder }) => folder === wanted?.folder) ?? [],
-  );
-  const start = own === undefined || run.targets.length === 1 ? '' : `${own.name}/`;
+  const targetIn = (folder: string | undefined): Run['targets'][number] | undefined =>
+    run.targets.find((each) => each.folder === folder);
+  const base = targetIn(found?.folder) ?? targetIn(target?.folder);
+  const prefix = base === undefined || run.targets.length === 1 ? '' : `${base.name}/`;
   const { startLine, endLine, startColumn, endColumn, snippet, label } = place;
   const text = snippet === undefined ? undefined : { text: snippet };
   return {
     physicalLocation: {
       artifactLocation: {
-        uri: toRelativeUri(`${start}${found?.path ?? place.path}`),
-        ...(own !== undefined && { uriBaseId: sourceRoot }),
+        uri: toRelativeUri(`${prefix}${found?.path ?? place.path}`),
+        ...(base !== undefined && { uriBaseId: sourceRoot }),
       },
       ...(startLine !== undefined && {
-        region: { startLine, ...known({ endLine, startColumn, endColumn, snippet: text }) },
+        region: { startLine, ...withoutUndefined({ endLine, startColumn, endColumn, snippet: text }) },
       }),
     },
-    ...(label !== undefined && { message: { text: escaped(label) } }),
+    ...(label !== undefined && { message: { text: escapeMessage(label) } }),
   };
 }
