@@ -106,16 +106,24 @@ if (watch) {
   for (const each of watched) await each.rebuild();
   for (const each of watched) await each.watch();
 } else {
-  const inputs = [];
+  const metafile = { inputs: {}, outputs: {} };
   for (const bundle of bundles) {
-    const { metafile } = await build(bundle);
-    inputs.push(...Object.keys(metafile.inputs));
-    const { imports = [] } = metafile.outputs['dist/mcp.cjs'] ?? {};
-    const reaching = imports.filter(({ path: name }) => network.test(name));
-    if (reaching.length > 0)
-      fail(`The MCP server reaches out by ${reaching.map((each) => each.path).join(', ')}`);
+    const { inputs, outputs } = (await build(bundle)).metafile;
+    Object.assign(metafile.inputs, inputs);
+    Object.assign(metafile.outputs, outputs);
   }
-  await writeFile('dist/ThirdPartyNotices.txt', await noticesOf(inputs));
+  const { imports } = metafile.outputs['dist/mcp.cjs'];
+  const reaching = imports.filter(({ path: name }) => network.test(name));
+  if (reaching.length > 0)
+    fail(`The MCP server reaches out by ${reaching.map((each) => each.path).join(', ')}`);
+  const inputs = Object.keys(metafile.inputs);
+  const inner = await packedInside(inputs);
+  await writeFile('dist/ThirdPartyNotices.txt', await noticesOf([...inputs, ...inner]));
+  // `npm run release` makes the SBOM of it.
+  metafile.outputs['inside other packages'] = {
+    inputs: Object.fromEntries(inner.map((file) => [file, { bytesInOutput: 1 }])),
+  };
+  await writeFile('dist/metafile.json', JSON.stringify(metafile));
   const forbidden = inputs.filter((input) => /node_modules\/(undici|archiver)\//.test(input));
   if (forbidden.length > 0) fail(`Only for development, yet bundled: ${forbidden.join(', ')}`);
   const { size } = await stat('dist/bootstrap.cjs');
@@ -127,22 +135,27 @@ if (watch) {
   }
 }
 
-/** The licences of the packages that the bundles contain, as they ask for. */
-async function noticesOf(inputs) {
+/** The manifests of packages inside a package that is a bundle itself, as its source map names them. They are installed for their licences. */
+async function packedInside(inputs) {
   const modules = inputs.filter((input) => input.includes('node_modules/'));
-  // A package that is a bundle itself tells by its source map what it holds; that is installed for its licence.
   const inner = modules.map(async (input) => {
     const { sources = [] } = JSON.parse(await readFile(`${input}.map`, 'utf8').catch(() => '{}'));
     return sources.flatMap((source) => /.*(node_modules\/.*)/.exec(source)?.[1] ?? []);
   });
-  const folders = [...modules, ...(await Promise.all(inner)).flat()].flatMap(
-    (input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? [],
-  );
+  return packageFolders((await Promise.all(inner)).flat()).map((folder) => `${folder}/package.json`);
+}
+
+function packageFolders(files) {
+  return [...new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))];
+}
+
+/** The licences of the packages that the bundles contain, as they ask for. */
+async function noticesOf(files) {
   const notices = [];
-  for (const folder of new Set(folders)) {
+  for (const folder of packageFolders(files)) {
     const { name, version, license } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
-    const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file)).sort();
-    const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+    const licences = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file)).sort();
+    const texts = await Promise.all(licences.map((file) => readFile(path.join(folder, file), 'utf8')));
     notices.push([`${name} ${version} (${license})`, ...texts.map((text) => text.trim())].join('\n\n'));
   }
   const title = 'This extension contains the following packages, under the licences they name.';

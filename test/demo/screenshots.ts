@@ -8,6 +8,7 @@ import { playJob } from './playJob.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../media/screenshots');
 const sideBarWidth = 510;
+const shownPictures = ['signIn', 'choose', 'start', 'close', 'triage', 'fix', 'features'];
 
 for (const theme of ['Light', 'Dark']) {
   const stage = await setStage({
@@ -19,18 +20,19 @@ for (const theme of ['Light', 'Dark']) {
   });
   let isWide = false;
   const picture = async (name: string): Promise<void> => {
+    if (!shownPictures.includes(name)) return;
     if (!isWide) await widenSideBar(stage.workbench());
     isWide = true;
     await takePointerAway(stage.workbench());
+    // The question comes with one that stays.
+    if (name !== 'start')
+      await stage.workbench().page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
     await stage.workbench().screenshot(path.join(folder, `${name}-${theme.toLowerCase()}.png`));
   };
   const step = (): undefined => undefined;
   try {
     await playJob(stage, { step, picture });
-    await playBlackbox(stage, {
-      step,
-      picture: async (name) => (name === 'features' ? picture(name) : undefined),
-    });
+    await playBlackbox(stage, { step, picture });
   } finally {
     await stage.dispose();
   }

@@ -6,28 +6,52 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-interface Audit {
+const root = path.resolve(import.meta.dirname, '../..');
+
+interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly licence: string;
+}
+
+interface AuditReport {
   readonly vulnerabilities?: Readonly<
     Record<string, { readonly severity: string; readonly range: string; readonly nodes: readonly string[] }>
   >;
 }
 
-const root = path.resolve(import.meta.dirname, '../..');
-const notices = await readFile(path.join(root, 'dist/ThirdPartyNotices.txt'), 'utf8');
-const bundled = [...notices.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) \d+\.\d+\.\d+\S* \(.+\)$/gm)].map(
-  ([, name = '']) => name,
-);
-if (bundled.length === 0) throw new Error('dist/ThirdPartyNotices.txt names no package: build first.');
-
-const { stdout } = spawnSync('npm audit --json', { cwd: root, shell: true, encoding: 'utf8' });
-const { vulnerabilities } = JSON.parse(stdout || '{}') as Audit;
-if (vulnerabilities === undefined) {
-  console.log(`The registry offers no audit: ${bundled.length} bundled packages are not audited.`);
-} else {
-  // A package with this name further below belongs to a tool.
-  const found = bundled.filter((name) => vulnerabilities[name]?.nodes.includes(`node_modules/${name}`));
-  for (const name of found)
-    console.log(`${name} ${vulnerabilities[name]?.range ?? ''}: ${vulnerabilities[name]?.severity ?? ''}`);
-  console.log(`${found.length} of ${bundled.length} bundled packages are known to be vulnerable.`);
-  process.exitCode = found.length === 0 ? 0 : 1;
+/** The packages in the bundles, as `dist/ThirdPartyNotices.txt` names them. */
+export async function bundledPackages(
+  file = path.join(root, 'dist/ThirdPartyNotices.txt'),
+): Promise<readonly BundledPackage[]> {
+  const notices = await readFile(file, 'utf8');
+  const headings = notices.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) (\d+\.\d+\.\d+\S*) \((.+)\)$/gm);
+  const bundled = [...headings].map(([, name = '', version = '', licence = '']) => ({
+    name,
+    version,
+    licence,
+  }));
+  if (bundled.length === 0) throw new Error(`${file} names no package: build first.`);
+  return bundled;
 }
+
+/** The registry's report on all installed packages. */
+export function requestAudit(): AuditReport {
+  const { stdout } = spawnSync('npm audit --json', { cwd: root, shell: true, encoding: 'utf8' });
+  return JSON.parse(stdout || '{}') as AuditReport;
+}
+
+/** Throws when a bundled package is known to be vulnerable; returns what to print. */
+export function checkAudit(bundled: readonly BundledPackage[], { vulnerabilities }: AuditReport): string {
+  if (vulnerabilities === undefined)
+    return `skipped: the registry offers no audit, so ${bundled.length} bundled packages are not audited`;
+  // A package with this name further below belongs to a tool.
+  const found = bundled.filter(({ name }) => vulnerabilities[name]?.nodes.includes(`node_modules/${name}`));
+  if (found.length === 0) return `none of ${bundled.length} bundled packages is known to be vulnerable`;
+  const lines = found.map(
+    ({ name }) => `${name} ${vulnerabilities[name]?.range ?? ''}: ${vulnerabilities[name]?.severity ?? ''}`,
+  );
+  throw new Error(`known to be vulnerable: ${lines.join(', ')}`);
+}
+
+if (import.meta.main) console.log(checkAudit(await bundledPackages(), requestAudit()));

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { test } from '@playwright/test';
 import { promisify } from 'node:util';
 import { listFiles, PackageManager } from '@vscode/vsce';
-import { packedFiles, packageExtension } from './package.ts';
+import { packedFiles, packageExtension, withoutPictures } from './package.ts';
+import { checkVsix } from './release.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -19,7 +20,7 @@ test('the VSIX is the same to the byte from another folder, whatever the times a
     await chmod(path.join(copy, file), 0o600);
   }
   const one = await packageExtension(path.join(scratch, 'one.vsix'));
-  const other = await packageExtension(path.join(scratch, 'other.vsix'), copy);
+  const other = await packageExtension(path.join(scratch, 'other.vsix'), { root: copy });
   assert.ok((await readFile(one)).equals(await readFile(other)));
   // What vsce itself would pack of that folder.
   assert.deepEqual(
@@ -29,10 +30,28 @@ test('the VSIX is the same to the byte from another folder, whatever the times a
   await rm(scratch, { recursive: true, force: true });
 });
 
-test('the VSIX holds what runs, what is read, and nothing else', async () => {
-  const pictures = /^media\/screenshots\/(signIn|choose|start|close|triage|fix)-(light|dark)\.png$/;
-  const files = (await packedFiles()).filter((file) => !pictures.test(file));
-  assert.deepEqual(files.sort(), [
+interface Manifest {
+  readonly publisher: string;
+  readonly name: string;
+  readonly version: string;
+  readonly repository: { readonly url: string };
+  readonly contributes: {
+    readonly walkthroughs: readonly {
+      readonly steps: readonly { readonly media: { readonly image: Readonly<Record<string, string>> } }[];
+    }[];
+  };
+}
+
+async function readManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Manifest;
+}
+
+test('the VSIX holds what runs, what is read, the pictures of the walkthrough, and nothing else', async () => {
+  const { contributes } = await readManifest();
+  const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+  const pictures = new Set(steps.flatMap(({ media }) => Object.values(media.image)));
+  assert.equal(pictures.size, 2 * steps.length);
+  assert.deepEqual([...(await packedFiles())].sort(), [
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
@@ -49,12 +68,26 @@ test('the VSIX holds what runs, what is read, and nothing else', async () => {
     'dist/webview/saved.css',
     'l10n/bundle.l10n.ja.json',
     'media/icon.png',
+    ...[...pictures].sort(),
     'media/shield.svg',
     'package.json',
     'package.nls.ja.json',
     'package.nls.json',
     'skills/whitebox-findings/SKILL.md',
   ]);
+});
+
+test('README has its pictures where an address for them is given, and elsewhere points to the walkthrough', async () => {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'package-test-'));
+  const manifest = await readManifest();
+  const images = 'https://example.com/pictures';
+  await checkVsix(await packageExtension(path.join(scratch, 'with.vsix'), { images }), manifest, images);
+  const without = await packageExtension(path.join(scratch, 'without.vsix'));
+  await assert.rejects(checkVsix(without, manifest, images), /README in the VSIX has no picture/);
+  const readme = withoutPictures(await readFile(path.join(root, 'README.md'), 'utf8'));
+  assert.match(readme, /walkthrough \*Get Started with Whitebox Assessment\*/);
+  assert.doesNotMatch(readme, /!\[|:\n\n(?! {4})/);
+  await rm(scratch, { recursive: true, force: true });
 });
 
 test('every package that a bundle contains is named with its licence', async () => {

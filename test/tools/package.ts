@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,8 +19,27 @@ export async function packedFiles(root = projectRoot): Promise<readonly string[]
   });
 }
 
+interface PackageOptions {
+  readonly root?: string;
+  /** The https address that README's pictures are loaded from. */
+  readonly images?: string;
+}
+
+/** An odd minor version is a pre-release, as the Marketplace recommends: 1.1.0 comes before 1.2.0. */
+export function isPreRelease(version: string): boolean {
+  return Number(version.split('.')[1]) % 2 === 1;
+}
+
+/** An editor loads README's pictures from https addresses only. Without one the text is complete, and the walkthrough has the pictures. */
+export function withoutPictures(readme: string): string {
+  return readme.replaceAll(/^ *!\[.*\]\(.*\)\n\n?/gmu, '');
+}
+
 /** Makes the VSIX from a project's folder and what `npm run build` left in its `dist`, offline, the same to the byte for the same content; returns its path. */
-export async function packageExtension(out: string, root = projectRoot): Promise<string> {
+export async function packageExtension(
+  out: string,
+  { root = projectRoot, images }: PackageOptions = {},
+): Promise<string> {
   await mkdir(path.dirname(out), { recursive: true });
   const stage = await mkdtemp(path.join(tmpdir(), 'whitebox-package-'));
   try {
@@ -31,10 +50,22 @@ export async function packageExtension(out: string, root = projectRoot): Promise
       // A checkout's own file rights would differ from machine to machine.
       await chmod(copy, 0o644);
     }
+    const readme = path.join(stage, 'README.md');
+    if (images === undefined) await writeFile(readme, withoutPictures(await readFile(readme, 'utf8')));
+    const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
+      version: string;
+    };
     // So would times: with this, vsce sorts the entries and gives all of them one time, 1980 being the first that a zip can hold.
     process.env['SOURCE_DATE_EPOCH'] = '315532800';
     // Everything that runs is in the bundles: no dependency is packed.
-    await createVSIX({ cwd: stage, packagePath: out, dependencies: false, allowUnusedFilesPattern: true });
+    await createVSIX({
+      cwd: stage,
+      packagePath: out,
+      dependencies: false,
+      allowUnusedFilesPattern: true,
+      preRelease: isPreRelease(version),
+      ...(images === undefined ? {} : { baseImagesUrl: images }),
+    });
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
@@ -42,7 +73,11 @@ export async function packageExtension(out: string, root = projectRoot): Promise
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { out: { type: 'string', default: 'whitebox-assessment.vsix' } } });
-  const file = await packageExtension(path.resolve(projectRoot, values.out));
+  const { values } = parseArgs({
+    options: { out: { type: 'string', default: 'whitebox-assessment.vsix' }, images: { type: 'string' } },
+  });
+  const { out, images } = values;
+  const options = images === undefined ? {} : { images };
+  const file = await packageExtension(path.resolve(projectRoot, out), options);
   console.log(`${path.relative(projectRoot, file)}: ${String((await stat(file)).size)} bytes`);
 }
