@@ -15,7 +15,7 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from '../settings.ts';
 
-/** Tokens by destination, and clients that send the token of their own destination only. */
+/** Tokens by destination, and clients that send only the token of their destination. */
 export class Accounts {
   readonly #secrets: vscode.SecretStorage;
   readonly #client: { clock: Clock; log: Logger; random: () => number };
@@ -25,17 +25,17 @@ export class Accounts {
     this.#client = client;
   }
 
-  /** A client for a run's own origin and organization, whose messages hold none of the run's passwords. */
+  /** A client for the account of a run. It redacts the run's passwords in messages of the service. */
   clientFor(
     { baseUrl, organizationId }: Destination,
     passwords?: () => Promise<readonly string[]>,
   ): AssessmentClient {
     const destination = { baseUrl, organizationId };
     const token = storedToken(this.#secrets, keyOf(destination), tokenCommandFor(destination));
-    return this.#clientWith(destination, token, passwords);
+    return new AssessmentClient({ ...this.#client, ...destination, token, passwords });
   }
 
-  /** True when there is a token, or a token command, for the destination in the settings; false when the secret storage fails. */
+  /** True if the account in the settings has a token or a token command; false if the secret storage fails. */
   async isSignedIn(): Promise<boolean> {
     const destination = currentDestination();
     if (destination === undefined) return false;
@@ -48,7 +48,7 @@ export class Accounts {
     }
   }
 
-  /** Checks a token, or the stored one, with the service by the first operation of an assessment, and cancels the reserved upload at once. */
+  /** Checks a token (by default the stored one) by the first operation of an assessment: reserves an upload, and cancels it. */
   async check(
     destination: Destination,
     { token, signal }: { token?: string; signal?: AbortSignal },
@@ -56,10 +56,7 @@ export class Accounts {
     const client =
       token === undefined
         ? this.clientFor(destination)
-        : this.#clientWith(destination, {
-            get: () => Promise.resolve(token),
-            refresh: () => Promise.resolve(undefined),
-          });
+        : new AssessmentClient({ ...this.#client, ...destination, token: fixedToken(token) });
     let fileId: string;
     try {
       ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
@@ -69,12 +66,12 @@ export class Accounts {
       throw error;
     }
     try {
-      // Not cancellable; its failure is not a failure of the check.
+      // Not cancellable. Its failure does not fail the check.
       await client.cancelUpload(fileId);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       this.#client.log.warn(
-        `The reservation ${visibleLine(fileId)} of a check was not released: ${error.message}`,
+        `The upload ${visibleLine(fileId)}, reserved by a check, was not cancelled: ${error.message}`,
       );
     }
     signal?.throwIfAborted();
@@ -84,7 +81,7 @@ export class Accounts {
     await this.#secrets.store(keyOf(destination), token);
   }
 
-  /** Whether there is a stored token for the destination in the settings, and the other accounts that have one. */
+  /** `isCurrent`: the account in the settings has a stored token; `others` are the other accounts with one. */
   async kept(): Promise<{ isCurrent: boolean; others: readonly Destination[] }> {
     const destination = currentDestination();
     const current = destination && keyOf(destination);
@@ -101,22 +98,18 @@ export class Accounts {
     if (destination !== undefined) await this.#secrets.delete(keyOf(destination));
   }
 
+  /** Deletes all tokens, but not the passwords of applications, which are in the same storage. */
   async forgetAll(): Promise<void> {
-    // Passwords of applications under test are kept there, too.
     const tokens = (await this.#secrets.keys()).filter((key) => accountOf(key) !== undefined);
     for (const key of tokens) await this.#secrets.delete(key);
   }
-
-  #clientWith(
-    destination: Destination,
-    token: TokenSource,
-    passwords?: () => Promise<readonly string[]>,
-  ): AssessmentClient {
-    return new AssessmentClient({ ...this.#client, ...destination, token, passwords });
-  }
 }
 
-/** Keeps the context key `whitebox.signedIn` up to date, and lets runs that wait for a token go on once it changes. `refresh` resolves when the key is set. */
+function fixedToken(token: string): TokenSource {
+  return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
+}
+
+/** Updates the context key `whitebox.signedIn`, and resumes runs that wait for a token. `refresh` resolves when the key is set. */
 export function followSignIn(
   accounts: Accounts,
   { secrets, tracker, log }: { secrets: vscode.SecretStorage; tracker: RunTracker; log: Logger },
@@ -125,25 +118,22 @@ export function followSignIn(
   const setContext = async (): Promise<void> => {
     await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
   };
-  // One after the other, so that the latest answer is set last.
+  // One at a time: the latest value is set last.
   const refresh = (): Promise<void> => (last = last.then(setContext, setContext));
   const subscriptions = vscode.Disposable.from(
     secrets.onDidChange(({ key }) => {
       inBackground(refresh(), log);
-      if (vscode.workspace.isTrusted)
-        inBackground(
-          tracker.tokenChanged((run) => key === keyOf(run)),
-          log,
-        );
+      const isOfAccount = (run: Destination): boolean => key === keyOf(run);
+      if (vscode.workspace.isTrusted) inBackground(tracker.tokenChanged(isOfAccount), log);
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const sources = ['whitebox.tokenCommand', 'whitebox.baseUrl', 'whitebox.organizationId'];
       if (!sources.some((setting) => change.affectsConfiguration(setting))) return;
       inBackground(refresh(), log);
-      // Of the settings, only a token command gives a token.
+      // A token command is the only setting that provides a token.
       if (hasTokenCommand()) inBackground(tracker.tokenChanged(undefined, { isNewSource: true }), log);
     }),
-    // The token command is used in trusted workspaces only.
+    // The token command is only used in trusted workspaces.
     vscode.workspace.onDidGrantWorkspaceTrust(() => inBackground(refresh(), log)),
   );
   return {
@@ -154,14 +144,14 @@ export function followSignIn(
   };
 }
 
-/** The token command belongs to the destination in the settings: its token is never sent anywhere else. */
+/** The token command belongs to the destination in the settings. Its token is never sent to another one. */
 function tokenCommandFor(destination: Destination): ((signal?: AbortSignal) => Promise<string>) | undefined {
   const current = currentDestination();
   if (!hasTokenCommand() || current === undefined || keyOf(current) !== keyOf(destination)) return undefined;
   return async (signal) => runTokenCommand(readTokenCommand(), signal);
 }
 
-/** The destination in the settings, or undefined when it is unset or unusable. */
+/** The destination in the settings; undefined if it is unset or unusable. */
 export function currentDestination(): Destination | undefined {
   try {
     return readDestination();

@@ -20,61 +20,64 @@ import { askInDialog, showError, showInformation } from '../showMessage.ts';
 import type { Accounts } from './accounts.ts';
 
 /**
- * Asks for base URL, organization and token, checks them with the service and stores them. For the `account` of an existing run, which may no
- * longer be the one in the settings, asks for the token only. False when the person cancels.
+ * Asks for base URL, organization and token, checks them with the service and stores them. For the `account` of a run, which may differ from the
+ * settings, asks only for the token. False if the person cancels.
  */
 export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
-  let known: Destination = readRawDestination();
+  const t = vscode.l10n.t;
+  let entered: Destination = readRawDestination();
   for (;;) {
-    const answers = await (account === undefined ? askAll(known) : askToken(account));
+    const answers = await (account === undefined ? askAll(entered) : askToken(account));
     if (answers === undefined) return false;
     const { destination, token } = answers;
     const origin = originOf(destination.baseUrl);
-    known = destination;
+    entered = destination;
     try {
-      const title = vscode.l10n.t('Checking the sign-in with {0}…', origin);
+      const title = t('Checking the sign-in with {0}…', origin);
       await withProgress(title, (_report, signal) => accounts.check(destination, { token, signal }));
     } catch (error) {
       if (isAbortError(error)) return false;
       const { message } = describeError(error);
-      const again = vscode.l10n.t('Try Again');
-      const choice = await showError(vscode.l10n.t('Sign-in failed: {0}', message), again);
-      if (choice !== again) return false;
+      const retry = t('Try Again');
+      if ((await showError(t('Sign-in failed: {0}', message), retry)) !== retry) return false;
       continue;
     }
     // The token first: an error in the settings file must not lose it.
     await accounts.keep(destination, token);
     if (account === undefined) await writeDestination(destination);
-    void showInformation(
-      vscode.l10n.t('Signed in to {0}, organization {1}.', origin, destination.organizationId),
-    );
+    void showInformation(t('Signed in to {0}, organization {1}.', origin, destination.organizationId));
     return true;
   }
 }
 
-/** Signs in to the account of a run; for an imported run, which has none, to the one in the settings. */
+/** Signs in to the account of a run; an imported run has none, so the account in the settings is used. */
 export async function signInForRun(accounts: Accounts, run: Run | undefined): Promise<boolean> {
   return signIn(accounts, run?.state === 'imported' ? undefined : run);
+}
+
+interface Answers {
+  readonly destination: Destination;
+  readonly token: string;
 }
 
 interface Question {
   readonly prompt: string;
   readonly placeholder: string;
   readonly isSecret?: boolean;
-  readonly complaint: (text: string) => string | undefined;
+  readonly problemIn: (text: string) => string | undefined;
 }
 
-/** Asks the three questions, each with a Back button; undefined when the person cancels. */
-async function askAll(known: Destination): Promise<{ destination: Destination; token: string } | undefined> {
-  let { baseUrl, organizationId } = known;
+/** Asks three questions with Back buttons. */
+async function askAll(entered: Destination): Promise<Answers | undefined> {
+  let { baseUrl, organizationId } = entered;
   let step = 1;
   for (;;) {
     const question =
       step === 1
-        ? aboutAddress()
+        ? addressQuestion()
         : step === 2
-          ? aboutOrganization()
-          : aboutToken({ baseUrl, organizationId });
+          ? organizationQuestion()
+          : tokenQuestion({ baseUrl, organizationId });
     const value = ['', baseUrl, organizationId][step] ?? '';
     const answer = await ask(question, { value, step, totalSteps: 3 });
     if (answer === undefined) return undefined;
@@ -89,36 +92,33 @@ async function askAll(known: Destination): Promise<{ destination: Destination; t
   }
 }
 
-async function askToken({
-  baseUrl,
-  organizationId,
-}: Destination): Promise<{ destination: Destination; token: string } | undefined> {
+async function askToken({ baseUrl, organizationId }: Destination): Promise<Answers | undefined> {
   const destination = { baseUrl, organizationId };
-  const answer = await ask(aboutToken(destination));
+  const answer = await ask(tokenQuestion(destination));
   return typeof answer === 'string' ? { destination, token: toToken(answer) } : undefined;
 }
 
-function aboutAddress(): Question {
+function addressQuestion(): Question {
   return {
     prompt: vscode.l10n.t(
       'Base URL of the assessment service, from your service provider’s documentation or your administrator. The ending /v1 is optional.',
     ),
     placeholder: 'https://assessment.example.com/v1',
-    complaint: (text) => complaintAbout(() => toBaseUrl(text)),
+    problemIn: (text) => messageOf(() => toBaseUrl(text)),
   };
 }
 
-function aboutOrganization(): Question {
+function organizationQuestion(): Question {
   return {
     prompt: vscode.l10n.t(
       'ID of your organization on the service (orgID in its API). Ask the person who set up the service for you.',
     ),
     placeholder: vscode.l10n.t('Organization ID'),
-    complaint: (text) => (text.trim() === '' ? vscode.l10n.t('Enter the organization ID.') : undefined),
+    problemIn: (text) => (text.trim() === '' ? vscode.l10n.t('Enter the organization ID.') : undefined),
   };
 }
 
-function aboutToken(account: Destination): Question {
+function tokenQuestion(account: Destination): Question {
   return {
     prompt: vscode.l10n.t(
       'Access token or API key for {0}. After you sign in to the service provider’s command-line tool, it prints a token. A long-lived API key also works. It is saved in VS Code’s secret storage and sent nowhere else.',
@@ -126,13 +126,12 @@ function aboutToken(account: Destination): Question {
     ),
     placeholder: vscode.l10n.t('Access token or API key'),
     isSecret: true,
-    complaint: (text) => complaintAbout(() => toToken(text)),
+    problemIn: (text) => messageOf(() => toToken(text)),
   };
 }
 
 const back = Symbol('back');
 
-/** One step of the sign-in; undefined when the person cancels. */
 function ask(
   question: Question,
   { value, step, totalSteps }: { value: string; step?: number; totalSteps?: number } = { value: '' },
@@ -160,7 +159,7 @@ function ask(
       input.validationMessage = undefined;
     });
     input.onDidAccept(() => {
-      input.validationMessage = question.complaint(input.value);
+      input.validationMessage = question.problemIn(input.value);
       if (input.validationMessage === undefined) end(input.value);
     });
     input.onDidHide(() => {
@@ -175,13 +174,13 @@ function ask(
   });
 }
 
-/** Opens the walkthrough, whose first step says where to get each answer; the question stays open. VS Code 1.108 opens another one when a step is named. */
+/** Opens the walkthrough; its first step answers the question. VS Code 1.108 opens a different walkthrough if a step is named. */
 async function showHelp(): Promise<void> {
   const walkthrough = 'whitebox.whitebox-assessment#whitebox.gettingStarted';
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough);
 }
 
-function complaintAbout(read: () => unknown): string | undefined {
+function messageOf(read: () => unknown): string | undefined {
   try {
     read();
     return undefined;
@@ -190,19 +189,19 @@ function complaintAbout(read: () => unknown): string | undefined {
   }
 }
 
-/** Deletes the token of the account in the settings; where there are tokens of other accounts, asks which to delete. */
+/** Deletes the token of the account in the settings. If other accounts have tokens, asks which to delete. */
 export async function signOut(accounts: Accounts): Promise<void> {
   const t = vscode.l10n.t;
   const { isCurrent, others } = await accounts.kept();
-  const every = t('All Accounts');
+  const all = t('All Accounts');
   let choice: string | undefined;
   if (others.length > 0) {
     const detail = `${t('Tokens for these other accounts are saved on this machine:')}\n${firstLines(others.map(formatAccount))}`;
-    const answers = isCurrent ? [t('This Account'), every] : [every];
+    const answers = isCurrent ? [t('This Account'), all] : [all];
     choice = await askInDialog({ question: t('Sign out of which account?'), detail }, ...answers);
     if (choice === undefined) return;
   }
-  if (choice === every) await accounts.forgetAll();
+  if (choice === all) await accounts.forgetAll();
   else await accounts.forget();
   if (hasTokenCommand()) {
     const message = t(
@@ -212,7 +211,7 @@ export async function signOut(accounts: Accounts): Promise<void> {
     return;
   }
   void showInformation(
-    choice === every
+    choice === all
       ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
       : isCurrent
         ? t('Signed out. The token was removed from this machine. Runs that have already started continue.')
@@ -220,7 +219,7 @@ export async function signOut(accounts: Accounts): Promise<void> {
   );
 }
 
-/** Calls the service as an assessment would, and says which part of the connection fails, and which work. */
+/** Calls the service as an assessment does. Says which part of the connection fails and which parts work. */
 export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {
   const t = vscode.l10n.t;
   try {
@@ -233,12 +232,12 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
     if (part === undefined) throw error;
     const { message, actions } = describeError(error);
-    const text = t('Connection test, {0}: {1}', connectionLabel(part), message);
-    const before = connectionParts.slice(0, connectionParts.indexOf(part)).map(connectionLabel);
-    // Without a sign-in nothing was called.
-    const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
-    const sentences = [text, ...(isCalled ? [t('These work: {0}.', before.join(', '))] : [])];
-    offerErrorActions(showError(sentences.join(' '), ...actions), log);
+    let text = t('Connection test, {0}: {1}', connectionLabel(part), message);
+    const working = connectionParts.slice(0, connectionParts.indexOf(part)).map(connectionLabel);
+    // Without a sign-in, nothing was called.
+    const isCalled = (error as AssessmentError).kind !== 'notSignedIn';
+    if (working.length > 0 && isCalled) text += ` ${t('These work: {0}.', working.join(', '))}`;
+    offerErrorActions(showError(text, ...actions), log);
     return;
   }
   void showInformation(t('The connection works. The base URL, the token, and the organization are correct.'));

@@ -22,7 +22,7 @@ import { byteSteps } from '../progress.ts';
 import { readAssessmentSettings, readSecretCheck } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
 
-/** A folder's files as they would be uploaded, with the results of the credential check. */
+/** A folder with its selected files and the results of the secret check. */
 export type Prepared = PreparedFolder<Folder>;
 
 export interface PreparationDeps {
@@ -30,7 +30,6 @@ export interface PreparationDeps {
   readonly steps: PreparationSteps<Folder>;
 }
 
-/** The person's choices, which are stored in `memory`, and the steps of a preparation. */
 export function createPreparation(memory: vscode.Memento, secretWorkerFile: string): PreparationDeps {
   const t = vscode.l10n.t;
   const choices = new UploadChoices(memory);
@@ -72,8 +71,8 @@ interface Packed {
 }
 
 /**
- * Prepares folders, asks about suspected secrets and packs, until every packed file has the content that was checked. Undefined when the person
- * cancels. What `pack` returns in the end is the caller's to discard.
+ * Prepares folders, asks about suspected secrets and packs, until every packed file has the checked content (`checkPacked` limits the packings).
+ * The caller discards the returned archives. Undefined if the person cancels.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -85,12 +84,12 @@ export async function packChecked<P extends Packed>(
   for (let packings = 1; ; packings += 1) {
     progress.onStep(vscode.l10n.t('waiting for your confirmation'));
     const decided = await decideSecrets(prepared, deps);
-    if (decided === undefined) return undefined;
-    const packed = await pack(decided);
-    if (packed === undefined) return undefined;
+    const packed = decided && (await pack(decided));
+    if (decided === undefined || packed === undefined) return undefined;
     let isAsPacked = false;
     try {
-      ({ prepared, isAsPacked } = await checkPacked(decided, packed.manifests, deps.steps, { ...progress, packings })); // prettier-ignore
+      const options = { ...progress, packings };
+      ({ prepared, isAsPacked } = await checkPacked(decided, packed.manifests, deps.steps, options));
       if (isAsPacked) return { packed, prepared };
     } finally {
       if (!isAsPacked) await packed.discard();
@@ -98,13 +97,13 @@ export async function packChecked<P extends Packed>(
   }
 }
 
-/** Asks about suspected secrets and applies the decisions; undefined when cancelled. Throws `nothingToSend` for a folder without files. */
+/** Undefined if the person cancels. Throws `nothingToSend` for a folder without files. */
 async function decideSecrets(
   prepared: readonly Prepared[],
   { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
-  // With the choices of the preparation: files that a person added in the preview since were not checked.
+  // Uses the choices of the preparation: files that a person added in the preview since then are not checked.
   const decided = prepared.map((each) => decide(each, each.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
@@ -117,8 +116,8 @@ async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadCho
   if (readSecretCheck() !== 'block' || undecided.length === 0) return true;
   const t = vscode.l10n.t;
   const files = new Set(undecided.map(({ path }) => path));
-  const leave = t('Exclude These Files');
-  const each = t('Decide One by One…');
+  const exclude = t('Exclude These Files');
+  const oneByOne = t('Decide One by One…');
   const choice = await askInDialog(
     {
       question: t('Suspected secrets in {0}', countFiles(files.size)),
@@ -127,32 +126,30 @@ async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadCho
         describeSuspicions(undecided),
         t(
           '“{0}” continues without these files. “{1}” lists them so that you can choose which to upload anyway. Cancel stops here.',
-          leave,
-          each,
+          exclude,
+          oneByOne,
         ),
       ].join('\n\n'),
     },
-    leave,
-    each,
+    exclude,
+    oneByOne,
   );
-  if (choice === leave) await choices.decide(undecided, 'leaveOut');
-  if (choice === each) return decideOneByOne(undecided, choices);
-  return choice === leave;
+  if (choice === exclude) await choices.decide(undecided, 'leaveOut');
+  if (choice === oneByOne) return decideOneByOne(undecided, choices);
+  return choice === exclude;
 }
 
-/** The first ten suspicions, a line each, and the number of the others. */
 export function describeSuspicions(suspicions: readonly Suspicion[]): string {
   return firstLines(suspicions.slice(0, 10).map(describeSuspicion), suspicions.length);
 }
 
-/** File, line and kind of a suspicion, with the masked value. */
 export function describeSuspicion(suspicion: Suspicion): string {
   const { path, line } = suspicion;
   const name = visibleName(path);
   return `${line === undefined ? name : `${name}:${String(line)}`}  ${kindOf(suspicion)}`;
 }
 
-/** The pattern of a suspicious file name, or the kind of credential with the masked value. */
+/** The pattern of a suspicious file name, or the kind of secret with its masked value. */
 function kindOf({ kind, rule, masked }: Suspicion): string {
   const t = vscode.l10n.t;
   if (kind === 'name') return t('a file name like {0}', rule);
@@ -186,7 +183,7 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
   return true;
 }
 
-/** A person's choices of what to upload, stored with the workspace's state, where no repository can write them. */
+/** A person's choices of what to upload, in the workspace state, where no repository can write. */
 export class UploadChoices {
   readonly #memory: vscode.Memento;
 
@@ -194,7 +191,7 @@ export class UploadChoices {
     this.#memory = memory;
   }
 
-  /** The choices below a folder, also those made for a folder above or below it in the same workspace folder. */
+  /** Includes choices made for a folder above or below in the same workspace folder. */
   of(folder: Folder): FolderChoices {
     return choicesBelow(this.#stored(folder), prefixOf(folder));
   }
@@ -222,7 +219,7 @@ function keyOf({ uri }: Folder): string {
   return `upload:${(vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).toString()}`;
 }
 
-/** The path of a folder inside its workspace folder: empty for the workspace folder itself, else ending in `/`. */
+/** The path below the workspace folder: empty for the workspace folder itself, else ending in `/`. */
 function prefixOf({ uri }: Folder): string {
   const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
   return uri.path === top.path ? '' : `${uri.path.slice(top.path.length).replace(/^\//, '')}/`;

@@ -33,11 +33,11 @@ interface Exclusion {
   readonly folder: vscode.WorkspaceFolder;
   /** A folder's path ends in `/`. */
   readonly paths: readonly string[];
-  readonly added: readonly string[];
+  readonly addedLines: readonly string[];
   readonly before: FolderChoices;
 }
 
-/** Excludes files and folders from all later uploads, by lines in `.whiteboxignore` and by replacing earlier choices about them, and offers Undo. */
+/** Excludes files and folders from later uploads, by lines in `.whiteboxignore` and by replacing earlier choices. Offers Undo. */
 export async function excludeFromUpload(targets: readonly unknown[], deps: ExcludeDeps): Promise<void> {
   const excluded: Exclusion[] = [];
   for (const [folder, paths] of await pathsByFolder(targets))
@@ -71,36 +71,40 @@ async function exclude(
   if (added.length > 0) await writeFile(file, text);
   const before = choices.of(folder);
   // A choice by path overrides every ignore file, and a deeper ignore file could include the path again.
-  await choices.change(folder, (now) => withExcluded(now, paths));
-  return { folder, paths, added, before };
+  await choices.change(folder, (current) => withExcluded(current, paths));
+  return { folder, paths, addedLines: added, before };
 }
 
 async function offerUndo(message: string, excluded: readonly Exclusion[], deps: ExcludeDeps): Promise<void> {
   const t = vscode.l10n.t;
   const undo = t('Undo');
   const isNew = excluded.some(
-    ({ added, before, paths }) => added.length > 0 || paths.some((path) => before[path] !== 'leaveOut'),
+    ({ addedLines, before, paths }) =>
+      addedLines.length > 0 || paths.some((path) => before[path] !== 'leaveOut'),
   );
   if ((await showInformation(message, ...(isNew ? [undo] : []))) !== undo) return;
-  const changed: string[] = [];
-  const restore = async ({ folder, paths, added, before }: Exclusion): Promise<void> => {
+  const changedFiles: string[] = [];
+  const restore = async ({ folder, paths, addedLines, before }: Exclusion): Promise<void> => {
     const file = ignoreFileOf(folder);
     const text = await readIfThere(file);
     if (text !== undefined) {
-      const without = withoutLines(text, added);
-      if (without === undefined) {
-        changed.push(file);
+      const restored = withoutLines(text, addedLines);
+      if (restored === undefined) {
+        changedFiles.push(file);
         return;
       }
-      if (added.length > 0) await writeFile(file, without);
+      if (addedLines.length > 0) await writeFile(file, restored);
     }
-    await deps.choices.change(folder, (now) => withoutExcluded(now, paths, before));
+    await deps.choices.change(folder, (current) => withoutExcluded(current, paths, before));
   };
-  // A failure in one folder does not stop the others.
-  for (const each of excluded) await deps.attempt(id, () => restore(each));
-  if (changed.length > 0) {
-    const message = t('{0} has changed since then, so its exclusions weren’t undone.', changed.join(', '));
-    void showInformation(message, openFile(changed[0])).then(doErrorAction);
+  // One attempt for each folder: a failure does not stop the next ones.
+  for (const exclusion of excluded) await deps.attempt(id, () => restore(exclusion));
+  if (changedFiles.length > 0) {
+    const message = t(
+      '{0} has changed since then, so its exclusions weren’t undone.',
+      changedFiles.join(', '),
+    );
+    void showInformation(message, openFile(changedFiles[0])).then(doErrorAction);
   }
   await deps.preview.reopen();
 }
@@ -128,7 +132,7 @@ function uriOf(target: unknown): vscode.Uri | undefined {
   return vscode.Uri.joinPath(about.folder.uri, about.path.replace(/\/$/, ''));
 }
 
-/** Opens the `.whiteboxignore` of a folder, and creates it where it is missing. */
+/** Opens the `.whiteboxignore` of a folder. */
 export async function editIgnoreFile(): Promise<void> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');
@@ -139,16 +143,16 @@ export async function editIgnoreFile(): Promise<void> {
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
-export function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
+function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
   return join(folder.uri.fsPath, '.whiteboxignore');
 }
 
-/** Creates an ignore file, with a header, where it is missing. Throws `sourceUnreadable` if it is not a regular file. */
-export async function ensureIgnoreFile(file: string): Promise<void> {
-  const there = lstatSync(file, { throwIfNoEntry: false });
+/** Creates a missing ignore file with a header. Throws `sourceUnreadable` if it is not a regular file. */
+async function ensureIgnoreFile(file: string): Promise<void> {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
   // The selection ignores links, so lines written through one would have no effect.
-  if (there?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
-  if (there !== undefined) return;
+  if (stats?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
+  if (stats !== undefined) return;
   const lines = [
     vscode.l10n.t('Files that aren’t uploaded for an assessment, in addition to those in .gitignore.'),
     vscode.l10n.t('Same syntax as .gitignore. Can be in any folder. It can only exclude more files.'),

@@ -14,9 +14,9 @@ import { countFiles, formatBytes } from '../formats.ts';
 import { byteSteps, withProgress } from '../progress.ts';
 import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
-import { describeSuspicions, packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
-import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
-import { stayingOut, unreadIn } from './uploadQuestion.ts';
+import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
+import { differencesFromPreview, type UploadPreview } from './uploadPreview.ts';
+import { describeUnpacked, describeUploadedSecrets, unreadableIn } from './uploadQuestion.ts';
 
 interface SaveDeps extends PreparationDeps {
   readonly workerFile: string;
@@ -25,14 +25,13 @@ interface SaveDeps extends PreparationDeps {
   readonly clock: Clock;
 }
 
-/** An archive that was saved to a path, and the files that were packed. */
-interface Saved {
-  readonly to: string;
+interface SavedArchive {
+  readonly path: string;
   readonly archive: Archive;
   readonly prepared: Prepared;
 }
 
-/** Removes what interrupted saves left in the folder. */
+/** Removes the temporary files of interrupted saves. */
 export async function sweepSaving(folder: string, clock: Clock): Promise<void> {
   try {
     await sweepTemporary(folder, clock.now());
@@ -41,10 +40,10 @@ export async function sweepSaving(folder: string, clock: Clock): Promise<void> {
   }
 }
 
-/** Writes the archive that would be uploaded of each folder, given or picked, to a file that a person chooses. */
-export async function saveArchive(deps: SaveDeps, given?: readonly Folder[]): Promise<void> {
+/** Saves the archive that would be uploaded, for each folder to a file that a person chooses. */
+export async function saveArchive(deps: SaveDeps, shownFolders?: readonly Folder[]): Promise<void> {
   const t = vscode.l10n.t;
-  const folders = await pickFolders(given, t('Save Upload Archive to Disk'));
+  const folders = await pickFolders(shownFolders, t('Save Upload Archive to Disk'));
   for (const folder of folders ?? []) {
     const saved = await withProgress(t('Whitebox Assessment'), (onStep, signal) =>
       saveFolder(folder, deps, { onStep, signal }),
@@ -54,27 +53,27 @@ export async function saveArchive(deps: SaveDeps, given?: readonly Folder[]): Pr
   }
 }
 
-/** Packs a folder, then moves the archive to the file that the person chooses; undefined when they cancel. */
+/** Packs a folder, then moves the archive to the file that the person chooses. */
 async function saveFolder(
   folder: Folder,
   deps: SaveDeps,
   progress: StepProgress,
-): Promise<Saved | undefined> {
+): Promise<SavedArchive | undefined> {
   const { archiveType: format, maxArchiveBytes: maxBytes } = readAssessmentSettings(folder.uri);
-  const part = join(deps.savingFolder, `${randomBytes(6).toString('hex')}.part`);
-  const discard = (): Promise<void> => rm(part, { force: true });
-  let to: string | undefined;
-  const pack = async ([decided]: readonly Prepared[]) => {
-    to ??= await askWhere(folder, format);
-    if (to === undefined || decided === undefined) return undefined;
+  const temporary = join(deps.savingFolder, `${randomBytes(6).toString('hex')}.part`);
+  const discard = (): Promise<void> => rm(temporary, { force: true });
+  let path: string | undefined;
+  const pack = async ([prepared]: readonly Prepared[]) => {
+    path ??= await pickArchiveFile(folder, format);
+    if (path === undefined || prepared === undefined) return undefined;
     await makePrivateFolder(deps.savingFolder);
     await sweepSaving(deps.savingFolder, deps.clock);
-    const { root, files } = decided.selection;
+    const { root, files } = prepared.selection;
     const archive = await writeArchive({
       root,
       files,
       format,
-      to: part,
+      to: temporary,
       maxBytes,
       workerFile: deps.workerFile,
       signal: progress.signal,
@@ -85,37 +84,34 @@ async function saveFolder(
     return { archive, manifests: [archive.manifest], discard };
   };
   try {
-    const ready = await packChecked([folder], pack, deps, progress);
-    const prepared = ready?.prepared[0];
-    if (prepared === undefined || ready === undefined || to === undefined) return undefined;
-    await moveFile(part, to);
-    return { to, archive: ready.packed.archive, prepared };
+    const result = await packChecked([folder], pack, deps, progress);
+    const prepared = result?.prepared[0];
+    if (prepared === undefined || result === undefined || path === undefined) return undefined;
+    await moveFile(temporary, path);
+    return { path, archive: result.packed.archive, prepared };
   } finally {
     await discard();
   }
 }
 
-async function askWhere({ uri, name }: Folder, format: ArchiveType): Promise<string | undefined> {
-  const to = await vscode.window.showSaveDialog({
+async function pickArchiveFile({ uri, name }: Folder, format: ArchiveType): Promise<string | undefined> {
+  const file = await vscode.window.showSaveDialog({
     defaultUri: vscode.Uri.joinPath(uri, '..', `${name}.${format === 'zip' ? 'zip' : 'tar.gz'}`),
     title: vscode.l10n.t('Save Upload Archive to Disk'),
   });
-  if (to !== undefined && to.scheme !== 'file')
-    throw new AssessmentError('notAFolder', { subject: to.toString() });
-  return to?.fsPath;
+  if (file !== undefined && file.scheme !== 'file')
+    throw new AssessmentError('notAFolder', { subject: file.toString() });
+  return file?.fsPath;
 }
 
-/** The message after saving: size, files that could not be packed, suspected secrets. */
-function describeSaved({ to, archive, prepared }: Saved, preview: UploadPreview): string {
+function describeSaved({ path, archive, prepared }: SavedArchive, preview: UploadPreview): string {
   const t = vscode.l10n.t;
   const size = `${countFiles(archive.manifest.length)}, ${formatBytes(archive.bytes)}`;
-  const suspicions = prepared.undecided;
+  const omitted = archive.omitted.map((file) => file.path);
   return [
-    t('Saved {0}: {1}, SHA-256 {2}', visibleLine(to), size, archive.sha256),
-    ...stayingOut([...unreadIn(prepared.selection), ...archive.omitted.map(({ path }) => path)]),
-    ...(suspicions.length === 0
-      ? []
-      : [`${t('Suspected secrets that would be uploaded:')}\n${describeSuspicions(suspicions)}`]),
-    ...otherThanShown([prepared], preview.shown()),
+    t('Saved {0}: {1}, SHA-256 {2}', visibleLine(path), size, archive.sha256),
+    ...describeUnpacked([...unreadableIn(prepared.selection), ...omitted]),
+    ...describeUploadedSecrets(prepared.undecided),
+    ...differencesFromPreview([prepared], preview.shown()),
   ].join('. ');
 }

@@ -7,11 +7,12 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
+import { offerErrorActions } from '../errors/errorActions.ts';
 import { type Folder, isInside, repositoryOf } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
 import { byteSteps, withProgress } from '../progress.ts';
-import { toRunNode } from '../runs/pickRun.ts';
+import { onRun } from '../runs/pickRun.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
 import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
@@ -26,7 +27,7 @@ export interface StartDeps extends PreparationDeps {
   readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
 
-/** Packs folders, asks, uploads and starts the run. Undefined when the person cancels before anything was sent. */
+/** Packs folders, asks, uploads and starts the run. Undefined if the person cancels before anything is sent. */
 export async function startAssessment(
   { folders, retryOf }: { readonly folders: readonly Folder[]; readonly retryOf?: Run | undefined },
   deps: StartDeps,
@@ -34,14 +35,13 @@ export async function startAssessment(
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   await deps.runs.reload();
-  // Before the questions, so that no other window starts a run of these folders meanwhile.
+  // Claimed before the questions: no other window starts a run of these folders meanwhile.
   const claim = await deps.tracker.claim(folders.map(({ uri }) => uri.fsPath));
   try {
     // Another window may have started a run before the claim.
     await deps.runs.reload();
-    return (await offerToSave(folders)) && (await acceptLiveRun(folders, deps.runs))
-      ? await launch(deps, folders, destination, retryOf)
-      : undefined;
+    if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return undefined;
+    return await launch(deps, folders, destination, retryOf);
   } finally {
     await claim.release();
   }
@@ -60,14 +60,14 @@ function launch(
       onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
       onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
     };
-    const pack = async (decided: readonly Prepared[]) => {
-      const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
+    const pack = async (prepared: readonly Prepared[]) => {
+      const assessment = { ...(await toAssessment(prepared, destination)), retryOf: retryOf?.id };
       const packed = await deps.tracker.pack(assessment, options);
       return packed && { ...packed, assessment };
     };
-    const ready = await packChecked(folders, pack, deps, { signal, onStep });
-    if (ready === undefined) return undefined;
-    const { packed, prepared } = ready;
+    const result = await packChecked(folders, pack, deps, { signal, onStep });
+    if (result === undefined) return undefined;
+    const { packed, prepared } = result;
     try {
       onStep(t('waiting for your confirmation'));
       if (!(await confirmUpload(packed.run, packed.assessment, prepared, deps, retryOf))) return undefined;
@@ -81,15 +81,10 @@ function launch(
   });
 }
 
-/** Offers to cancel a run that had started when the person cancelled its start. */
+/** For a run that started although the person cancelled its start. */
 export function offerToCancel(run: Run, log: Logger): void {
-  const cancel = vscode.l10n.t('Cancel Run…');
-  showWarning(vscode.l10n.t('The run had already started.'), cancel).then(
-    (choice) => {
-      if (choice === cancel) void vscode.commands.executeCommand('whitebox.cancelRun', toRunNode(run));
-    },
-    (error: unknown) => log.error(String(error)),
-  );
+  const cancel = onRun(run, vscode.l10n.t('Cancel Run…'), 'whitebox.cancelRun');
+  offerErrorActions(showWarning(vscode.l10n.t('The run had already started.'), cancel), log);
 }
 
 async function toAssessment(prepared: readonly Prepared[], destination: Destination): Promise<Assessment> {
@@ -105,17 +100,10 @@ async function toAssessment(prepared: readonly Prepared[], destination: Destinat
     });
   }
   const { language, webhookEndpointIds, maxArchiveBytes } = readAssessmentSettings(prepared[0]?.folder.uri);
-  return {
-    workflow: 'whitebox-assessment',
-    ...destination,
-    language,
-    webhookEndpointIds,
-    maxArchiveBytes,
-    targets,
-  };
+  const shared = { language, webhookEndpointIds, maxArchiveBytes };
+  return { workflow: 'whitebox-assessment', ...destination, ...shared, targets };
 }
 
-/** Only saved files are uploaded. False when the person cancels. */
 async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
   const t = vscode.l10n.t;
   const unsaved = [...vscode.workspace.textDocuments, ...vscode.workspace.notebookDocuments].filter(
@@ -127,10 +115,10 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
     countFiles(unsaved.length),
   );
   const save = t('Save and Continue');
-  const without = t('Continue Without Saving');
-  const choice = await askInDialog({ question }, save, without);
+  const goOn = t('Continue Without Saving');
+  const choice = await askInDialog({ question }, save, goOn);
   if (choice === save) {
-    // Stop where a document cannot be saved: its changes would not be uploaded.
+    // Stops if a document can't be saved: its changes would not be uploaded.
     for (const document of unsaved) if (!(await document.save())) return false;
   }
   return choice !== undefined;
@@ -138,31 +126,23 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
 
 async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promise<boolean> {
   const t = vscode.l10n.t;
+  const isOfFolders = ({ targets }: Run): boolean =>
+    targets.some(({ folder }) => folders.some(({ uri }) => pathInside(uri.fsPath, folder) === ''));
   const live = runs
     .all()
-    .find(
-      (run) =>
-        !isFinal(run) &&
-        run.workflow === 'whitebox-assessment' &&
-        run.targets.some((target) => folders.some(({ uri }) => pathInside(uri.fsPath, target.folder) === '')),
-    );
+    .find((run) => !isFinal(run) && run.workflow === 'whitebox-assessment' && isOfFolders(run));
   if (live === undefined) return true;
-  const another = t('Start Another Run');
-  const choice = await askInDialog(
-    {
-      question: t('A run for this folder is already in progress.'),
-      detail: t(
-        'Created: {0}. State: {1}. Another run spends credits again.',
-        formatTime(live.createdAt),
-        stateLabel(live),
-      ),
-    },
-    another,
+  const question = t('A run for this folder is already in progress.');
+  const detail = t(
+    'Created: {0}. State: {1}. Another run spends credits again.',
+    formatTime(live.createdAt),
+    stateLabel(live),
   );
-  return choice === another;
+  const another = t('Start Another Run');
+  return (await askInDialog({ question, detail }, another)) === another;
 }
 
-/** A folder's commit, and whether there are changes, from VS Code's git extension; undefined where it knows none. */
+/** The commit of a folder from VS Code's git extension, and whether there are changes. */
 export async function readCommit(folder: vscode.Uri): Promise<Target['commit']> {
   const state = (await repositoryOf(folder))?.state;
   const id = state?.HEAD?.commit;

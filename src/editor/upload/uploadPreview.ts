@@ -21,11 +21,11 @@ const decidingSettings = [
   'whitebox.secrets.checkBeforeUpload',
 ];
 
-/** The Upload Preview: which files would be uploaded, which not and why, with checkboxes to change that. */
+/** The Upload Preview: which files would be uploaded or excluded and why, with checkboxes. */
 export interface UploadPreview extends Disposable {
-  /** Selects the files of these folders, shows them and brings the view to the front. */
+  /** Selects the files of folders and shows them. */
   open(folders: readonly Folder[]): Promise<void>;
-  /** Shows prepared folders, also for the retry of a run, and brings the view to the front. */
+  /** Shows prepared folders, also for the retry of a run. */
   show(prepared: readonly Prepared[], retryOf?: string): void;
   shown(): readonly Prepared[];
   /** The ID of the run that would be retried with the shown folders. */
@@ -38,73 +38,73 @@ export function createUploadPreview(
   lazy: LazyView<PreviewNode>,
   deps: PreparationDeps & { attempt: Attempt; log: Logger },
 ): UploadPreview {
-  const changed = new vscode.EventEmitter<undefined>();
-  const previewing = new PreviewModel<Folder>({
+  const changes = new vscode.EventEmitter<undefined>();
+  const model = new PreviewModel<Folder>({
     steps: deps.steps,
     inProgress: (work) =>
       withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) => work({ onStep, signal })),
     show: (prepared, isNew) => {
       lazy.view.message = messageOf(prepared);
-      changed.fire(undefined);
+      changes.fire(undefined);
       if (isNew) inBackground(reveal(prepared.length > 0), deps.log);
     },
   });
   const attempt = (work: () => Promise<void>): void => void deps.attempt('whitebox.previewUpload', work);
   let retryOf: string | undefined;
-  lazy.fill(previewTree(() => previewing.shown, changed.event));
+  lazy.fill(previewTree(() => model.shown, changes.event));
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
     attempt(async () => {
       for (const [node, state] of items) {
         await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
       }
-      await previewing.applyChoices();
+      await model.applyChoices();
     });
   });
-  const reopen = (): void => attempt(() => previewing.reopen());
+  const reopen = (): void => attempt(() => model.reopen());
   /** An ignore file applies to a folder below it, too. */
-  const applies = (ignoreFile: vscode.Uri): boolean => {
-    const place = vscode.Uri.joinPath(ignoreFile, '..');
-    return previewing.shown.some(({ folder: { uri } }) => isInside(place, uri) || isInside(uri, place));
+  const isAffected = (ignoreFile: vscode.Uri): boolean => {
+    const parent = vscode.Uri.joinPath(ignoreFile, '..');
+    return model.shown.some(({ folder: { uri } }) => isInside(parent, uri) || isInside(uri, parent));
   };
   const events = vscode.Disposable.from(
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (ignoreFiles.includes(posix.basename(uri.path)) && applies(uri)) reopen();
+      if (ignoreFiles.includes(posix.basename(uri.path)) && isAffected(uri)) reopen();
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (decidingSettings.some((key) => change.affectsConfiguration(key))) reopen();
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
-      const isThere = ({ uri }: Folder): boolean => vscode.workspace.getWorkspaceFolder(uri) !== undefined;
-      attempt(() => previewing.keepOnly(isThere));
+      const isOpen = ({ uri }: Folder): boolean => vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+      attempt(() => model.keepOnly(isOpen));
     }),
   );
   return {
     open: async (folders) => {
-      const before = previewing.shown;
-      await previewing.open(folders);
-      // Unchanged where the person cancelled.
-      if (previewing.shown !== before) retryOf = undefined;
+      const before = model.shown;
+      await model.open(folders);
+      // Unchanged if the person cancelled.
+      if (model.shown !== before) retryOf = undefined;
     },
-    show: (prepared, tried) => {
-      retryOf = tried;
-      previewing.adopt(prepared);
+    show: (prepared, retriedRunId) => {
+      retryOf = retriedRunId;
+      model.adopt(prepared);
     },
-    shown: () => previewing.shown,
+    shown: () => model.shown,
     retryOf: () => retryOf,
     reopen: async () => {
-      await deps.attempt('whitebox.previewUpload', () => previewing.reopen());
+      await deps.attempt('whitebox.previewUpload', () => model.reopen());
     },
-    close: () => previewing.close(),
+    close: () => model.close(),
     dispose: () => {
       checkboxes.dispose();
       events.dispose();
-      changed.dispose();
+      changes.dispose();
     },
   };
 }
 
-/** Sentences about folders that the preview does not show, and about files that changed since it was filled; empty where it is not open. */
-export function otherThanShown(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
+/** Sentences about folders that an open preview does not show, and about files that changed since it was filled. */
+export function differencesFromPreview(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
   const t = vscode.l10n.t;
   if (shown.length === 0) return [];
   const unseen: string[] = [];
@@ -124,7 +124,7 @@ export function otherThanShown(prepared: readonly Prepared[], shown: readonly Pr
 
 async function reveal(isVisible: boolean): Promise<void> {
   const keys = ['whitebox.previewing', 'whitebox.choosingFiles'];
-  // In this order one of the views is always visible; without any, VS Code would switch to another container.
+  // In this order one view is always visible. Without any, VS Code would switch to another container.
   for (const key of isVisible ? keys : keys.reverse())
     await vscode.commands.executeCommand('setContext', key, isVisible);
   if (isVisible) await vscode.commands.executeCommand('whitebox.uploadPreview.focus');
@@ -135,7 +135,7 @@ async function choose({ about }: PreviewNode, isSent: boolean, choices: UploadCh
   const { folder, path, reason } = about;
   const isIgnored = reason?.kind === 'ignored';
   if (reason?.kind === 'secret') await choices.decide(reason.suspicions, isSent ? 'send' : 'leaveOut');
-  else await choices.change(folder, (now) => withChosen(now, path, { isSent, isIgnored }));
+  else await choices.change(folder, (current) => withChosen(current, path, { isSent, isIgnored }));
 }
 
 function messageOf(prepared: readonly Prepared[]): string {

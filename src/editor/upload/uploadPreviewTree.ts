@@ -13,11 +13,11 @@ import { describeSuspicion, describeSuspicions, type Prepared } from './checkAnd
 
 const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
 
-/** A line of the Upload Preview; commands called on it get it. */
+/** A row of the Upload Preview, which commands get as their argument. */
 export interface PreviewNode {
   readonly item: vscode.TreeItem;
   readonly children?: () => PreviewNode[];
-  /** The file or folder that the line is about, and why it is not uploaded, if it is not. */
+  /** The file or folder of the row; `reason` is why it is not uploaded. */
   readonly about?: {
     readonly folder: Folder;
     readonly path: string;
@@ -25,7 +25,6 @@ export interface PreviewNode {
   };
 }
 
-/** The tree of the files that would be uploaded, and of those that would not. */
 export function previewTree(
   shown: () => readonly Prepared[],
   onDidChange: vscode.Event<undefined>,
@@ -39,69 +38,69 @@ export function previewTree(
 
 function rootsOf(shown: readonly Prepared[]): PreviewNode[] {
   const [only] = shown;
-  if (shown.length === 1 && only !== undefined) return halvesOf(only);
-  return shown.map((of) => ({
-    item: line(visibleName(of.folder.name), Expanded, sizeOf(of), vscode.ThemeIcon.Folder),
-    children: () => halvesOf(of),
+  if (shown.length === 1 && only !== undefined) return groupsOf(only);
+  return shown.map((prepared) => ({
+    item: line(visibleName(prepared.folder.name), Expanded, sizeOf(prepared), vscode.ThemeIcon.Folder),
+    children: () => groupsOf(prepared),
   }));
 }
 
-function halvesOf(of: Prepared): PreviewNode[] {
+function groupsOf(prepared: Prepared): PreviewNode[] {
   const t = vscode.l10n.t;
-  const leftOut = formatNumber(of.selection.leftOut.length);
+  const leftOut = formatNumber(prepared.selection.leftOut.length);
   return [
     {
-      item: line(t('To be uploaded'), Expanded, sizeOf(of), new vscode.ThemeIcon('cloud-upload')),
-      children: () => levelOf(of),
+      item: line(t('To be uploaded'), Expanded, sizeOf(prepared), new vscode.ThemeIcon('cloud-upload')),
+      children: () => levelOf(prepared),
     },
     {
       item: line(t('Excluded'), Expanded, leftOut, new vscode.ThemeIcon('exclude')),
-      children: () => reasonsOf(of),
+      children: () => reasonsOf(prepared),
     },
   ];
 }
 
-function levelOf(of: Prepared, folder?: FolderSum): PreviewNode[] {
-  const level = levelBelow(of.selection.files, folder);
+function levelOf(prepared: Prepared, folder?: FolderSum): PreviewNode[] {
+  const level = levelBelow(prepared.selection.files, folder);
   return capped([
-    ...level.folders.map((sum) => () => folderNode(of, sum)),
-    ...level.files.map((file) => () => fileNode(of, file)),
+    ...level.folders.map((sum) => () => folderNode(prepared, sum)),
+    ...level.files.map((file) => () => fileNode(prepared, file)),
   ]);
 }
 
-function reasonsOf(of: Prepared): PreviewNode[] {
-  const { leftOut, widened } = of.selection;
+function reasonsOf(prepared: Prepared): PreviewNode[] {
+  const { leftOut, widened } = prepared.selection;
   const groups = Map.groupBy(leftOut, ({ reason }) => reasonLabel(reason));
   return [
     ...[...groups].map(([label, items]) => ({
       item: line(label, Collapsed, formatNumber(items.length)),
-      children: () => capped(items.map((item) => () => leftOutNode(of, item))),
+      children: () => capped(items.map((item) => () => leftOutNode(prepared, item))),
     })),
     ...(widened.length === 0 ? [] : [widenedNode(widened)]),
   ];
 }
 
-/** The first rows, and how many more there are. */
+/** At most `maxRows` rows, and how many more there are. */
 function capped(rows: readonly (() => PreviewNode)[]): PreviewNode[] {
   const nodes = rows.slice(0, maxRows).map((toNode) => toNode());
   const more = rows.length - nodes.length;
   return more === 0 ? nodes : [...nodes, { item: line(moreLabel(more), None, '') }];
 }
 
-function folderNode(of: Prepared, sum: FolderSum): PreviewNode {
+function folderNode(prepared: Prepared, sum: FolderSum): PreviewNode {
   const { path, files, bytes } = sum;
   const size = `${countFiles(files)}, ${formatBytes(bytes)}`;
   const item = line(visibleName(basename(path)), Collapsed, size, vscode.ThemeIcon.Folder);
   return {
     item: withCheckbox(item, true, path),
-    children: () => levelOf(of, sum),
-    about: { folder: of.folder, path },
+    children: () => levelOf(prepared, sum),
+    about: { folder: prepared.folder, path },
   };
 }
 
-function fileNode(of: Prepared, { path, bytes }: SelectedFile): PreviewNode {
+function fileNode(prepared: Prepared, { path, bytes }: SelectedFile): PreviewNode {
   const t = vscode.l10n.t;
-  const check = of.checks.get(path);
+  const check = prepared.checks.get(path);
   const suspicions = check === undefined || 'reason' in check ? [] : check.suspicions;
   const isSuspected = suspicions.length > 0;
   const item = line(
@@ -111,17 +110,17 @@ function fileNode(of: Prepared, { path, bytes }: SelectedFile): PreviewNode {
     isSuspected ? new vscode.ThemeIcon('warning') : vscode.ThemeIcon.File,
   );
   if (isSuspected) item.tooltip = [visibleName(path), describeSuspicions(suspicions)].join('\n');
-  item.resourceUri = vscode.Uri.joinPath(of.folder.uri, path);
+  item.resourceUri = vscode.Uri.joinPath(prepared.folder.uri, path);
   item.command = { title: t('Open'), command: 'vscode.open', arguments: [item.resourceUri] };
-  return { item: withCheckbox(item, true, path), about: { folder: of.folder, path } };
+  return { item: withCheckbox(item, true, path), about: { folder: prepared.folder, path } };
 }
 
-function leftOutNode(of: Prepared, { path, reason }: NotUploaded): PreviewNode {
+function leftOutNode(prepared: Prepared, { path, reason }: NotUploaded): PreviewNode {
   const item = line(visibleName(path), None, detailOf(reason));
   item.tooltip = `${visibleName(path)}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
   return {
-    item: canBeSent(path, reason) ? withCheckbox(item, false, path) : item,
-    about: { folder: of.folder, path, reason },
+    item: canBeAdded(path, reason) ? withCheckbox(item, false, path) : item,
+    about: { folder: prepared.folder, path, reason },
   };
 }
 
@@ -146,8 +145,8 @@ function widenedNode(rules: readonly IgnoreRule[]): PreviewNode {
   return { item, children: () => capped(rules.map((rule) => () => toNode(rule))) };
 }
 
-/** True for what a person may add: no links or special files, and not the folder's root. */
-function canBeSent(path: string, { kind }: NotUploadedReason): boolean {
+/** True for what a person may add: not for links, special files or the folder's root. */
+function canBeAdded(path: string, { kind }: NotUploadedReason): boolean {
   return path !== './' && (kind === 'ignored' || kind === 'choice' || kind === 'secret');
 }
 
@@ -166,7 +165,7 @@ function detailOf(reason: NotUploadedReason): string {
   }
 }
 
-/** Why a file could not be read; a code of the system as it is. */
+/** Why a file could not be read; other codes of the system are shown unchanged. */
 function refusalLabel(code: string): string {
   const t = vscode.l10n.t;
   const labels: Readonly<Record<string, string>> = {

@@ -7,8 +7,9 @@ import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { coverageOf, isUnread } from '../../core/run/state/coverage.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
-import { elapsedMs, type Run, runIdOf, type Target } from '../../core/run/state/run.ts';
+import { elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepareUpload.ts';
+import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import {
   countFiles,
@@ -23,14 +24,14 @@ import {
 } from '../formats.ts';
 import { askInDialog } from '../showMessage.ts';
 import { describeSuspicions, type Prepared } from './checkAndPack.ts';
-import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
+import { differencesFromPreview, type UploadPreview } from './uploadPreview.ts';
 
 interface KnownRuns {
   readonly runs: RunStore;
   readonly findings: Pick<FindingStore, 'read'>;
 }
 
-/** Shows what would be uploaded, where to, and that it costs credits; true when the person agrees. */
+/** Shows what is uploaded, where to, and that it costs credits. True if the person agrees. */
 export async function confirmUpload(
   run: Run,
   assessment: Assessment,
@@ -41,25 +42,24 @@ export async function confirmUpload(
   const t = vscode.l10n.t;
   const { runs } = stores;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
-  const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
-  const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
-  const same = sameAsBefore(run, runs);
-  const suspicions = prepared.flatMap(({ undecided }) => undecided);
+  const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
+  const bytes = archives.reduce((sum, archive) => sum + archive.bytes, 0);
+  const repeated = runWithSameArchives(run, runs);
   const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
-  const unread = assessment.targets.flatMap(({ files }) =>
-    files === undefined ? [] : unreadIn(files.selection),
+  const unreadable = assessment.targets.flatMap(({ files }) =>
+    files === undefined ? [] : unreadableIn(files.selection),
   );
   const { uploaded = 0, unpacked } = coverageOf(run) ?? {};
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
-    t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
+    t('Size: {0}, compressed {1}', formatBytes(sourceBytes), formatBytes(bytes)),
     ...run.targets.flatMap(({ name, coverage }) =>
       coverage === undefined ? [] : [`${visibleName(name)}: ${describeCoverage(coverage)}`],
     ),
-    // The journal has the first names only.
-    ...stayingOut([...unread, ...omitted], unpacked),
-    ...otherThanShown(prepared, preview.shown()),
+    // The journal names only the first files.
+    ...describeUnpacked([...unreadable, ...omitted], unpacked),
+    ...differencesFromPreview(prepared, preview.shown()),
     ...(added.length === 0
       ? []
       : [
@@ -69,13 +69,11 @@ export async function confirmUpload(
     t(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
     ),
-    ...(suspicions.length === 0
-      ? []
-      : [`${t('Suspected secrets that would be uploaded:')}\n${describeSuspicions(suspicions)}`]),
+    ...describeUploadedSecrets(prepared.flatMap(({ undecided }) => undecided)),
     ...(await describeLastRun(run, stores)),
-    ...(same === undefined
+    ...(repeated === undefined
       ? []
-      : [t('These are exactly the files that were uploaded on {0}.', formatTime(same.createdAt))]),
+      : [t('These are exactly the files that were uploaded on {0}.', formatTime(repeated.createdAt))]),
   ].join('\n\n');
   const start = t('Upload and Start');
   const question = t(
@@ -91,34 +89,34 @@ export async function confirmUpload(
   return choice === start;
 }
 
-/** Files that the earlier run did not pack, as far as its manifest is there: a person may have left them out in another window. */
+/** Files that the earlier run did not pack, if its manifest is left: a person may have excluded them in another window. */
 async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<string[]> {
   const added: string[] = [];
   for (const [index, { folder }] of run.targets.entries()) {
-    const at = earlier.targets.findIndex((target) => pathInside(folder, target.folder) === '');
-    const [now, then] = await Promise.all([
-      readSentFiles(runs.folderOf(run.id), index),
-      readSentFiles(runs.folderOf(earlier.id), at),
-    ]);
-    if (then !== undefined) added.push(...[...(now?.keys() ?? [])].filter((path) => !then.has(path)));
+    const earlierIndex = earlier.targets.findIndex((target) => pathInside(folder, target.folder) === '');
+    const files = await readSentFiles(runs.folderOf(run.id), index);
+    const earlierFiles = await readSentFiles(runs.folderOf(earlier.id), earlierIndex);
+    if (files !== undefined && earlierFiles !== undefined)
+      added.push(...[...files.keys()].filter((path) => !earlierFiles.has(path)));
   }
   return added;
 }
 
-/** How long the last complete run of the same folders took, what it found, and how much differs from what it saw, where all of that is known. */
+/** The duration and findings of the last complete run of the same folders, and how many files differ from it, if all of that is known. */
 async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise<string[]> {
-  const sentOf = (of: Run, folder: string): ReturnType<typeof readSentFiles> =>
+  const filesOf = ({ id, targets }: Run, folder: string): ReturnType<typeof readSentFiles> =>
     readSentFiles(
-      runs.folderOf(of.id),
-      of.targets.findIndex((target) => target.folder === folder),
+      runs.folderOf(id),
+      targets.findIndex((target) => target.folder === folder),
     );
   for (const last of runsBefore(runs.all(), run).filter(hasAllFindings)) {
     const differing: boolean[] = [];
     let isKnown = true;
     for (const { folder } of run.targets) {
-      const [now, then] = [await sentOf(run, folder), await sentOf(last, folder)];
-      isKnown &&= then !== undefined;
-      for (const { path, sha256 } of now?.values() ?? []) differing.push(then?.get(path)?.sha256 !== sha256);
+      const lastFiles = await filesOf(last, folder);
+      isKnown &&= lastFiles !== undefined;
+      for (const { path, sha256 } of (await filesOf(run, folder))?.values() ?? [])
+        differing.push(lastFiles?.get(path)?.sha256 !== sha256);
     }
     const { shown, cut, failure } = await findings.read(last);
     if (!isKnown || failure !== undefined) continue;
@@ -136,21 +134,27 @@ async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise
   return [];
 }
 
-/** The newest other run with the same archives. */
-function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
-  const hashes = (of: Run): string => of.targets.map((target: Target) => target.archive?.sha256 ?? '').join();
+function runWithSameArchives(run: Run, runs: RunStore): Run | undefined {
+  const hashesOf = ({ targets }: Run): string => targets.map(({ archive }) => archive?.sha256 ?? '').join();
   return runs
     .all()
-    .find((other) => other.id !== run.id && runIdOf(other) !== undefined && hashes(other) === hashes(run));
+    .find(
+      (other) => other.id !== run.id && runIdOf(other) !== undefined && hashesOf(other) === hashesOf(run),
+    );
 }
 
-/** Paths that stay out because they could not be read. */
-export function unreadIn({ leftOut }: UploadSelection): string[] {
+export function describeUploadedSecrets(suspicions: readonly Suspicion[]): string[] {
+  if (suspicions.length === 0) return [];
+  const label = vscode.l10n.t('Suspected secrets that would be uploaded:');
+  return [`${label}\n${describeSuspicions(suspicions)}`];
+}
+
+export function unreadableIn({ leftOut }: UploadSelection): string[] {
   return leftOut.flatMap(({ path, reason }) => (isUnread(reason) ? [path] : []));
 }
 
-/** Names the first of `total` paths that could not be packed; empty when there are none. */
-export function stayingOut(paths: readonly string[], total = paths.length): string[] {
+/** Names the first of `total` paths that could not be packed. */
+export function describeUnpacked(paths: readonly string[], total = paths.length): string[] {
   if (total === 0) return [];
   return [
     `${vscode.l10n.t('Couldn’t be packaged and are excluded:')}\n${firstLines(paths.map(visibleName), total)}`,
