@@ -21,31 +21,27 @@ import {
   titleOf,
   waitsForToken,
 } from '../core/run/state/run.ts';
-import type { NotUploadedReason } from '../core/upload/choose/prepareUpload.ts';
-import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import { visibleLine } from '../core/visibleText.ts';
 import type { ApplicationInput } from '../core/workflows/application.ts';
 import type { Continuation, NoContinuation, WorkflowId } from '../core/workflows/workflow.ts';
 import { formatDate, formatNumber, formatTime } from './formats.ts';
 
-/** True when an artifact of an ended run is on this machine. */
 export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'features'): boolean {
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
 
-/** A run's name in a list of runs of the same folders: its label, else its time. */
+/** A run's name in a list of runs of the same folders. */
 export function nameOf({ label, createdAt }: Run): string {
   return label ?? formatTime(createdAt);
 }
 
-/** A run's name in a sentence. */
 export function runLabel(run: Run): string {
   return run.label === undefined
     ? vscode.l10n.t('run of {0}', formatTime(run.createdAt))
     : vscode.l10n.t('run “{0}”', run.label);
 }
 
-/** What a run does, in a sentence: "crawl of staging.example.com". */
+/** "crawl of staging.example.com", in a sentence. */
 export function workflowTitle(
   run: { readonly workflow: WorkflowId } & Parameters<typeof titleOf>[0],
 ): string {
@@ -54,7 +50,6 @@ export function workflowTitle(
     : vscode.l10n.t('assessment of {0}', titleOf(run));
 }
 
-/** The name of a workflow, as the title of its runs of an application. */
 export function workflowLabel(workflow: WorkflowId): string {
   const t = vscode.l10n.t;
   return {
@@ -64,17 +59,14 @@ export function workflowLabel(workflow: WorkflowId): string {
   }[workflow];
 }
 
-/** What a run does, in lists of runs. */
 export function kindLabel({ workflow, confirms }: Pick<Run, 'workflow' | 'confirms'>): string {
   return confirms === undefined ? workflowLabel(workflow) : vscode.l10n.t('Confirm Live');
 }
 
-/** What a run does, and to which folders or application, in plain text. */
 export function runTitle(run: Pick<Run, 'workflow' | 'confirms' | 'targets'>): string {
   return `${kindLabel(run)} · ${visibleLine(titleOf(run))}`;
 }
 
-/** The credits that a blackbox run spends at most. */
 export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): string {
   const t = vscode.l10n.t;
   const atMost = (limit: number | undefined): string =>
@@ -88,7 +80,6 @@ export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): stri
       );
 }
 
-/** The command that goes on from a run. */
 export function continuationLabel(continuation: Continuation): string {
   const t = vscode.l10n.t;
   return {
@@ -98,7 +89,7 @@ export function continuationLabel(continuation: Continuation): string {
   }[continuation];
 }
 
-/** Why a run cannot be gone on from (docs/api.md, sections 2.7 and 2.8). */
+/** Why a run can't be continued (docs/api.md, sections 2.7 and 2.8). */
 export function noContinuationLabel(continuation: Continuation, reason: NoContinuation): string {
   const t = vscode.l10n.t;
   const command = continuationLabel(continuation);
@@ -112,7 +103,6 @@ export function noContinuationLabel(continuation: Continuation, reason: NoContin
       );
 }
 
-/** A run's state as a few words. */
 export function stateLabel(run: Run): string {
   const t = vscode.l10n.t;
   switch (run.state) {
@@ -150,7 +140,7 @@ export function stateLabel(run: Run): string {
   }
 }
 
-/** Why there is no usable answer to a dispatch; never suggests to try again, which may cost twice. */
+/** Why a dispatch has no usable response. Never suggests to try again, which may cost twice. */
 export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
   const t = vscode.l10n.t;
   if (kind === 'interrupted') return t('VS Code was closed while the start request was being sent.');
@@ -160,7 +150,6 @@ export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): s
     : t('The service responded with HTTP {0}.', status);
 }
 
-/** The state of a folder's source code on the service. */
 export function uploadLabel(run: Run, target: Target): string | undefined {
   const t = vscode.l10n.t;
   const { upload } = target;
@@ -181,73 +170,27 @@ function atHost(state: string, { host }: NonNullable<Target['upload']>): string 
   return host === undefined ? state : vscode.l10n.t('{0}, stored at {1}', state, host);
 }
 
-/** Why files are not uploaded, as a heading over them. */
-export function reasonLabel(reason: NotUploadedReason): string {
-  const t = vscode.l10n.t;
-  switch (reason.kind) {
-    case 'ignored':
-      return reason.rule.source === 'whiteboxignore'
-        ? t('By .whiteboxignore')
-        : reason.rule.source === 'setting'
-          ? t('By the archive.exclude setting')
-          : t('Ignored by Git');
-    case 'link':
-      return t('Links');
-    case 'special':
-      return t('Special files');
-    case 'nestedRepository':
-      return t('Nested repositories');
-    case 'unreadable':
-      return t('Can’t be read');
-    case 'unusableName':
-      return t('Names that aren’t valid on other systems');
-    case 'outsideRoot':
-      return t('Outside the folder');
-    case 'repositoryData':
-      return t('Git, Mercurial, or Subversion data');
-    case 'choice':
-      return t('By your choice');
-    case 'secret':
-      return t('Suspected secrets');
-  }
-}
-
-/** A rule with its file and line. */
-export function ruleLabel({ pattern, file, line, widened }: IgnoreRule): string {
-  const place = file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
-  return widened ? vscode.l10n.t('{0}: may exclude more than Git does', place) : place;
-}
-
 /** The first ten characters of a commit's ID, and whether there were uncommitted changes. */
 export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): string {
   return dirty ? vscode.l10n.t('{0} with uncommitted changes', id.slice(0, 10)) : id.slice(0, 10);
 }
 
-/** A severity as a word. */
 export function severityLabel(severity: Severity): string {
   const t = vscode.l10n.t;
-  switch (severity) {
-    case 'critical':
-      return t('Critical');
-    case 'high':
-      return t('High');
-    case 'medium':
-      return t('Medium');
-    case 'low':
-      return t('Low');
-    case 'none':
-      return t('No impact');
-    case 'unrated':
-      return t('Unrated');
-  }
+  return {
+    critical: t('Critical'),
+    high: t('High'),
+    medium: t('Medium'),
+    low: t('Low'),
+    none: t('No impact'),
+    unrated: t('Unrated'),
+  }[severity];
 }
 
-/** A finding's title, else its id. */
 export function titleOfFinding({ title, id }: Pick<Finding, 'title' | 'id'>): string {
   return title === '' ? id : title;
 }
 
-/** The heading of a block of a finding's prose. */
 export function blockLabel(kind: BlockKind): string {
   const t = vscode.l10n.t;
   return {
@@ -262,14 +205,12 @@ export function blockLabel(kind: BlockKind): string {
   }[kind];
 }
 
-/** What a place is to its finding, as a word. */
 export function roleLabel(role: PlaceRole): string {
   const t = vscode.l10n.t;
   const source = t({ message: 'Source', comment: ['the first step of an attack path'] });
   return { source, step: t('Step'), sink: t('Sink'), evidence: t('Evidence'), related: t('Related') }[role];
 }
 
-/** A triage state as a word. */
 export function triageLabel(state: TriageState): string {
   const t = vscode.l10n.t;
   return {
@@ -281,7 +222,7 @@ export function triageLabel(state: TriageState): string {
   }[state];
 }
 
-/** A decision with its end and who made it, without its note. */
+/** Includes the last day of an acceptance, and that an agent decided; not the note. */
 export function decisionLabel(decision: TriageDecision): string {
   const t = vscode.l10n.t;
   const { state, until, via } = decision;
@@ -294,12 +235,11 @@ export function decisionLabel(decision: TriageDecision): string {
   return via === 'agent' ? t('{0} (set by an agent)', label) : label;
 }
 
-/** The last day of an acceptance; in quotes what is no day. */
+/** Text that is no date stands in quotes. */
 function untilLabel(until: string): string {
   return isDay(until) ? formatDate(until) : vscode.l10n.t('“{0}” (not a date)', visibleLine(until));
 }
 
-/** Says that decisions came with a folder. */
 export function proposalsLabel(count: number): string {
   const t = vscode.l10n.t;
   return count === 1
@@ -307,7 +247,6 @@ export function proposalsLabel(count: number): string {
     : t('{0} new decisions came with this folder', formatNumber(count));
 }
 
-/** What other runs tell of a finding. */
 export function verdictLabel(verdict: Verdict): string {
   const t = vscode.l10n.t;
   return {
@@ -326,18 +265,17 @@ export function verdictLabel(verdict: Verdict): string {
   }[verdict];
 }
 
-/** A verdict as a heading; a finding may have none. */
+/** A finding without a verdict was not compared. */
 export function verdictHeading(verdict: Verdict | undefined): string {
   const label = verdict === undefined ? vscode.l10n.t('not compared') : verdictLabel(verdict);
   return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }
 
-/** What was decided about a finding that may be the same. */
 export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): string | undefined {
   return decision && vscode.l10n.t('earlier decision was “{0}”; check it', triageLabel(decision.state));
 }
 
-/** Whether what a place quotes was uploaded. */
+/** Whether the quoted code was uploaded. */
 export function evidenceLabel(evidence: Evidence): string {
   const t = vscode.l10n.t;
   const path = visibleLine(evidence.path);
@@ -363,7 +301,7 @@ export function evidenceLabel(evidence: Evidence): string {
   }
 }
 
-/** Why a finding is not shown in full, and which command shows all of it. */
+/** Why a finding is not shown in full. */
 export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): string {
   return shortfall === 'clipped'
     ? vscode.l10n.t('in part, because it’s too long. “Show Raw JSON” shows all of it.')
@@ -372,7 +310,7 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
       );
 }
 
-/** How a place's code has changed since the scan, or that its line is not known; undefined where it is as it was. */
+/** How the code of a place has changed since the assessment, or that its line is unknown. */
 export function driftLabel({ drift, startLine, reported }: ShownPlace): string | undefined {
   const t = vscode.l10n.t;
   switch (drift) {
@@ -392,7 +330,7 @@ export function driftLabel({ drift, startLine, reported }: ShownPlace): string |
   }
 }
 
-/** What is wrong with a run that has not ended, in a few words: the text of its warning icon. */
+/** The text of an unfinished run's warning icon. */
 export function attentionLabel(run: Run, now: number): string | undefined {
   const t = vscode.l10n.t;
   const trouble = isLive(run) ? run.trouble : undefined;

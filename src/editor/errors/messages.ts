@@ -21,13 +21,13 @@ import {
 } from './errorActions.ts';
 import { saidBy, serviceMessages } from './serviceMessages.ts';
 
-/** The message for an error; with a run, its sign-in button means the run's own account. */
+/** With a run, the sign-in button is for the run's account. */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
 }
 
-/** Why the start of a run was refused. The service starts a blackbox run only on applications whose ownership is verified. */
+/** Why the service refused to start a run: for a blackbox run, the ownership of its targets must be verified. */
 export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const t = vscode.l10n.t;
   const described = describeFailure(failure, run);
@@ -47,28 +47,23 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   }
 }
 
-/** The message for a failure that is stored with a run. */
 export function describeFailure(
   failure: Failure | ({ kind: Failure['kind'] } & AssessmentError['data']),
   run?: Run,
 ): ErrorMessage {
   const messages = { ...serviceMessages(failure, run), ...ownMessages(failure, run) };
   const [message, ...actions] = messages[failure.kind]();
-  // VS Code cuts off a message without a button.
+  // VS Code truncates a message without a button.
   return { message, actions: actions.length === 0 ? [showLog()] : actions };
 }
 
-/** Why something could not be done here, by kind. */
 function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Messages<OwnErrorKind> {
   const t = vscode.l10n.t;
   const { subject = '', detail = '' } = failure;
   return {
     noFolder: () => [
       t('First open the folder that you want to assess.'),
-      {
-        title: t('Open Folder'),
-        command: 'vscode.openFolder',
-      },
+      { title: t('Open Folder'), command: 'vscode.openFolder' },
     ],
     notAFolder: () => [t('Choose a folder on this machine’s disk. This isn’t one: {0}', subject)],
     folderNotOpen: () => [
@@ -242,11 +237,11 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
   };
 }
 
-/** Why a file could not be imported; `part` is the entry inside it that the fault is about. */
+/** `part` is the entry of the archive that has the fault. */
 function describeImportFault(fault: ImportFault, part?: string): string {
   const t = vscode.l10n.t;
   const about = part === undefined ? '' : ` (${part})`;
-  const sentences: Record<ImportFault, string> = {
+  return {
     tooLarge: t(
       'Nothing was imported: the file, or a file inside it, is larger than {0} or contains too much to read.',
       formatBytes(maxImportBytes),
@@ -266,14 +261,12 @@ function describeImportFault(fault: ImportFault, part?: string): string {
     ),
     encrypted: t('Nothing was imported: the archive is encrypted. Bundles are never encrypted.'),
     damaged: t('Nothing was imported: the bundle is damaged. Ask for it to be sent again.') + about,
-  };
-  return sentences[fault];
+  }[fault];
 }
 
-/** Why the features of a run cannot be shown, or pairs of them chosen. */
 function describeFeaturesFault(fault: FeaturesFault): string {
   const t = vscode.l10n.t;
-  const sentences: Record<FeaturesFault, string> = {
+  return {
     absent: t(
       'This run’s features aren’t on this machine. Download its results again. Runs from before the service provided features have none.',
     ),
@@ -281,14 +274,12 @@ function describeFeaturesFault(fault: FeaturesFault): string {
     malformed: t(
       'The features file can’t be read as a list of features. It is saved as received, and nothing was sent.',
     ),
-  };
-  return sentences[fault];
+  }[fault];
 }
 
-/** Why the chosen pairs cannot be assessed. */
 function describePairsFault(fault: PairsFault): string {
   const t = vscode.l10n.t;
-  const sentences: Record<PairsFault, string> = {
+  return {
     none: t('Nothing was sent: no pair is chosen. Choose some in the Features view.'),
     tooMany: t(
       'Nothing was sent: more than {0} pairs are chosen. Choose fewer in the Features view, or all of them without priorities.',
@@ -300,11 +291,10 @@ function describePairsFault(fault: PairsFault): string {
     damaged: t(
       'Nothing was sent: the pairs chosen for this run can’t be read. Choose again in the Features view.',
     ),
-  };
-  return sentences[fault];
+  }[fault];
 }
 
-/** What is wrong with a setting, or with an answer given at sign-in; `values` are those that are allowed, or VS Code's own error about its settings file. */
+/** For a setting or an answer at sign-in. `values` are the allowed values, or VS Code's error about its settings file. */
 function describeBadSetting(subject: string, values: string | undefined): Message {
   const t = vscode.l10n.t;
   const key = `whitebox.${subject}`;
@@ -344,7 +334,7 @@ function describeBadSetting(subject: string, values: string | undefined): Messag
   }
 }
 
-/** Why the token command gave no token; `detail` is core's word for it, or how the program ended. */
+/** `detail` is a word of core, or how the program ended. */
 function describeTokenCommand(program: string, detail: string | undefined): Message {
   if (detail === 'notAList') return describeBadSetting('tokenCommand', undefined);
   const t = vscode.l10n.t;
@@ -373,17 +363,19 @@ function describeTokenCommand(program: string, detail: string | undefined): Mess
   return [why(), openSetting('whitebox.tokenCommand'), showLog()];
 }
 
-/** A file system's error as `diskFull`, or as `storage` with the file and the system's code; undefined for any other error. */
+const diskFullCodes = ['ENOSPC', 'EDQUOT'];
+
+/** A file system's error as `diskFull`, or as `storage` with the file and the system's code. */
 function toFileFailure(error: unknown): Failure | undefined {
   const found = error instanceof vscode.FileSystemError ? parseVSCodeError(error) : readSystemError(error);
   if (found === undefined) return undefined;
   const { code, path } = found;
-  return ['ENOSPC', 'EDQUOT'].includes(code)
+  return diskFullCodes.includes(code)
     ? { kind: 'diskFull' }
     : { kind: 'storage', subject: visibleLine(path ?? vscode.l10n.t('The file')), detail: code };
 }
 
-/** VS Code gives the system's code and the path only inside its message: "Error: EACCES: permission denied, open '/a/b'". */
+/** VS Code gives the system's code and the path only in its message: "Error: EACCES: permission denied, open '/a/b'". */
 function parseVSCodeError(error: vscode.FileSystemError): { code: string; path?: string | undefined } {
   const [, code, path] = /\b(E[A-Z]{2,}): [^']*(?:'(.*)')?/.exec(error.message) ?? [];
   return { code: code ?? error.code, path };
@@ -393,7 +385,7 @@ function readSystemError(error: unknown): { code: string; path?: string | undefi
   const code = systemCode(error);
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) return undefined;
   const { path, dest } = error as { path?: unknown; dest?: unknown };
-  // Of two files, the person named the one to be written.
-  const named = [dest, path].find((each) => typeof each === 'string');
-  return named === undefined && !['ENOSPC', 'EDQUOT'].includes(code) ? undefined : { code, path: named };
+  // Of two files, the person chose the one to be written.
+  const file = [dest, path].find((candidate) => typeof candidate === 'string');
+  return file === undefined && !diskFullCodes.includes(code) ? undefined : { code, path: file };
 }

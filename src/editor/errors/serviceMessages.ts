@@ -5,12 +5,11 @@ import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
 import { type Messages, openSetting, showLog, signInAgain } from './errorActions.ts';
 
-/** The service's own words, to follow a sentence; empty where there are none. */
+/** Quotes the service after a sentence. */
 export function saidBy({ detail }: AssessmentError['data']): string {
   return detail === undefined ? '' : ` ${vscode.l10n.t('Message from the service: {0}', detail)}`;
 }
 
-/** Why the service refused a call, or could not be reached, by kind. */
 export function serviceMessages(
   failure: AssessmentError['data'],
   run: Run | undefined,

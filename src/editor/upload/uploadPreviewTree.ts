@@ -8,7 +8,6 @@ import { visibleName } from '../../core/visibleText.ts';
 import { maxRows, toCheckbox } from '../../lazyView.ts';
 import type { Folder } from '../folders.ts';
 import { countFiles, formatBytes, formatNumber, moreLabel } from '../formats.ts';
-import { reasonLabel, ruleLabel } from '../labels.ts';
 import { describeSuspicion, describeSuspicions, type Prepared } from './checkAndPack.ts';
 
 const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
@@ -143,6 +142,31 @@ function widenedNode(rules: readonly IgnoreRule[]): PreviewNode {
     ),
   });
   return { item, children: () => capped(rules.map((rule) => () => toNode(rule))) };
+}
+
+function reasonLabel(reason: NotUploadedReason): string {
+  const t = vscode.l10n.t;
+  if (reason.kind === 'ignored') {
+    const { source } = reason.rule;
+    if (source === 'whiteboxignore') return t('By .whiteboxignore');
+    return source === 'setting' ? t('By the archive.exclude setting') : t('Ignored by Git');
+  }
+  return {
+    link: t('Links'),
+    special: t('Special files'),
+    nestedRepository: t('Nested repositories'),
+    unreadable: t('Can’t be read'),
+    unusableName: t('Names that aren’t valid on other systems'),
+    outsideRoot: t('Outside the folder'),
+    repositoryData: t('Git, Mercurial, or Subversion data'),
+    choice: t('By your choice'),
+    secret: t('Suspected secrets'),
+  }[reason.kind];
+}
+
+function ruleLabel({ pattern, file, line: number, widened }: IgnoreRule): string {
+  const place = file === undefined ? pattern : `${pattern}  (${file}:${String(number)})`;
+  return widened ? vscode.l10n.t('{0}: may exclude more than Git does', place) : place;
 }
 
 /** True for what a person may add: not for links, special files or the folder's root. */
