@@ -52,7 +52,6 @@ export interface Manifest {
   };
 }
 
-/** What the commands work with. */
 export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps {
   readonly notes: RunNotes;
   readonly clock: Clock;
@@ -61,18 +60,17 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly preview: UploadPreview;
   readonly features: FeaturesView;
   readonly trends: TrendPanels;
-  /** The packaging worker. */
   readonly workerFile: string;
   readonly parseWorkerFile: string;
-  /** Our folder for archives that are being saved. */
+  /** For archives that are being saved. */
   readonly savingFolder: string;
   readonly mcp: McpFiles;
 }
 
-/** Shown as information: nothing failed, the person has to do something first. */
+/** Shown as information: nothing failed, but the person has to do something first. */
 const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 
-/** Its arguments come from menus, keys and links, so they are checked before use. */
+/** The arguments come from menus, keys and links, so they are checked before use. */
 type Handler = (...args: unknown[]) => unknown;
 
 /** The handler of every command, by id. */
@@ -80,23 +78,23 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
   const { accounts, findings, runs, tracker, log } = deps;
   const t = vscode.l10n.t;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
-  let starting: { what: string | undefined; done: Promise<unknown> } | undefined;
+  let starting: { key: string | undefined; done: Promise<unknown> } | undefined;
 
-  /** One start at a time: a second call for the same folders joins the first, one for others throws `startedElsewhere`. */
+  /** One start at a time: a second call for the same folders joins the first; a call for other folders throws `startedElsewhere`. */
   const start = (folders?: readonly Folder[], retryOf?: Run): Promise<unknown> => {
-    const what = retryOf?.id ?? folders?.map(({ uri }) => uri.toString()).join('\n');
-    if (starting !== undefined && starting.what !== what) throw new AssessmentError('startedElsewhere');
+    const key = retryOf?.id ?? folders?.map(({ uri }) => uri.toString()).join('\n');
+    if (starting !== undefined && starting.key !== key) throw new AssessmentError('startedElsewhere');
     starting ??= {
-      what,
+      key,
       done: startSignedIn(folders, retryOf).finally(() => {
         starting = undefined;
       }),
     };
     return starting.done;
   };
-  /** Asks for the folders first: without one there is nothing to sign in for. */
-  const startSignedIn = async (given?: readonly Folder[], retryOf?: Run): Promise<void> => {
-    const folders = await pickFolders(given ?? (retryOf && openFoldersOf(retryOf)), t('Start Assessment'));
+  /** Picks the folders first: without a folder there is nothing to sign in for. */
+  const startSignedIn = async (chosen?: readonly Folder[], retryOf?: Run): Promise<void> => {
+    const folders = await pickFolders(chosen ?? (retryOf && openFoldersOf(retryOf)), t('Start Assessment'));
     if (folders !== undefined && ((await accounts.isSignedIn()) || (await signIn(accounts))))
       await startAssessment({ folders, retryOf }, deps);
   };
@@ -105,23 +103,24 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     return shown.length === 0 ? undefined : shown.map(({ folder }) => folder);
   };
 
-  /** A command on the run that it is called on, else on one that a person picks. */
+  const clickedRun = (node: unknown): Run | undefined => runOf(node, runs);
+  /** Acts on the clicked run, or on one that a person picks. */
   const onRun =
     (pick: () => Promise<Run | undefined>, act: (run: Run) => unknown): Handler =>
     async (node) => {
-      const run = called(node) ?? (await pick());
+      const run = clickedRun(node) ?? (await pick());
       if (run !== undefined) await act(run);
     };
-  const called = (node: unknown): Run | undefined => runOf(node, runs);
-  const pickOf = (fits: (run: Run) => boolean, title: string) => () =>
-    pickRun(runs.all().filter(fits), title);
+  const pickOf = (isCandidate: (run: Run) => boolean, title: string) => () =>
+    pickRun(runs.all().filter(isCandidate), title);
   const pickShown = (artifact: 'report' | 'findings', title: string) => () =>
     pickShownRun(deps, artifact, title);
 
   const handlers: Readonly<Record<string, Handler>> = {
-    // VS Code passes the focused row also to commands in a view's title: commands for one run have ids of their own.
+    // VS Code passes the focused row to commands in a view's title, too. So commands for one run have separate ids.
     'whitebox.signIn': () => signIn(accounts),
-    'whitebox.signInForRun': (node) => signInForRun(accounts, called(node) ?? runs.all().find(needsToken)),
+    'whitebox.signInForRun': (node) =>
+      signInForRun(accounts, clickedRun(node) ?? runs.all().find(needsToken)),
     'whitebox.signOut': () => signOut(accounts),
     'whitebox.startAssessment': () => start(),
     'whitebox.assessFolder': (folder) => start(folder instanceof vscode.Uri ? [folderAt(folder)] : undefined),
@@ -133,15 +132,15 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.saveArchive': () => saveArchive(deps),
     'whitebox.saveShown': () => saveArchive(deps, shownFolders()),
     'whitebox.editIgnoreFile': () => editIgnoreFile(),
-    // The Explorer passes the clicked item and all selected ones.
+    // The Explorer passes the clicked item and all selected items.
     'whitebox.excludeFromUpload': (target, all) =>
       excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
     'whitebox.closePreview': () => deps.preview.close(),
     'whitebox.trackRun': () => trackRun(deps),
-    'whitebox.giveRunId': (node) => giveRunId(deps, called(node)),
+    'whitebox.giveRunId': (node) => giveRunId(deps, clickedRun(node)),
     'whitebox.refreshRuns': () => checkRuns(deps),
-    'whitebox.cancelRun': (node) => cancelRun(deps, called(node)),
-    'whitebox.resendDispatch': (node) => resend(deps, called(node)),
+    'whitebox.cancelRun': (node) => cancelRun(deps, clickedRun(node)),
+    'whitebox.resendDispatch': (node) => resend(deps, clickedRun(node)),
     'whitebox.deleteUploadedSource': (...args) => deleteUploadedSource(deps, runsOf(args, runs)),
     'whitebox.openReport': onRun(pickShown('report', t('Open Report')), (run) => deps.reports.open(run)),
     'whitebox.saveReport': onRun(
@@ -174,30 +173,30 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.compareRuns': () => compareRuns([], deps),
     'whitebox.compareTheseRuns': (...args) => compareRuns(runsOf(args, runs), deps),
     'whitebox.copyRunId': async (node) => {
-      const run = called(node);
+      const run = clickedRun(node);
       const runId = run === undefined ? undefined : (runIdOf(run) ?? tracker.unsavedRunId(run.id));
       if (runId !== undefined) await vscode.env.clipboard.writeText(runId);
     },
     'whitebox.retryUpload': async (node) => {
-      const run = called(node) ?? (await pickOf(isUnsent, t('Retry Upload'))());
+      const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload'))());
       return run?.workflow === 'whitebox-assessment' ? start(undefined, run) : startAgain(run, deps);
     },
-    'whitebox.downloadArtifacts': (node) => downloadArtifacts(deps, called(node)),
-    'whitebox.stopWatching': (node) => stopWatching(deps, called(node), deps.clock.now()),
-    'whitebox.renameRun': (node) => renameRun(deps, called(node)),
+    'whitebox.downloadArtifacts': (node) => downloadArtifacts(deps, clickedRun(node)),
+    'whitebox.stopWatching': (node) => stopWatching(deps, clickedRun(node), deps.clock.now()),
+    'whitebox.renameRun': (node) => renameRun(deps, clickedRun(node)),
     'whitebox.removeRun': (...args) => removeRuns(deps, runsOf(args, runs)),
-    'whitebox.exportSarif': (node) => exportFindings('sarif', called(node), { ...deps, tool }),
-    'whitebox.exportCsv': (node) => exportFindings('csv', called(node), { ...deps, tool }),
-    'whitebox.exportBundle': (node) => exportFindings('bundle', called(node), { ...deps, tool }),
+    'whitebox.exportSarif': (node) => exportFindings('sarif', clickedRun(node), { ...deps, tool }),
+    'whitebox.exportCsv': (node) => exportFindings('csv', clickedRun(node), { ...deps, tool }),
+    'whitebox.exportBundle': (node) => exportFindings('bundle', clickedRun(node), { ...deps, tool }),
     'whitebox.importFindings': () => importFindings(deps),
     'whitebox.copyMcpConfiguration': () => copyMcpConfiguration(deps.mcp),
     'whitebox.startCrawl': (uri) => startFromFile('blackbox-crawl', fileOf(uri), deps),
     'whitebox.startBlackboxAssessment': (uri) => startFromFile('blackbox-assessment', fileOf(uri), deps),
     'whitebox.assessChosenPairs': (node) =>
-      continueRun('assessPairs', called(node) ?? deps.features.shown()?.run, deps),
-    'whitebox.continueAssessment': (node) => continueRun('continueAssessment', called(node), deps),
-    'whitebox.crawlFurther': (node) => continueRun('crawlFurther', called(node), deps),
-    'whitebox.startAgain': (node) => startAgain(called(node), deps),
+      continueRun('assessPairs', clickedRun(node) ?? deps.features.shown()?.run, deps),
+    'whitebox.continueAssessment': (node) => continueRun('continueAssessment', clickedRun(node), deps),
+    'whitebox.crawlFurther': (node) => continueRun('crawlFurther', clickedRun(node), deps),
+    'whitebox.startAgain': (node) => startAgain(clickedRun(node), deps),
     'whitebox.newBlackboxTarget': () => newTargetFile(),
     'whitebox.blackboxPasswords': (uri) => managePasswords(fileOf(uri), deps),
     'whitebox.moveBlackboxPasswords': (uri) =>
@@ -213,12 +212,11 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
   );
 }
 
-/** The file that a code lens or a menu names. */
 function fileOf(argument: unknown): vscode.Uri | undefined {
   return argument instanceof vscode.Uri ? argument : undefined;
 }
 
-/** Runs a command; errors are logged and shown with their buttons, not thrown. */
+/** Errors are logged and shown with their buttons, not thrown. */
 export async function runCommand(
   id: string,
   handler: Handler | undefined,
@@ -238,12 +236,11 @@ export async function runCommand(
   }
 }
 
-/** True for a command that the manifest disables in Restricted Mode. */
 function needsTrust({ enablement }: { readonly enablement?: string }): boolean {
   return enablement?.includes('isWorkspaceTrusted') ?? false;
 }
 
-/** Throws `restricted` in Restricted Mode: keys, links and tasks run also commands that menus disable. */
+/** Throws `restricted` in Restricted Mode, because keys, links and tasks run commands that menus disable. */
 function trusted(handler: Handler): Handler {
   return (...args) => {
     if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');

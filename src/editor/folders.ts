@@ -9,19 +9,19 @@ export interface Folder {
   readonly name: string;
 }
 
-/** The given folders, or those of the workspace that a person picks; undefined when they cancel. Throws `noFolder`, `notAFolder`. */
+/** By default, a person picks among the workspace folders; undefined if they cancel. Throws `noFolder`, `notAFolder`. */
 export async function pickFolders(
-  given: readonly Folder[] | undefined,
+  chosen: readonly Folder[] | undefined,
   title: string,
 ): Promise<readonly Folder[] | undefined> {
-  const folders = given ?? (await pickWorkspaceFolders(title));
+  const folders = chosen ?? (await pickWorkspaceFolders(title));
   for (const { uri } of folders ?? []) {
     if (uri.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: uri.toString() });
   }
   return folders;
 }
 
-/** A folder of the workspace, which a person picks where there are several; undefined when they cancel. Throws `noFolder`, `notAFolder`. */
+/** Picks one workspace folder; undefined if the person cancels. Throws `noFolder`, `notAFolder`. */
 export async function pickFolder(placeHolder: string): Promise<Folder | undefined> {
   const [first, ...others] = vscode.workspace.workspaceFolders ?? [];
   if (first === undefined) throw new AssessmentError('noFolder');
@@ -38,7 +38,7 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }
 
-/** The folders of a run that is retried. Throws `folderNotOpen` for one that is not open here: choices are stored with the workspace, and would not apply. */
+/** The folders of a run to retry. Throws `folderNotOpen`: a person's choices are stored with the workspace, so the folder must be open. */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
@@ -48,23 +48,22 @@ export function openFoldersOf({ targets }: Run): readonly Folder[] {
   });
 }
 
-/** True for a file below a folder, or the folder itself. */
+/** True for a file below a folder, and for the folder itself. */
 export function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
   return file.scheme === folder.scheme && pathInside(folder.fsPath, file.fsPath) !== undefined;
 }
 
-/** True for a folder (an absolute path) that is open in this window, or inside one that is. */
+/** True if this window has the folder (an absolute path) open, or a folder above it. */
 export function isOpenHere(folder: string): boolean {
   const open = vscode.workspace.workspaceFolders ?? [];
   return open.some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
 }
 
-/** True if one of the assessed folders is open in this window. */
 export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
   return targets.some(({ folder }) => isOpenHere(folder));
 }
 
-/** The used part of a repository in the API of VS Code's git extension (`vscode.git`, version 1). */
+/** What is used of the API of VS Code's git extension (`vscode.git`, version 1). */
 interface Repository {
   readonly rootUri: vscode.Uri;
   readonly state: {
@@ -75,7 +74,7 @@ interface Repository {
     readonly mergeChanges: readonly unknown[];
     readonly untrackedChanges?: readonly unknown[];
   };
-  /** Rejects where the commit does not have the file, an absolute path. */
+  /** `file` is an absolute path. Rejects if the commit does not have the file. */
   buffer(commit: string, file: string): Promise<Buffer>;
 }
 
@@ -84,13 +83,13 @@ interface GitExtension {
   getAPI(version: 1): { getRepository(uri: vscode.Uri): Repository | null };
 }
 
-/** The repository that a folder lies in, as VS Code's git extension has it; undefined where it has none, as in Restricted Mode. */
+/** The repository of a folder in VS Code's git extension, which knows none in Restricted Mode. */
 export async function repositoryOf(folder: vscode.Uri): Promise<Repository | undefined> {
   const git = await vscode.extensions.getExtension<GitExtension>('vscode.git')?.activate();
   return git?.enabled === true ? (git.getAPI(1).getRepository(folder) ?? undefined) : undefined;
 }
 
-/** The addresses of a folder's git remotes, that of `origin` first, without user names and passwords. */
+/** The URLs of a folder's git remotes without user names and passwords, `origin` first. */
 export async function remotesOf(folder: string): Promise<readonly string[]> {
   const remotes = (await repositoryOf(vscode.Uri.file(folder)))?.state.remotes ?? [];
   const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];
@@ -101,7 +100,6 @@ export async function remotesOf(folder: string): Promise<readonly string[]> {
   });
 }
 
-/** Several folders become one run with one archive each. */
 async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | undefined> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');

@@ -5,7 +5,6 @@ import { zeroFindings } from '../core/findings/view/zeroFindings.ts';
 import { type Coverage, excludedIn } from '../core/run/state/coverage.ts';
 import type { Run } from '../core/run/state/run.ts';
 
-/** An account: service and organization. */
 export function formatAccount(account: { baseUrl: string; organizationId: string }): string {
   return vscode.l10n.t('{0}, organization {1}', originOf(account.baseUrl), account.organizationId);
 }
@@ -15,14 +14,14 @@ export function countFindings(count: number): string {
   return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', formatNumber(count));
 }
 
-/** "7 findings", or "10,000 of 60,000 findings" where there were more than are shown. */
+/** "7 findings", or "10,000 of 60,000 findings" if not all are shown. */
 export function countShown(shown: number, cut: Cut | undefined): string {
   return cut === undefined
     ? countFindings(shown)
     : vscode.l10n.t('{0} of {1} findings', formatNumber(shown), formatNumber(cut.total));
 }
 
-/** "0 findings in 239 uploaded files. 2 files were excluded.", as far as that is known of the run. */
+/** "0 findings in 239 uploaded files. 2 files were excluded." */
 export function describeZero(run: Run): string {
   return zeroFindings(run, { t: vscode.l10n.t, formatNumber });
 }
@@ -32,7 +31,7 @@ export function countFiles(count: number): string {
   return count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', formatNumber(count));
 }
 
-/** "239 files; excluded by your choice: 2": what was uploaded of a folder, and what was not, by reason. */
+/** "239 files; excluded by your choice: 2". */
 export function describeCoverage(coverage: Coverage): string {
   const t = vscode.l10n.t;
   const { choice = 0, secret = 0 } = coverage.excluded;
@@ -50,7 +49,7 @@ export function describeCoverage(coverage: Coverage): string {
   return text;
 }
 
-/** A duration in its two largest units, in whole minutes: "3h 12m", "2d 4h", "0m". */
+/** "3h 12m", "2d 4h", "0m". */
 export function formatDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   const t = vscode.l10n.t;
@@ -59,7 +58,7 @@ export function formatDuration(ms: number): string {
   return t('{0}d {1}h', Math.floor(minutes / (24 * 60)), Math.floor((minutes % (24 * 60)) / 60));
 }
 
-/** A number of bytes in its largest decimal unit: "512 bytes", "1.2 MB". */
+/** "512 bytes", "1.2 MB". */
 export function formatBytes(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
@@ -72,29 +71,25 @@ export function formatBytes(bytes: number): string {
   }).format(value);
 }
 
-/** A number with the separators of the display language. */
 export function formatNumber(value: number): string {
   return new Intl.NumberFormat(vscode.env.language).format(value);
 }
 
-/** Date and time, to the minute, in the display language. */
 export function formatTime(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
 }
 
-/** A day without its year, in the display language. */
 export function formatDay(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { month: 'short', day: 'numeric' }).format(at);
 }
 
-/** A day (`YYYY-MM-DD`) with its year, in the display language. */
+/** A `YYYY-MM-DD` day with its year. */
 export function formatDate(day: string): string {
   return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'long' }).format(
     Date.parse(`${day}T00:00`),
   );
 }
 
-/** Stands below a list for the rest of it. */
 export function moreLabel(count: number): string {
   return vscode.l10n.t('… and {0} more', formatNumber(count));
 }

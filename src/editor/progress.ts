@@ -3,7 +3,7 @@ import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
 import { plainLine } from './showMessage.ts';
 
-/** Runs long work behind a progress notification, by default a cancellable one; `report` shows the current step. */
+/** Shows a progress notification, by default a cancellable one; `report` shows the current step. */
 export function withProgress<T>(
   title: string,
   work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
@@ -21,12 +21,11 @@ export function withProgress<T>(
   });
 }
 
-/** Runs work while the Runs view shows its progress bar. */
 export function withViewProgress<T>(work: () => Promise<T>): Thenable<T> {
   return vscode.window.withProgress({ location: { viewId: 'whitebox.runs' } }, work);
 }
 
-/** Reports the bytes done to `onStep` at each full percent. */
+/** Reports to `onStep` at each full percent. */
 export function byteSteps(
   onStep: (message: string) => void,
   text: (done: string, total: string) => string,

@@ -6,37 +6,35 @@ type Show = <T extends string | vscode.MessageItem>(
   ...buttons: readonly T[]
 ) => Thenable<T | undefined>;
 
-/** VS Code's functions, whose overloads for strings and for objects as buttons are one signature here. */
+/** One signature for VS Code's overloads, which take strings or objects as buttons. */
 const window: Readonly<Record<'showInformationMessage' | 'showWarningMessage' | 'showErrorMessage', Show>> =
   vscode.window;
 
-/** Shows a notification, as plain text on one line; resolves to the pressed button. */
+/** Shows plain text on one line; resolves to the pressed button. */
 export const showInformation: Show = (text, ...buttons) =>
   window.showInformationMessage(plainLine(text), ...buttons);
 
-/** The same as a warning. */
 export const showWarning: Show = (text, ...buttons) => window.showWarningMessage(plainLine(text), ...buttons);
 
-/** The same as an error. */
 export const showError: Show = (text, ...buttons) => window.showErrorMessage(plainLine(text), ...buttons);
 
-/** Shows a notification about a text on the clipboard, with a button that opens the text. */
+/** Offers to open a text that was copied to the clipboard. */
 export async function offerText(message: string, content: string): Promise<void> {
   const show = vscode.l10n.t('Show');
   if ((await showInformation(message, show)) !== show) return;
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }));
 }
 
-/** The text of a dialog. VS Code makes no links in it. */
+/** VS Code makes no links in the text of a dialog. */
 interface Question {
   readonly question: string;
   readonly detail?: string;
   readonly icon?: 'info' | 'warning';
-  /** The label of the button that dismisses the dialog; VS Code's own is “Cancel”. */
+  /** The label of the button that dismisses the dialog, by default “Cancel”. */
   readonly dismiss?: string;
 }
 
-/** Asks in a dialog. Enter gives the first answer; undefined when it is dismissed. */
+/** Enter gives the first answer. Undefined if the person dismisses the dialog. */
 export async function askInDialog<T extends string>(
   { question, detail, icon = 'warning', dismiss }: Question,
   ...answers: readonly T[]

@@ -13,13 +13,12 @@ import { formatNumber } from '../formats.ts';
 import { roleLabel } from '../labels.ts';
 import { withProgress } from '../progress.ts';
 
-/** How much of finding, attack path, and change is handed over. */
-const maxHandedChars = 20_000;
-/** How much is searched for credentials: masks are shorter than what they hide. */
-const maxMaskedChars = 10 * maxHandedChars;
-const maxComparedMs = 100;
+const maxSentChars = 20_000;
+/** Secrets are masked in this much text, because masks are shorter than secrets. */
+const maxMaskedChars = 10 * maxSentChars;
+const maxComparisonMs = 100;
 
-/** Writes a question into the chat, where a person reads and sends it: whether the cause of a finding is gone since the assessment. Without a chat, copies it to the clipboard. */
+/** Asks an agent whether the cause of a finding is gone: writes the question into the chat, where a person sends it, else to the clipboard. */
 export async function checkWhetherFixed(
   shown: ShownFinding,
   deps: FindingStores & { readonly secretWorkerFile: string },
@@ -34,19 +33,19 @@ export async function checkWhetherFixed(
     t(
       'Is the cause of the finding below gone? Follow its attack path in the code as it is now. Answer “gone”, “still there”, or “can’t be decided”, and name the lines that show it. Change nothing. I decide about the finding.',
     ),
-    ...(data.length <= maxHandedChars
+    ...(data.length <= maxSentChars
       ? []
       : [
           t(
             'Only the first {0} characters are included. Read the rest in the files.',
-            formatNumber(maxHandedChars),
+            formatNumber(maxSentChars),
           ),
         ]),
   ];
-  await handToAgent(question.join('\n\n'), clip(data, maxHandedChars));
+  await handToAgent(question.join('\n\n'), clip(data, maxSentChars));
 }
 
-/** A finding, its attack path, and what has changed in its files since the assessment, as Markdown. */
+/** A finding, its attack path, and the changes of its files since the assessment, as Markdown. */
 async function describe(shown: ShownFinding, deps: FindingStores, signal: AbortSignal): Promise<string> {
   const t = vscode.l10n.t;
   const steps = attackPathOf(shown.finding).map((place, at) => {
@@ -79,7 +78,7 @@ function describeChange({ path, before, after }: ChangedFile): string {
   if ('why' in before) return t('Not compared: {0}', `${name}: ${before.why}`);
   if (after === undefined) return t('{0} no longer exists.', name);
   if (before.text === after) return t('{0} hasn’t changed.', name);
-  const limits = { context: 3, timeout: maxComparedMs };
+  const limits = { context: 3, timeout: maxComparisonMs };
   const patch = createTwoFilesPatch(name, name, before.text, after, undefined, undefined, limits);
   return patch === undefined
     ? t('{0} has changed too much to compare.', name)

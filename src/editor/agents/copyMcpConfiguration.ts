@@ -18,30 +18,24 @@ import { readTriageStorage } from '../settings.ts';
 import { offerText } from '../showMessage.ts';
 
 export interface McpFiles {
-  /** In the extension. */
   readonly bundled: string;
-  /** The copy that configurations name. */
+  /** Configurations name this copy in `storage`, which survives an update of the extension. */
   readonly copy: string;
-  /** The extension's folder in global storage. */
   readonly storage: string;
 }
 
-/** Brings the copy, where there is one, up to date after an update of the extension. */
+/** After an update of the extension, updates an existing copy of the server. */
 export function keepMcpServer(
   { extensionPath, globalStorageUri }: vscode.ExtensionContext,
   log: Logger,
 ): McpFiles {
   const storage = globalStorageUri.fsPath;
-  const files = {
-    bundled: join(extensionPath, 'dist', 'mcp.cjs'),
-    copy: join(storage, 'mcp.cjs'),
-    storage,
-  };
+  const files = { bundled: join(extensionPath, 'dist', 'mcp.cjs'), copy: join(storage, 'mcp.cjs'), storage };
   inBackground(renewMcpServer(files.bundled, files.copy), log);
   return files;
 }
 
-/** Copies to the clipboard what has an agent outside VS Code start the MCP server for a folder. */
+/** Copies a configuration with which an agent outside VS Code starts the MCP server for a folder. */
 export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles): Promise<void> {
   const t = vscode.l10n.t;
   const title = t('Copy MCP Configuration');
@@ -57,12 +51,8 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
   await copyMcpServer(bundled, copy);
   const folder = await realpath(picked.uri.fsPath);
   const triage = readTriageStorage(picked.uri);
-  const configuration = toMcpConfiguration(chosen.format, await findRuntime(), {
-    server: copy,
-    folder,
-    storage,
-    triage,
-  });
+  const server = { server: copy, folder, storage, triage };
+  const configuration = toMcpConfiguration(chosen.format, await findRuntime(), server);
   await vscode.env.clipboard.writeText(configuration);
   const message =
     'file' in chosen
@@ -77,17 +67,17 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
   await offerText(message, configuration);
 }
 
-/** The server is built for it. */
+/** The target of the server's build. */
 const minNodeVersion = 22;
 
-/** Node from the path where it is new enough, else the program that runs this, as Node. */
+/** Node from the path if it is new enough, else VS Code's own program as Node. */
 async function findRuntime(): Promise<McpRuntime> {
   try {
-    // On Windows a program in the current folder would be found first: not one of the workspace's.
+    // Windows looks in the current folder first, so the workspace must not be that folder.
     const { stdout } = await promisify(execFile)('node', ['--version'], { cwd: homedir(), timeout: 10_000 });
     if (Number(/^v(\d+)\./.exec(stdout)?.[1]) >= minNodeVersion) return { command: 'node' };
   } catch {
-    // There is none, or it does not run.
+    // Node is missing or does not run.
   }
   return { command: process.execPath, env: { ELECTRON_RUN_AS_NODE: '1' } };
 }

@@ -15,7 +15,7 @@ import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { titleOfFinding, triageLabel } from '../labels.ts';
 
-/** What tools use; it gives them no way to start, cancel, upload or delete anything. */
+/** Gives tools no way to start, cancel, upload or delete anything. */
 export interface ToolDeps {
   readonly runs: RunStore;
   readonly findings: FindingStore;
@@ -24,7 +24,7 @@ export interface ToolDeps {
 
 type Tool = vscode.LanguageModelTool<object>;
 
-/** The tools that language models may call, by name; their answers are for models and in English. */
+/** The tools that language models may call, by name. Their answers are in English. */
 export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   const t = vscode.l10n.t;
   const reading = readingTools({
@@ -33,11 +33,11 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
     clock,
   });
-  /** The finding that a model names, and what it wants to be decided about it. Throws, for the model to read, why it may not. */
+  /** The finding that a model names, and its decision. The model reads the message of an error. */
   const toDecision = (input: unknown) => {
     if (!vscode.workspace.isTrusted)
       throw new Error(
-        'Findings cannot be decided about in Restricted Mode. The user has to trust the workspace first.',
+        'Triage decisions are not available in Restricted Mode. The user has to trust the workspace first.',
       );
     const call = readInput(toolInputs.setTriage, input);
     const shown = findNamed([...findings.all(), ...findings.absent()], call.finding);
@@ -76,7 +76,6 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
   ]);
 }
 
-/** A decision with its reason, for Markdown. */
 function decisionLabel({ state, note }: Pick<TriageDecision, 'state' | 'note'>): string {
   const label = triageLabel(state);
   return note === '' ? label : `${label}: ${escapeMarkdown(visibleLine(note))}`;

@@ -13,14 +13,14 @@ import { describeError } from '../errors/messages.ts';
 import { type Attempt, doErrorAction, type ErrorAction } from '../errors/errorActions.ts';
 import { documentHtml } from '../../core/report/pages.ts';
 
-/** Markdown of unknown origin that can be shown, with a summary and links to code: a run's report, or one finding. */
+/** Untrusted Markdown with a summary and links to code: a run's report, or one finding. */
 export interface PanelDocument {
-  /** Kept by the panel across a reload of the window. */
+  /** The panel keeps it across a reload of the window. */
   readonly id: string;
   readonly title: string;
-  /** Reads the document; called whenever the panel becomes visible. */
+  /** Called whenever the panel becomes visible. */
   load(): Promise<ReportContent>;
-  /** Shows the code of a place; `index` is one of the `places` that `load` returned. */
+  /** `index` is one of the `places` that `load` returned. */
   openPlace(index: number): Promise<void>;
 }
 
@@ -30,18 +30,18 @@ export interface PanelDeps {
   readonly log: Logger;
 }
 
-/** What a kind of panels needs; `T` is what its documents are made of. */
+/** A kind of panels; `T` is the source of its documents. */
 interface DocumentPanelsDeps<T> extends PanelDeps {
   /** As in the manifest's `onWebviewPanel` activation. */
   readonly viewType: string;
-  /** Whether each document has a panel of its own, or all take turns in one that opens beside the code. */
+  /** `oneBeside`: all documents share one panel, which opens beside the code. */
   readonly panels: 'onePerDocument' | 'oneBeside';
-  /** Loads what `find` finds its sources in. */
+  /** Loads the sources that `find` returns. */
   readonly load: () => Promise<unknown>;
-  /** The source of a document, as it is now, by the document's id. */
+  /** The current source of the document with this ID. */
   readonly find: (id: string) => T | undefined;
   readonly toDocument: (source: T) => PanelDocument;
-  /** Calls its argument when documents have changed: all, or the one with this id. */
+  /** Calls `refresh` when all documents have changed, or the one with this ID. */
   readonly onDidChange: (refresh: (id?: string) => void) => Disposable;
 }
 
@@ -79,15 +79,17 @@ export class DocumentPanels<T> implements Disposable {
       existing.show(document);
       return existing;
     }
-    const where =
+    const showOptions =
       panels === 'oneBeside'
         ? { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }
         : vscode.ViewColumn.Active;
-    const options = { enableFindWidget: true };
-    return this.#fill(vscode.window.createWebviewPanel(viewType, document.title, where, options), document);
+    const panel = vscode.window.createWebviewPanel(viewType, document.title, showOptions, {
+      enableFindWidget: true,
+    });
+    return this.#fill(panel, document);
   }
 
-  /** The source of the document in the panel that has the focus of its group. */
+  /** The source of the document in the active panel. */
   active(): T | undefined {
     const active = [...this.#open.values()].find(({ panel }) => panel.active);
     return active && this.#deps.find(active.documentId);
@@ -119,7 +121,7 @@ interface Sent {
   readonly actions: readonly ErrorAction[];
 }
 
-/** Shows a document in a panel. The page is gone while the panel is hidden, and asks for the document again when it comes back. */
+/** Shows a document in a panel. VS Code discards the page of a hidden panel; a new page asks for the document again. */
 export class DocumentPanel {
   readonly panel: vscode.WebviewPanel;
   readonly #deps: PanelDeps;
@@ -134,8 +136,7 @@ export class DocumentPanel {
     this.#deps = deps;
     const { webview } = panel;
     const root = vscode.Uri.joinPath(deps.extensionUri, 'dist', 'webview');
-    const address = (file: string): string =>
-      webview.asWebviewUri(vscode.Uri.joinPath(root, file)).toString();
+    const uriOf = (file: string): string => webview.asWebviewUri(vscode.Uri.joinPath(root, file)).toString();
     panel.onDidDispose(() => {
       this.#loads++;
       this.#endRendering(undefined);
@@ -145,8 +146,8 @@ export class DocumentPanel {
     panel.iconPath = new vscode.ThemeIcon('shield');
     webview.options = { enableScripts: true, localResourceRoots: [root] };
     webview.html = documentHtml({
-      scriptUri: address('report.js'),
-      styleUri: address('report.css'),
+      scriptUri: uriOf('report.js'),
+      styleUri: uriOf('report.css'),
       cspSource: webview.cspSource,
       nonce: randomBytes(16).toString('base64'),
       language: vscode.env.language,
@@ -157,19 +158,18 @@ export class DocumentPanel {
     return this.#document.id;
   }
 
-  /** Shows a document in place of the one before, or the same one as it is now. */
   show(document: PanelDocument): void {
     this.#document = document;
     this.panel.title = document.title;
     this.#logged(this.#send());
   }
 
-  /** Shows the document as it is now, if it is visible and has changed. */
+  /** Shows changes of a visible document. */
   refresh(): void {
     if (this.panel.visible) this.#logged(this.#sendIfChanged());
   }
 
-  /** Returns the untrusted HTML that the page makes of its document, the next time that it shows one. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
+  /** The untrusted HTML that the page makes when it next shows a document. Rejects with an `AbortError` if the panel closes or the signal aborts. */
   render(signal: AbortSignal): Promise<string> {
     this.#endRendering(undefined);
     const rendering = Promise.withResolvers<string>();

@@ -25,10 +25,8 @@ import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
 import { findInRun } from '../findings/findingArguments.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
 
-/** A larger report is opened as text. */
 const maxReportBytes = 20_000_000;
 
-/** The panels of runs' reports, one for each run. */
 export function registerReports(
   deps: PanelDeps & { runs: RunStore; findings: FindingStore },
 ): DocumentPanels<Run> {
@@ -44,7 +42,7 @@ export function registerReports(
   });
 }
 
-/** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */
+/** The downloaded Markdown with a summary of the run and links to code. */
 export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
   let linked: readonly ShownFinding[] = [];
   let places: readonly ShownPlace[] = [];
@@ -64,53 +62,20 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
     },
     openPlace: async (index) => {
       const place = places[index];
-      const then = linked.find((shown) => place !== undefined && shown.places.includes(place));
-      if (place === undefined || then === undefined) return;
-      const current = await findInRun(run, then.finding.index, deps.findings);
-      await revealPlace(placeNow(place, then, current));
+      const finding = linked.find((shown) => place !== undefined && shown.places.includes(place));
+      if (place === undefined || finding === undefined) return;
+      const current = await findInRun(run, finding.finding.index, deps.findings);
+      await revealPlace(placeNow(place, finding, current));
     },
   };
 }
 
-function toContent(
-  run: Run,
-  markdown: string,
-  { shown, cut, failure, absent = [], baseline, baselineCut }: ShownRun,
-  labels: readonly string[],
-): ReportContent {
-  const t = vscode.l10n.t;
-  const coverage = coverageOf(run);
-  const runId = runIdOf(run);
-  const commits = run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)]));
+function toContent(run: Run, markdown: string, read: ShownRun, labels: readonly string[]): ReportContent {
+  const { shown, failure, absent = [], baseline, baselineCut } = read;
   return {
     parts: [{ markdown }],
     title: titleOf(run),
-    facts: [
-      { label: t('State'), value: stateLabel(run) },
-      ...(run.state === 'imported'
-        ? [{ label: t('Source'), value: t('Imported from {0}', run.importedFrom) }]
-        : [
-            {
-              label: t('Started'),
-              value: formatTime('dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : run.createdAt),
-            },
-            { label: t('Duration'), value: formatDuration(elapsedMs(run, run.createdAt)) },
-          ]),
-      ...(coverage === undefined ? [] : [{ label: t('Source'), value: describeCoverage(coverage) }]),
-      ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
-      ...(runId === undefined ? [] : [{ label: t('Run ID'), value: visibleLine(runId) }]),
-      ...(failure === undefined
-        ? []
-        : [{ label: t('Findings'), value: t('unknown: the findings file is missing or can’t be read') }]),
-      ...(cut === undefined
-        ? []
-        : [
-            {
-              label: t('Findings'),
-              value: t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total)),
-            },
-          ]),
-    ],
+    facts: factsOf(run, read),
     // Unreadable findings are not counted as none.
     severities: (failure === undefined ? SEVERITIES : []).map((severity) => ({
       severity,
@@ -124,6 +89,29 @@ function toContent(
   };
 }
 
+function factsOf(run: Run, { cut, failure }: ShownRun): ReportContent['facts'] {
+  const t = vscode.l10n.t;
+  const facts: { label: string; value: string }[] = [];
+  const add = (label: string, value: string): void => void facts.push({ label, value });
+  add(t('State'), stateLabel(run));
+  if (run.state === 'imported') add(t('Source'), t('Imported from {0}', run.importedFrom));
+  else {
+    const startedAt = 'dispatchedAt' in run ? run.dispatchedAt : undefined;
+    add(t('Started'), formatTime(startedAt ?? run.createdAt));
+    add(t('Duration'), formatDuration(elapsedMs(run, run.createdAt)));
+  }
+  const coverage = coverageOf(run);
+  if (coverage !== undefined) add(t('Source'), describeCoverage(coverage));
+  const commits = run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)]));
+  if (commits.length > 0) add(t('Commit'), commits.join(', '));
+  const runId = runIdOf(run);
+  if (runId !== undefined) add(t('Run ID'), visibleLine(runId));
+  if (failure !== undefined) add(t('Findings'), t('unknown: the findings file is missing or can’t be read'));
+  if (cut !== undefined)
+    add(t('Findings'), t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total)));
+  return facts;
+}
+
 function toChanges(
   baseline: Run,
   shown: readonly ShownFinding[],
@@ -131,9 +119,9 @@ function toChanges(
 ): NonNullable<ReportContent['changes']> {
   return {
     label: vscode.l10n.t('Since the run of {0}', formatTime(baseline.createdAt)),
-    // What the run before did not report either is no change since then.
+    // A finding that the baseline did not report either is no change.
     counts: countVerdicts(shown.filter(({ verdict, run }) => isReported(verdict) || run.id === baseline.id))
-      // Beside a run that was cut, nobody knows what is new.
+      // If the baseline's findings were cut, it is unknown which are new.
       .filter(({ verdict, count }) => count > 0 || (verdict === 'new' && baselineCut === undefined))
       .map(({ verdict, count }) => ({ label: verdictHeading(verdict), count })),
   };

@@ -15,7 +15,6 @@ export interface SaveReportDeps {
   readonly savedStyle: string;
 }
 
-/** Asks how, and saves a run's report or opens it in the browser. */
 export async function saveReport(run: Run, deps: SaveReportDeps): Promise<void> {
   const t = vscode.l10n.t;
   const picked = await vscode.window.showQuickPick(
@@ -47,9 +46,9 @@ async function saveHtml(run: Run, deps: SaveReportDeps): Promise<void> {
 
 async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
   const t = vscode.l10n.t;
-  const isHere = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
-  if (isHere) {
-    // Removed together with the run; until then only this user can read it.
+  const isLocal = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
+  if (isLocal) {
+    // Removed with the run. Only this user can read it.
     const file = join(deps.runs.folderOf(run.id), 'report.html');
     await writeFileAtomic(file, await toHtml(run, deps));
     if (await vscode.env.openExternal(vscode.Uri.file(file))) return;
@@ -67,10 +66,10 @@ async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
 async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>): Promise<void> {
   const t = vscode.l10n.t;
   const name = `${titleOf(run).replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')}-report.${ending}`;
-  // Beside the folder: a report is not part of the source.
-  const beside = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const to = await vscode.window.showSaveDialog({
-    ...(beside === undefined ? {} : { defaultUri: vscode.Uri.joinPath(beside, '..', name) }),
+    // Beside the folder: a report is not part of the source.
+    ...(folder && { defaultUri: vscode.Uri.joinPath(folder, '..', name) }),
     filters: { [ending === 'md' ? 'Markdown' : 'HTML']: [ending] },
     title: t('Save Report'),
   });

@@ -35,10 +35,10 @@ type TrendDeps = PanelDeps &
     readonly decode: Decode;
   };
 
-/** The panels of trends, one for each run that the trend was asked of. */
+/** The panels of trends, one for each run that a trend was opened from. */
 export class TrendPanels extends DocumentPanels<Run> {
   readonly #deps: TrendDeps;
-  /** By the ID of that run; reading the findings of all runs takes seconds. */
+  /** By the ID of that run, because reading the findings of all runs takes seconds. */
   readonly #traces: Map<string, TracedRuns>;
 
   constructor(deps: TrendDeps) {
@@ -56,18 +56,16 @@ export class TrendPanels extends DocumentPanels<Run> {
     this.#traces = traces;
   }
 
-  /** Shows the trend that a run belongs to, else one that a person picks; reads all of its runs first. */
-  async showTrend(called: Run | undefined): Promise<void> {
+  /** Shows the trend of a run's folders, by default of those that a person picks. */
+  async showTrend(chosen: Run | undefined): Promise<void> {
     const t = vscode.l10n.t;
     const { runs } = this.#deps;
     const none = t(
       'To show a trend, first track a run with findings on this machine. Imported findings don’t count.',
     );
     const tracked = runs.all().filter((run) => hasFindings(run) && run.state !== 'imported');
-    const latest = tracked.filter(
-      (run, at) => tracked.findIndex((other) => isOfSameFolders(other, run)) === at,
-    );
-    const candidates = called === undefined ? latest : tracked.filter(({ id }) => id === called.id);
+    const latest = tracked.filter((run) => tracked.find((other) => isOfSameFolders(other, run)) === run);
+    const candidates = chosen === undefined ? latest : tracked.filter(({ id }) => id === chosen.id);
     const run = await pickRun(candidates, t('Show Trend'), none);
     if (run === undefined) return;
     this.#traces.set(run.id, await trace(run, this.#deps));
@@ -76,7 +74,7 @@ export class TrendPanels extends DocumentPanels<Run> {
   }
 }
 
-/** A trend as the panel shows it; `openPlace` reviews the row of that index. */
+/** `openPlace` reviews the row with this index. */
 export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDeps): PanelDocument {
   const { triage } = deps;
   let rows: readonly TrendRow[] = [];
@@ -117,7 +115,7 @@ function trace(run: Run, deps: TrendDeps): Thenable<TracedRuns> {
   );
 }
 
-/** Shows what a run does not report because its code changed or its pair was tested again. */
+/** Shows the findings that a run does not report because their code changed or their pair was tested again. */
 async function review(run: Run, { findings, filtering }: TrendDeps): Promise<void> {
   await findings.show(run);
   await filtering.filterBy({ verdicts: [...reviewedVerdicts] });
@@ -164,19 +162,19 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
 function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
   const t = vscode.l10n.t;
   const { run, limitations, reported, unexplained, review: changed } = row;
-  const settled = reported.reduce((sum, each) => sum + each.settled, 0);
+  const closed = reported.reduce((sum, { settled }) => sum + settled, 0);
   const total = reported.reduce((sum, { count }) => sum + count, 0);
   const bySeverity = reported
     .filter(({ count }) => count > 0)
     .map(({ severity, count }) => `${severityLabel(severity)}: ${formatNumber(count)}`);
   const isUnreadable = limitations.some(({ kind }) => kind === 'unreadable');
   const segments: TrendContent['rows'][number]['segments'] = [
-    ...reported.map((each) => ({
-      kind: each.severity,
-      label: severityLabel(each.severity),
-      count: each.count - each.settled,
+    ...reported.map(({ severity, count, settled }) => ({
+      kind: severity,
+      label: severityLabel(severity),
+      count: count - settled,
     })),
-    { kind: 'settled', label: t('Closed'), count: settled },
+    { kind: 'settled', label: t('Closed'), count: closed },
     { kind: 'unexplained', label: t('Not reported, cause unknown'), count: unexplained },
     { kind: 'review', label: t('Not reported, code changed or pair tested again'), count: changed },
   ];
@@ -187,7 +185,7 @@ function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
       ? ['–', '–', '–', '–']
       : [
           [formatNumber(total), ...(total === 0 ? [] : [`(${bySeverity.join(', ')})`])].join(' '),
-          ...[settled, unexplained, changed].map(formatNumber),
+          ...[closed, unexplained, changed].map(formatNumber),
         ],
     ...(changed === 0 ? {} : { review: { index, label: t('Review…') } }),
     segments: segments.filter(({ count }) => count > 0),
