@@ -30,7 +30,7 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
   });
 }
 
-test('the whole report is reached by keyboard: past the contents, to every link, code block and copy button, visibly', async () => {
+test('the whole report is reachable by keyboard, with visible focus: contents, links, code blocks, copy buttons', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.setViewportSize({ width: 320, height: 6_000 });
     await show({ markdown: await readFidelity(), places, title: 'acme-shop' });
@@ -70,7 +70,7 @@ test('the whole report is reached by keyboard: past the contents, to every link,
   });
 });
 
-test('landmarks, headings and tables say what they are', async () => {
+test('landmarks, headings and tables have accessible names', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({ markdown: await readFidelity(), title: 'acme-shop', severities: [...severities], changes });
     assert.equal(await page.getByRole('banner').getByRole('heading', { level: 1 }).innerText(), 'acme-shop');
@@ -82,7 +82,7 @@ test('landmarks, headings and tables say what they are', async () => {
   });
 });
 
-test('nothing moves by itself, and nothing scrolls smoothly, for those who asked for less motion or not', async () => {
+test('the page has no animation or smooth scrolling, with and without reduced motion', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await show({ markdown: await readFidelity(), severities: [...severities], places });
@@ -94,7 +94,7 @@ test('nothing moves by itself, and nothing scrolls smoothly, for those who asked
   });
 });
 
-test('in the system’s own colours the bars of the chart, links and the focus can still be told apart', async () => {
+test('bars, links and focus stay distinguishable with forced colours', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.emulateMedia({ forcedColors: 'active' });
     await show({ markdown: await readFidelity(), severities: [...severities], places });

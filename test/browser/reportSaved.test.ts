@@ -50,7 +50,7 @@ const summary: ShownContent = {
   places: [{ label: 'src/search.ts:41', index: 0 }],
 };
 
-test('a saved report is one file with all of the report: its look, its colours in code, and its links within', async () => {
+test('a saved report is one file with styles, highlighted code and working internal links', async () => {
   const content = { ...summary, markdown: await readFidelity() };
   let shown = '';
   await stage.withPage({}, async ({ page, show }) => {
@@ -79,7 +79,7 @@ test('a saved report is one file with all of the report: its look, its colours i
   });
 });
 
-test('a saved report has no accessibility violation, on a light screen, a dark one and a narrow one, and fits on it', async () => {
+test('a saved report has no accessibility violation and no overflow in light, dark and narrow windows', async () => {
   const content = { ...summary, markdown: await readFidelity() };
   await withSaved(content, async (page) => {
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -107,7 +107,7 @@ test('a saved report has no accessibility violation, on a light screen, a dark o
   });
 });
 
-test('F75 F76 F77 a saved report with every attack in it is inert and asks for nothing', async () => {
+test('F75 F76 F77 a saved report with every attack in it is inert and makes no request', async () => {
   const file = await readFile(path.join(fixtures, 'attacks.json'), 'utf8');
   const { payloads } = JSON.parse(file) as { payloads: { markdown: string }[] };
   const markdown = payloads

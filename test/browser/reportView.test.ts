@@ -8,7 +8,7 @@ const stage = reportStage();
 
 test.afterAll(() => stage.dispose());
 
-test('a report renders whole: tables, lists, code, links, images as text, Japanese', async () => {
+test('a report renders tables, lists, code, links, images as text, and Japanese', async () => {
   await stage.withPage({}, async ({ page, show, events, requests }) => {
     await show({ markdown: await readFidelity(), places });
     const texts = async (selector: string): Promise<string[]> =>
@@ -66,7 +66,7 @@ test('a report renders whole: tables, lists, code, links, images as text, Japane
   });
 });
 
-test('the summary shows title, facts and the counts by severity, in words as well as in bars', async () => {
+test('the summary shows title, facts and severity counts, both as text and as bars', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({ markdown: '# R', title: 'acme-shop <b>', facts, severities: [...severities] });
     assert.equal(await page.innerText('header h1'), 'acme-shop <b>');
@@ -104,7 +104,7 @@ test('the summary shows title, facts and the counts by severity, in words as wel
   });
 });
 
-test('places in code, in link texts, in link addresses and in plain text lead to the code by mouse and by keyboard', async () => {
+test('places in code, link texts, URLs and plain text open the code by mouse and keyboard', async () => {
   await stage.withPage({}, async ({ page, show, posted }) => {
     await show({
       markdown: `${await readFidelity()}\n\nAlso \`src/search.ts:41-44\`, src\\\\plain.ts:3-9 と入力はsrc/plain.ts#L3を参照, not \`src/search.ts:4\`, src/other.ts:1 or \`\`\` src/x:41 \`\`\`.`,
@@ -133,7 +133,7 @@ test('places in code, in link texts, in link addresses and in plain text lead to
   });
 });
 
-test('a place is recognised in the ways that reports write one', async () => {
+test('every spelling of a place in a report is recognised', async () => {
   const written = {
     'src/app.ts:12': 0,
     './src/app.ts:12': 0,
@@ -180,7 +180,7 @@ test('a place is recognised in the ways that reports write one', async () => {
   });
 });
 
-test('a text that may mean several places leads where its address says', async () => {
+test('a link text that matches several places opens the one its URL names', async () => {
   await stage.withPage({}, async ({ page, show, posted }) => {
     const labels = ['#place-0', '#place-1'];
     await show({
@@ -198,7 +198,7 @@ test('a text that may mean several places leads where its address says', async (
   });
 });
 
-test('contents and fragment links scroll to their heading and move the focus there', async () => {
+test('links to contents and fragments scroll to the heading and focus it', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({
       markdown: `${await readFidelity()}\n\n${'filler\n\n'.repeat(80)}[again](#4-repeated-heading-1) [日本](#3-日本語の見出し)`,
@@ -219,7 +219,7 @@ test('contents and fragment links scroll to their heading and move the focus the
   });
 });
 
-test('no part of a document reaches into another, and its headings stand below those of the document', async () => {
+test('documents cannot affect each other, and their headings are nested below the page heading', async () => {
   const swallowing = [
     '```',
     '<!--',
@@ -259,7 +259,7 @@ test('no part of a document reaches into another, and its headings stand below t
   });
 });
 
-test('a weakness is a link that shows where it leads', async () => {
+test('a weakness is a link that shows its URL', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({ facts: [{ label: 'CWE', value: '', cwes: [79, 89] }] });
     const link = page.getByRole('link', { name: 'CWE-89' });
@@ -272,7 +272,7 @@ test('a weakness is a link that shows where it leads', async () => {
   });
 });
 
-test('a copy button copies the whole code and says so', async () => {
+test('a copy button copies the whole code block and confirms it', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({ markdown: '```js\nconst a = "<b>";\n\n  done();\n```' });
     const button = page.getByRole('button', { name: 'Copy' });
@@ -283,7 +283,7 @@ test('a copy button copies the whole code and says so', async () => {
   });
 });
 
-test('a report of 5 MB is all there, laid out only where it is looked at, and find reaches its end', async () => {
+test('a 5 MB report is complete, lays out only what is visible, and find reaches its end', async () => {
   await stage.withPage({}, async ({ page, show, events }) => {
     const markdown = largeReport(5_000_000);
     await show({ markdown });
@@ -298,7 +298,7 @@ test('a report of 5 MB is all there, laid out only where it is looked at, and fi
   });
 });
 
-test('a page that comes back shows the report where the reader left it', async () => {
+test('a restored page shows the report at the previous scroll position', async () => {
   const markdown = largeReport(300_000);
   let state: unknown;
   const top = `document.elementFromPoint(300, 60).closest('section').textContent.slice(0, 200)`;
@@ -318,7 +318,7 @@ test('a page that comes back shows the report where the reader left it', async (
   });
 });
 
-test('a problem is announced in place of the report, and its run is kept for the next reload', async () => {
+test('a problem replaces the report and is announced, and the run is kept for the next reload', async () => {
   await stage.withPage({}, async ({ page, post, posted, state }) => {
     const text = 'The report is <b>gone</b>. Download it again.';
     await post({ type: 'problem', documentId: 'r7', text, actions: ['Download', 'Show Log'] });
@@ -330,7 +330,7 @@ test('a problem is announced in place of the report, and its run is kept for the
   });
 });
 
-test('F81 the view ignores messages that are not the host’s', async () => {
+test('F81 the view ignores messages that the host did not send', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({ markdown: 'kept' });
     for (const forged of [

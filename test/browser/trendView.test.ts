@@ -40,7 +40,7 @@ const trend: TrendContent = {
 const places = [{ index: 0, label: '' }];
 
 for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satisfies ThemeName[]) {
-  test(`axe finds no accessibility violation in the trend in the ${theme} theme, and the page is as wide as the panel`, async () => {
+  test(`axe finds no violation in the trend in the ${theme} theme, and the page does not overflow`, async () => {
     await stage.withPage({ theme }, async ({ page, show }) => {
       for (const width of [1280, 420, 320]) {
         await page.setViewportSize({ width, height: 900 });
@@ -52,7 +52,7 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
   });
 }
 
-test('a trend has a row for each run with its counts in words, a bar to scale, and a button that reviews what may be fixed', async () => {
+test('each row of the trend has a run, its counts as text, a bar to scale, and a review button', async () => {
   await stage.withPage({}, async ({ page, show, posted, events, requests }) => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await show({ title: 'Trend: acme-shop', trend, places });
@@ -84,7 +84,7 @@ test('a trend has a row for each run with its counts in words, a bar to scale, a
   });
 });
 
-test('in the system’s own colours the parts of a bar are seen', async () => {
+test('the parts of a bar stay visible with forced colours', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.emulateMedia({ forcedColors: 'active' });
     await show({ title: 'Trend: acme-shop', trend, places });

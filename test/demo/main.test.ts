@@ -34,7 +34,7 @@ async function isNamedByProcess(text: string): Promise<boolean> {
   return lines.some((line) => line.includes(text));
 }
 
-test('the demo prints an address where VS Code answers, and Ctrl+C leaves no process and no file behind', async () => {
+test('the demo prints the address of a running VS Code, and Ctrl+C leaves no process or file behind', async () => {
   const { demo, said, temporary, ended } = await startDemo([]);
   const printed = new Promise<string>((resolve) => {
     createInterface({ input: demo.stdout }).on('line', (line) => {
@@ -52,7 +52,7 @@ test('the demo prints an address where VS Code answers, and Ctrl+C leaves no pro
   await rm(temporary, { recursive: true });
 });
 
-test('where the demo fails, one sentence says why, with the step and a picture of that moment, and it exits with 1', async () => {
+test('a failing demo prints one sentence with the step and a screenshot, and exits with 1', async () => {
   const out = await mkdtemp(path.join(tmpdir(), 'pictures-'));
   const empty = path.join(out, 'nothing-installed');
   await mkdir(empty);

@@ -50,13 +50,13 @@ async function exportTo(stage: Stage, title: string, ending: string, form = 'SAR
   return readFile(saved(stage, ending), 'utf8');
 }
 
-test('without findings there is nothing to export, and it says so', async ({ workbench }) => {
+test('exporting without findings says that there is nothing to export', async ({ workbench }) => {
   await workbench.runCommand('Whitebox: Export as SARIF…');
   await workbench.notification('There are no findings to export yet.');
   await workbench.dismissNotifications();
 });
 
-test('a finished run is saved as SARIF, table and bundle', async ({ service, stage, workbench }) => {
+test('a finished run is exported as SARIF, CSV and bundle', async ({ service, stage, workbench }) => {
   await startAssessment(stage);
   await service.finishRun(service.runs()[0]!.id);
   await workbench.runCommand('Whitebox: Check Run Status Now');
@@ -73,7 +73,7 @@ test('a finished run is saved as SARIF, table and bundle', async ({ service, sta
     assert.ok(![bundle, csv, JSON.stringify(log)].some((text) => text.includes(secret)));
 });
 
-test('F151 a finished run is saved in the form that GitHub’s code scanning accepts', async ({
+test('F151 a finished run is exported in a form that GitHub code scanning accepts', async ({
   stage,
   workbench,
 }) => {
@@ -93,7 +93,7 @@ test('F151 a finished run is saved in the form that GitHub’s code scanning acc
 });
 
 for (const ending of ['zip', 'sarif'] as const) {
-  test(`what was saved as ${ending} is taken in as a run of its own, shown in tree and Problems`, async ({
+  test(`an exported ${ending} is imported as a separate run, shown in tree and Problems`, async ({
     stage,
     workbench,
   }) => {
@@ -113,7 +113,7 @@ for (const ending of ['zip', 'sarif'] as const) {
   });
 }
 
-test('a table that was saved is not taken in, and what to save instead is named', async ({
+test('importing a CSV file is refused with the formats that can be imported', async ({
   stage,
   workbench,
 }) => {
@@ -123,7 +123,11 @@ test('a table that was saved is not taken in, and what to save instead is named'
   assert.equal((await workbench.problems()).length, 12);
 });
 
-test('what is no findings file changes nothing, and it says why', async ({ service, stage, workbench }) => {
+test('importing a file without findings changes nothing and says why', async ({
+  service,
+  stage,
+  workbench,
+}) => {
   const file = path.join(path.dirname(stage.folder), 'notes.json');
   await writeFile(file, '{"name":"notes"}');
   const before = service.requests.length;
@@ -134,7 +138,7 @@ test('what is no findings file changes nothing, and it says why', async ({ servi
   assert.equal(service.requests.length, before);
 });
 
-test('decisions in a bundle count here only when they are taken over', async ({ stage, workbench }) => {
+test('decisions in an imported bundle count only after they are taken over', async ({ stage, workbench }) => {
   const { run, files } = await readBundle(await readFile(saved(stage, 'zip')));
   const decided = { index: 0, state: 'falsePositive', note: 'decided elsewhere', at: 1 };
   const contents = [...files].map(([name, content]) => ({
@@ -166,7 +170,7 @@ test('decisions in a bundle count here only when they are taken over', async ({ 
   }
 });
 
-test('findings with paths of another machine get their places when their folder is named, and lose them again', async ({
+test('findings with paths of another machine are placed after mapping a folder, and unplaced after undoing it', async ({
   stage,
   workbench,
 }) => {

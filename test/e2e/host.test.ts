@@ -12,7 +12,7 @@ import { eventually } from '../host/workbench/eventually.ts';
 import { scroll, visitRows } from '../host/workbench/lists.ts';
 import type { PageElement } from '../host/workbench/pageElement.ts';
 
-test('package.json admits exactly the VS Code versions from the oldest tested one on', async () => {
+test('package.json accepts exactly the VS Code versions from the oldest tested one', async () => {
   const manifest = JSON.parse(
     await readFile(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),
   ) as {
@@ -22,7 +22,7 @@ test('package.json admits exactly the VS Code versions from the oldest tested on
   assert.equal(manifest.engines.vscode, `^${major}.${minor}.0`);
 });
 
-test('a page reaches nothing outside this machine, and what it asked for is recorded', async () => {
+test('a page cannot reach the network, and its attempts are recorded', async () => {
   const profileDir = await mkdtemp(path.join(tmpdir(), 'host-test-'));
   const browser = await launchBrowser({ profileDir });
   const page = await browser.newPage();
@@ -92,7 +92,7 @@ test.describe('the test host', () => {
     await workbench.trustWorkspace();
   });
 
-  test('an input box is read, refuses, and takes an answer; a notification follows and has buttons', async () => {
+  test('an input box shows its prompt, rejects and accepts input; a notification shows buttons', async () => {
     await workbench.runCommand('Smoke: Greet');
     const asked = await workbench.currentQuickInput();
     assert.equal(asked.title, 'Greeting');
@@ -117,7 +117,7 @@ test.describe('the test host', () => {
     assert.deepEqual(await workbench.notifications(), []);
   });
 
-  test('a quick pick is read, and several items of it are picked', async () => {
+  test('a quick pick lists items and accepts several of them', async () => {
     await workbench.runCommand('Smoke: Choose Fruits');
     const shown = await workbench.currentQuickInput();
     assert.deepEqual(shown.items, [
@@ -171,7 +171,7 @@ test.describe('the test host', () => {
     assert.deepEqual(editor, { title: 'a.ts', isDirty: false, line: 3, column: 10 });
   });
 
-  test('a list longer than its view is visited from the top down, and a row that is half out of it is brought into it to be clicked', async () => {
+  test('a list longer than its view is read from the top, and a partly hidden row is scrolled into view before a click', async () => {
     const { page } = workbench;
     await workbench.openView('Smoke Container');
     const list = page.locator('.pane-body [role="tree"]').first();
@@ -238,14 +238,14 @@ test.describe('the test host', () => {
     await workbench.dismissQuickInput();
   });
 
-  test('a file that appears on disk is seen by a file watcher', async () => {
+  test('a file watcher sees a file that is created on disk', async () => {
     await workbench.runCommand('Smoke: Watch File');
     await workbench.notification('Watching');
     await writeFile(path.join(folder, 'watched.txt'), '');
     await workbench.notification('watched.txt appeared');
   });
 
-  test('secrets and trust survive the window; the display language is Japanese when asked for', async () => {
+  test('secrets and trust survive closing the window, and the display language can be Japanese', async () => {
     await workbench.runCommand('Smoke: Store Secret');
     await workbench.notification('Secret before: undefined');
     await browser.dispose();
@@ -260,7 +260,7 @@ test.describe('the test host', () => {
     await workbench.screenshot(`host-japanese.png`);
   });
 
-  test('nothing outside this machine was asked for', () => {
+  test('no page requested anything outside this machine', () => {
     assert.deepEqual(browser.blockedRequests, []);
   });
 });

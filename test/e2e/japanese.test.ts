@@ -20,7 +20,7 @@ test.beforeAll(({ stage }) => {
   ]);
 });
 
-test('the hover, the quick fix and the details speak Japanese', async ({ workbench }) => {
+test('hover, quick fix and details are in Japanese', async ({ workbench }) => {
   await workbench.runCommand('Whitebox: 次の指摘事項へ移動');
   await eventually(workbench.editor, ({ title, line }) => title === 'orders.js' && line === 5);
   await workbench.hoverText('SELECT * FROM orders WHERE customer_id', '推奨される対策');
@@ -32,10 +32,7 @@ test('the hover, the quick fix and the details speak Japanese', async ({ workben
   await workbench.screenshot('code-5-japanese.png');
 });
 
-test('the question, the notice, the problems and the report are Japanese, and so is the run', async ({
-  service,
-  workbench,
-}) => {
+test('question, notification, problems, report and run are in Japanese', async ({ service, workbench }) => {
   await workbench.runCommand('Whitebox: 診断を開始…');
   const dialog = await workbench.dialogText();
   assert.match(dialog.message, /shop の 14 ファイルを診断のためにアップロードしますか/);

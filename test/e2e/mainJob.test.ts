@@ -9,7 +9,7 @@ import { ignoredSecret, startAssessment } from './stage.ts';
 test.describe.configure({ mode: 'serial' });
 test.use({ stageOptions: { service: { runDurationMs: 3_600_000 } } });
 
-test('the whole job as the demo plays it, from the sign-in to the report', async ({ service, stage }) => {
+test('the demo plays the whole job from sign-in to report', async ({ service, stage }) => {
   await playJob(stage, {
     step: () => undefined,
     picture: (name) => stage.workbench().screenshot(`main-${name}.png`),
@@ -47,7 +47,7 @@ test('the uploaded source was deleted from the service, and the run says so', as
   );
 });
 
-test('a finding in the tree leads to its line', async ({ workbench }) => {
+test('clicking a finding in the tree opens its line', async ({ workbench }) => {
   await workbench.expandAll('Findings');
   const rows = await workbench.treeRows('Findings');
   assert.deepEqual(
@@ -64,7 +64,7 @@ test('a finding in the tree leads to its line', async ({ workbench }) => {
   await eventually(workbench.editor, (editor) => editor.title === 'passwords.js' && editor.line === 7);
 });
 
-test('the report leads to the code, and is still there after a reload', async ({ workbench }) => {
+test('the report links to the code and is restored after a reload', async ({ workbench }) => {
   const report = await workbench.webviewFrame('Report: shop');
   await report.getByRole('heading', { name: 'Whitebox Assessment Report' }).waitFor();
   await workbench.screenshot('main-6-report.png');
@@ -81,7 +81,7 @@ test('the report leads to the code, and is still there after a reload', async ({
   );
 });
 
-test('declining the upload sends nothing and leaves nothing', async ({ service, workbench }) => {
+test('declining the upload sends and stores nothing', async ({ service, workbench }) => {
   const before = service.requests.length;
   await workbench.runCommand('Whitebox: Start Assessment…');
   const dialog = await workbench.dialogText();
@@ -93,7 +93,7 @@ test('declining the upload sends nothing and leaves nothing', async ({ service, 
   assert.equal(service.requests.length, before);
 });
 
-test('starting again says that the same files were sent before', async ({ stage, workbench }) => {
+test('a second start says that the same files were sent before', async ({ stage, workbench }) => {
   await workbench.runCommand('Whitebox: Start Assessment…');
   assert.match((await workbench.dialogText()).detail, /These are exactly the files that were sent/);
   await workbench.dialogButton('Cancel');
@@ -103,7 +103,7 @@ test('starting again says that the same files were sent before', async ({ stage,
   await workbench.dialogButton('Cancel');
 });
 
-test('a run goes on while VS Code is closed, and its findings are there afterwards, with one notice', async ({
+test('a run continues while VS Code is closed; its findings and one notification appear afterwards', async ({
   service,
   stage,
 }) => {
@@ -128,7 +128,7 @@ test('a run goes on while VS Code is closed, and its findings are there afterwar
   await eventually(workbench.editor, (editor) => editor.title === last.file && editor.line === last.line);
 });
 
-test('F63 a run that is started in one window shows in another, which nobody has touched, and its end is told in one of them only', async ({
+test('F63 a run started in one window appears in an idle second window, and only one of them announces its end', async ({
   service,
   stage,
 }) => {

@@ -21,7 +21,7 @@ test.use({
 
 const folders = { folders: [{ path: 'shop' }, { path: 'tool' }] };
 
-test('F92 a person chooses the folders, each is listed and becomes an archive of its own, and findings lead to the right one', async ({
+test('F92 the user chooses folders, each becomes a separate archive, and findings open the right folder', async ({
   service,
   stage,
   workbench,

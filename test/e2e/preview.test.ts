@@ -19,7 +19,7 @@ const rows = async (workbench: Workbench): Promise<readonly TreeRowReading[]> =>
 const labels = async (workbench: Workbench): Promise<string[]> =>
   (await rows(workbench)).map(({ label }) => label);
 
-test('the preview lists every file with its size, and what is left out with the rule that does it', async ({
+test('the preview lists files with sizes, and excluded files with the rule that excludes them', async ({
   service,
   workbench,
 }) => {
@@ -41,7 +41,7 @@ test('the preview lists every file with its size, and what is left out with the 
   assert.equal(service.requests.length, 0);
 });
 
-test('a person leaves a file out, and brings it back', async ({ workbench }) => {
+test('the user excludes a file and includes it again', async ({ workbench }) => {
   await workbench.treeRowCheckbox('Upload Preview', 'package.json');
   await eventually(
     () => labels(workbench),
@@ -58,7 +58,7 @@ test('a person leaves a file out, and brings it back', async ({ workbench }) => 
   );
 });
 
-test('F5 only a person sends a file that ignore files leave out, by name; a rule in the repository cannot', async ({
+test('F5 the user can include an ignored file by name; a rule in the repository cannot', async ({
   stage,
   workbench,
 }) => {
@@ -81,7 +81,7 @@ test('F5 only a person sends a file that ignore files leave out, by name; a rule
   await workbench.screenshot('preview-2-chosen.png');
 });
 
-test('Exclude from Upload writes .whiteboxignore, and can be undone', async ({ stage, workbench }) => {
+test('Exclude from Upload writes .whiteboxignore and can be undone', async ({ stage, workbench }) => {
   const file = path.join(stage.folder, '.whiteboxignore');
   await workbench.treeRowMenu('Upload Preview', 'README.md', 'Exclude from Upload');
   await workbench.notification('README.md was added to .whiteboxignore and is excluded');
@@ -93,7 +93,7 @@ test('Exclude from Upload writes .whiteboxignore, and can be undone', async ({ s
   );
 });
 
-test('the archive is saved to disk as it would be sent', async ({ stage, workbench }) => {
+test('the saved archive equals the one that would be sent', async ({ stage, workbench }) => {
   const file = path.join(path.dirname(stage.folder), 'shop.tar.gz');
   await workbench.viewAction('Upload Preview', 'Save Upload Archive to Disk…');
   await workbench.saveAs(file);
@@ -109,7 +109,7 @@ test('the archive is saved to disk as it would be sent', async ({ stage, workben
   await workbench.dismissNotifications();
 });
 
-test('F30 what looks like a secret is asked about, masked, and stays here by default', async ({
+test('F30 suspected secrets are listed masked, and excluded by default', async ({
   service,
   stage,
   workbench,
@@ -134,7 +134,7 @@ test('F30 what looks like a secret is asked about, masked, and stays here by def
   assert.equal(service.requests.length, 0);
 });
 
-test('a decision about a secret is remembered for its content, and what changed since the preview is told', async ({
+test('a decision about a secret is remembered by content, and changes since the preview are listed', async ({
   service,
   stage,
   workbench,

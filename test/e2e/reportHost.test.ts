@@ -29,7 +29,7 @@ const save = async (stage: Stage, how: string, ending: string): Promise<string> 
   return readFile(file, 'utf8');
 };
 
-test('a report says what is new since the run before', async ({ workbench }) => {
+test('a report lists what is new since the previous run', async ({ workbench }) => {
   await workbench.runCommand('Whitebox: Open Report');
   const report = await workbench.webviewFrame('Report: shop');
   const changes = report.getByRole('table', { name: /^Since the run of / }).getByRole('row');
@@ -43,14 +43,11 @@ test('a report says what is new since the run before', async ({ workbench }) => 
   );
 });
 
-test('a report is saved as the Markdown that came from the service', async ({ stage }) => {
+test('a report is saved as the Markdown that the service sent', async ({ stage }) => {
   assert.match(await save(stage, 'Markdown', 'md'), /^# Whitebox Assessment Report\n/);
 });
 
-test('a report is saved as one inert HTML file, from the view that opens for it', async ({
-  stage,
-  workbench,
-}) => {
+test('a report is saved as one inert HTML file from its view', async ({ stage, workbench }) => {
   const html = await save(stage, 'HTML', 'html');
   assert.match(html, /default-src 'none'; style-src 'sha256-/);
   assert.match(html, /<title>Report: shop<\/title>/);
@@ -60,9 +57,7 @@ test('a report is saved as one inert HTML file, from the view that opens for it'
   assert.equal((await workbench.editor()).title, 'Report: shop');
 });
 
-test('a browser on another machine cannot open the file to print, and saving it is offered', async ({
-  workbench,
-}) => {
+test('a remote browser cannot open the file for printing, so saving is offered', async ({ workbench }) => {
   await workbench.page.locator('.editor-actions [aria-label^="Save Report"]').click();
   await workbench.pick('Open in Browser to Print');
   const { buttons } = await workbench.notification(
@@ -72,7 +67,7 @@ test('a browser on another machine cannot open the file to print, and saving it 
   await workbench.dismissNotifications();
 });
 
-test('find reaches what is not laid out yet', async ({ workbench }) => {
+test('find reaches text that is not laid out yet', async ({ workbench }) => {
   const report = await workbench.webviewFrame('Report: shop');
   await report.getByRole('heading', { name: 'Whitebox Assessment Report' }).click();
   await workbench.page.keyboard.press('Control+f');

@@ -12,7 +12,7 @@ test.use({
   },
 });
 
-test('F84 a folder that is not trusted can be looked at only', async ({ service, workbench }) => {
+test('F84 an untrusted folder is read-only', async ({ service, workbench }) => {
   await workbench.restrictedMode();
   await workbench.openView('Whitebox Assessment');
   await eventually(
@@ -24,7 +24,7 @@ test('F84 a folder that is not trusted can be looked at only', async ({ service,
   assert.deepEqual(service.requests, []);
 });
 
-test('in Restricted Mode findings are taken in and shown; nothing is sent', async ({
+test('in Restricted Mode findings can be imported and viewed; nothing is sent', async ({
   service,
   stage,
   workbench,
@@ -40,7 +40,7 @@ test('in Restricted Mode findings are taken in and shown; nothing is sent', asyn
   assert.deepEqual(service.requests, []);
 });
 
-test('who has a token command is signed in as soon as the workspace is trusted, in the same window', async ({
+test('a user with a token command is signed in as soon as the workspace is trusted, without a reload', async ({
   workbench,
 }) => {
   await workbench.trustWorkspace();

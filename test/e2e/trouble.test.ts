@@ -15,7 +15,7 @@ test.use({
   },
 });
 
-test('starting without being signed in asks for the sign-in first', async ({ service, workbench }) => {
+test('starting while signed out asks for sign-in first', async ({ service, workbench }) => {
   await workbench.trustWorkspace();
   await workbench.openView('Whitebox Assessment');
   await eventually(
@@ -35,7 +35,7 @@ test('starting without being signed in asks for the sign-in first', async ({ ser
   assert.equal(service.requests.length, 0);
 });
 
-test('the sign-in says where to get what it asks for, and goes back to an earlier question', async ({
+test('sign-in says where to find each value and can go back to an earlier question', async ({
   service,
   workbench,
 }) => {
@@ -61,14 +61,14 @@ test('the sign-in says where to get what it asks for, and goes back to an earlie
   await workbench.dismissQuickInput();
 });
 
-test('a service that cannot be reached is named', async ({ service, workbench }) => {
+test('an unreachable service is named in the error', async ({ service, workbench }) => {
   const free = await freeAddress();
   await signIn(workbench, { ...service, baseUrl: free });
   await workbench.notification(/Sign-in failed: http:\/\/127\.0\.0\.1:\d+ can’t be reached \(ECONNREFUSED\)/);
   await workbench.dismissNotifications();
 });
 
-test('a page in place of the API is recognised', async ({ service, workbench }) => {
+test('an HTML page instead of the API is recognised', async ({ service, workbench }) => {
   const remove = service.addFault({
     match: { path: '/get-upload-url' },
     before: {
@@ -84,7 +84,7 @@ test('a page in place of the API is recognised', async ({ service, workbench }) 
   remove();
 });
 
-test('a wrong token is refused, and the sign-in goes on where it was', async ({ service, workbench }) => {
+test('a rejected token keeps the sign-in at the token question', async ({ service, workbench }) => {
   await signIn(workbench, service, 'wrong-token');
   await workbench.notification('Sign-in failed: The access token for http://127.0.0.1');
   await workbench.notificationButton('Sign-in failed', 'Try Again');
@@ -104,7 +104,7 @@ test('a wrong token is refused, and the sign-in goes on where it was', async ({ 
   );
 });
 
-test('F31 a folder with nothing to send is refused before any call', async ({
+test('F31 a folder without files to send is refused before any call', async ({
   service,
   stage,
   workbench,
@@ -120,7 +120,7 @@ test('F31 a folder with nothing to send is refused before any call', async ({
   assert.equal(service.requests.length, before);
 });
 
-test('an archive over the limit is refused before any call, and the limit can be opened', async ({
+test('an archive over the limit is refused before any call, with a link to the limit', async ({
   service,
   stage,
   workbench,
@@ -136,13 +136,13 @@ test('an archive over the limit is refused before any call, and the limit can be
   assert.equal(service.requests.length, before);
 });
 
-test('a wrong organization is refused at the sign-in', async ({ service, workbench }) => {
+test('a wrong organization is rejected at sign-in', async ({ service, workbench }) => {
   await signIn(workbench, { ...service, organizationId: 'somebody-else' });
   await workbench.notification(/Sign-in failed: .*organization/);
   await workbench.dismissNotifications();
 });
 
-test('a lost answer to the start is not sent again; the run ID that a person finds goes on with it', async ({
+test('a start without an answer is not sent again, and continues with a run ID entered by the user', async ({
   service,
   workbench,
 }) => {
@@ -166,7 +166,7 @@ test('a lost answer to the start is not sent again; the run ID that a person fin
   );
 });
 
-test('a run is cancelled after a question, and stays "cancelling" until the service says that it has ended', async ({
+test('a cancelled run stays “cancelling” until the service confirms its end', async ({
   service,
   workbench,
 }) => {
@@ -188,7 +188,7 @@ test('a run is cancelled after a question, and stays "cancelling" until the serv
   await workbench.dismissNotifications();
 });
 
-test('a findings file that is no list is kept and named; the report still opens', async ({
+test('a findings file without a list is kept and named in the error; the report still opens', async ({
   service,
   stage,
   workbench,
@@ -209,7 +209,7 @@ test('a findings file that is no list is kept and named; the report still opens'
   await workbench.dismissNotifications();
 });
 
-test('a run that was started elsewhere is tracked by its ID', async ({ workbench }) => {
+test('a run started elsewhere is tracked by its ID', async ({ workbench }) => {
   await workbench.runCommand('Whitebox: Track Existing Run by ID…');
   await workbench.answer('no-such-run');
   await workbench.pick('Whitebox assessment');
@@ -217,7 +217,7 @@ test('a run that was started elsewhere is tracked by its ID', async ({ workbench
   await workbench.dismissNotifications();
 });
 
-test('a token that stops working in mid-run pauses the run until a new sign-in', async ({
+test('a token rejected during a run pauses the run until a new sign-in', async ({
   service,
   stage,
   workbench,

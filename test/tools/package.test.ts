@@ -11,7 +11,7 @@ import { checkVsix } from './release.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-test('the VSIX is the same to the byte from another folder, whatever the times and rights of its files', async () => {
+test('the VSIX is identical to the byte from another folder, whatever the timestamps and modes of its files', async () => {
   const scratch = await mkdtemp(path.join(tmpdir(), 'package-test-'));
   const copy = path.join(scratch, 'copy');
   for (const file of [...(await packedFiles()), '.vscodeignore']) {
@@ -46,7 +46,7 @@ async function readManifest(): Promise<Manifest> {
   return JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Manifest;
 }
 
-test('the VSIX holds what runs, what is read, the pictures of the walkthrough, and nothing else', async () => {
+test('the VSIX contains exactly the runtime files, the documentation and the pictures of the walkthrough', async () => {
   const { contributes } = await readManifest();
   const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
   const pictures = new Set(steps.flatMap(({ media }) => Object.values(media.image)));
@@ -77,7 +77,7 @@ test('the VSIX holds what runs, what is read, the pictures of the walkthrough, a
   ]);
 });
 
-test('README has its pictures where an address for them is given, and elsewhere points to the walkthrough', async () => {
+test('README links its pictures if they have a base URL, and otherwise points to the walkthrough', async () => {
   const scratch = await mkdtemp(path.join(tmpdir(), 'package-test-'));
   const manifest = await readManifest();
   const images = 'https://example.com/pictures';
@@ -90,7 +90,7 @@ test('README has its pictures where an address for them is given, and elsewhere 
   await rm(scratch, { recursive: true, force: true });
 });
 
-test('every package that a bundle contains is named with its licence', async () => {
+test('every package in a bundle is listed with its licence', async () => {
   const notices = await readFile(path.join(root, 'dist/ThirdPartyNotices.txt'), 'utf8');
   const inOthers = [
     '@textlint/regexp-string-matcher',
@@ -132,7 +132,7 @@ const loading = `
   console.log(JSON.stringify(changed.map(([slot]) => String(slot))));
 `;
 
-test('F88 what the extension loads leaves the dispatchers that all extensions share as they were', async () => {
+test('F88 loading the extension leaves the shared HTTP dispatchers unchanged', async () => {
   const run = promisify(execFile);
   const changed = async (script: string): Promise<unknown> =>
     JSON.parse((await run(process.execPath, ['-e', script], { cwd: root })).stdout);

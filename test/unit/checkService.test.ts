@@ -19,7 +19,7 @@ function check(...args: readonly string[]): Promise<{ status: unknown; stdout: s
 }
 
 describe('check-service', () => {
-  test('finds no difference to a service that is written from the API reference', async (t) => {
+  test('finds no difference to a service written from the API reference', async (t) => {
     const { service } = await callService(t);
     const { status, stdout } = await check(service.baseUrl);
     assert.match(
@@ -30,7 +30,7 @@ describe('check-service', () => {
     assert.equal(status, 0);
   });
 
-  test('says which operation a service lacks, and exits with 1', async (t) => {
+  test('names a missing operation and exits with 1', async (t) => {
     const server = createServer((request, response) => {
       const isApi = request.url?.endsWith('openapi.json') === true;
       response.end(JSON.stringify(isApi ? { openapi: '3.1.0', paths: {} } : { type: 'array' }));
@@ -47,7 +47,7 @@ describe('check-service', () => {
     assert.equal(status, 1);
   });
 
-  test('says so when there is no address, or nobody answers there', async () => {
+  test('says so if the address is missing or nobody answers', async () => {
     assert.deepEqual((await check()).status, 2);
     const { status, stderr } = await check('http://127.0.0.1:9/v1');
     assert.match(stderr, /cannot be reached/);
@@ -55,7 +55,7 @@ describe('check-service', () => {
   });
 });
 
-describe('what does not fit', () => {
+describe('differences', () => {
   const object = (properties: Record<string, Schema>, required = Object.keys(properties)): Schema => ({
     type: 'object',
     properties,
@@ -86,7 +86,7 @@ describe('what does not fit', () => {
     ['request', text, { $ref: '#/definitions/short' }, ['body: we may send more than maxLength 1']],
     ['request', object({}), { allOf: [object({}), { required: ['b'] }] }, ['body.b: they need it, it may be missing']],
   ];
-  test('is named with its place and its direction', () => {
+  test('are listed with place and direction', () => {
     const resolve = (): Schema => ({ type: 'string', maxLength: 1 });
     for (const [direction, ours, theirs, expected] of cases)
       assert.deepEqual(
@@ -96,7 +96,7 @@ describe('what does not fit', () => {
       );
   });
 
-  test('a findings property that nothing reads, and a severity that is no word of ours', () => {
+  test('include a findings property that nothing reads and an unknown severity', () => {
     const finding = object({
       title: text,
       severity: { enum: ['high', 'catastrophic'] },

@@ -46,7 +46,7 @@ const message = (workbench: Workbench, start: string): Promise<string> =>
     (text) => text.startsWith(start),
   );
 
-test('the features of a run are shown from its row, as plain text with checkboxes', async ({ workbench }) => {
+test('the row of a run opens its features as plain text with checkboxes', async ({ workbench }) => {
   await workbench.openView('Whitebox Assessment');
   await eventually(
     () => workbench.treeRows('Runs'),
@@ -69,9 +69,7 @@ test('the features of a run are shown from its row, as plain text with checkboxe
   );
 });
 
-test('pairs are chosen with the keyboard, by perspective, and with a priority, and are so after a reload', async ({
-  workbench,
-}) => {
+test('pairs chosen by keyboard, perspective and priority survive a reload', async ({ workbench }) => {
   const { keyboard } = workbench.page;
   await workbench.treeRowClick('Features', 'Log in');
   await keyboard.press('Space');
@@ -112,7 +110,10 @@ test('pairs are chosen with the keyboard, by perspective, and with a priority, a
   );
 });
 
-test('F136 with no pair chosen nothing is asked and nothing is sent', async ({ service, workbench }) => {
+test('F136 without a chosen pair, no question is asked and nothing is sent', async ({
+  service,
+  workbench,
+}) => {
   await workbench.viewAction('Features', 'Choose Pairs…');
   await workbench.pick('No Pairs');
   await message(workbench, '0 of 33 pairs chosen.');
@@ -125,7 +126,7 @@ test('F136 with no pair chosen nothing is asked and nothing is sent', async ({ s
   await message(workbench, '33 of 33 pairs chosen.');
 });
 
-test('a filter that no feature passes says so, and the view is closed', async ({ workbench }) => {
+test('a filter without matches says so, and the view can be closed', async ({ workbench }) => {
   await workbench.viewAction('Features', 'Filter Features…');
   await workbench.answer('nothing has this');
   await message(workbench, 'No features match the filter.');

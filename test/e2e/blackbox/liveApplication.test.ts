@@ -7,10 +7,7 @@ import { signedIn } from '../stage.ts';
 test.describe.configure({ mode: 'serial' });
 test.use({ stageOptions: { application: true, service: { runDurationMs: 0 }, settings: signedIn } });
 
-test('a live application is crawled, its features are chosen from and assessed, as the demo plays it', async ({
-  service,
-  stage,
-}) => {
+test('the demo crawls a live application, chooses features and assesses them', async ({ service, stage }) => {
   await stage.openWindow();
   await playBlackbox(stage, {
     step: () => undefined,
@@ -32,14 +29,16 @@ test('a live application is crawled, its features are chosen from and assessed, 
   );
 });
 
-test('F138 its findings are in the Findings view, and none in Problems', async ({ workbench }) => {
+test('F138 findings of a live application appear in the Findings view and not in Problems', async ({
+  workbench,
+}) => {
   await workbench.expandAll('Findings');
   const rows = await workbench.treeRows('Findings');
   assert.ok(rows.some(({ label }) => /SQL|XSS|script/i.test(label)));
   assert.deepEqual(await eventually(workbench.problems, () => true), []);
 });
 
-test('F143 an assessment of chosen pairs that reached its limit is continued with these pairs, and the confirmation names them', async ({
+test('F143 continuing an assessment of chosen pairs after its limit keeps these pairs, and the question names them', async ({
   service,
   workbench,
 }) => {

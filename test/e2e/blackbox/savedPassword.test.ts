@@ -49,9 +49,7 @@ async function endRun({ service, workbench }: Stage): Promise<void> {
   await workbench().dismissNotifications();
 }
 
-test('a crawl is asked about in a question that fits the window and says where the service logs in', async ({
-  stage,
-}) => {
+test('the question before a crawl fits the window and says where the service logs in', async ({ stage }) => {
   await tellWhereToLogIn(stage, '/login');
   const workbench = await stage.openWindow();
   await workbench.runCommand('Whitebox: Start Crawl…');
@@ -63,7 +61,7 @@ test('a crawl is asked about in a question that fits the window and says where t
   await endRun(stage);
 });
 
-test('F144 a change late in the login instructions is shown before a saved password can go along, and Enter sends nothing', async ({
+test('F144 the question shows a change late in the instructions before a saved password is used; Enter sends nothing', async ({
   stage,
   workbench,
 }) => {
@@ -92,7 +90,7 @@ test('F144 a change late in the login instructions is shown before a saved passw
   assert.equal(dispatches(stage), sent + 1);
 });
 
-test('a continuation is asked about in a question that fits the window', async ({ stage, workbench }) => {
+test('the question before a continuation fits the window', async ({ stage, workbench }) => {
   await workbench.runCommand('Whitebox: Assess Chosen Pairs…');
   await workbench.answer('50', 'Credits for testing');
   await workbench.answer('20', 'Credits for crawling');

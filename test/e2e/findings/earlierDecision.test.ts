@@ -8,7 +8,7 @@ import { test } from '../fixtures.ts';
 
 test.use({ stageOptions: { settings: () => ({ 'security.workspace.trust.enabled': false }) } });
 
-test('F148 “False positive” at line 3 does not hide the same title at line 12 of the next run, and holds at line 3', async ({
+test('F148 “False positive” at line 3 does not hide the same title at line 12 of the next run', async ({
   stage,
 }) => {
   const file = 'src/logins.js';

@@ -50,7 +50,7 @@ test.use({ stageOptions: { settings: trusting } });
 
 test.beforeAll(({ stage }) => store(stage, 'first', findings));
 
-test('the next finding is gone to, and the status bar says which it is', async ({ workbench }) => {
+test('Next Finding moves to the next finding, and the status bar names it', async ({ workbench }) => {
   await workbench.openView('Whitebox Assessment');
   await workbench.treeRows('Findings');
   await workbench.runCommand('Whitebox: Go to Next Finding');
@@ -58,7 +58,7 @@ test('the next finding is gone to, and the status bar says which it is', async (
   await workbench.statusBarItem('Finding 1 of 2: SQL injection').waitFor();
 });
 
-test('F80 the hover says what to do about it, and nothing in it is alive', async ({ workbench }) => {
+test('F80 the hover shows the recommendation, and nothing in it is active', async ({ workbench }) => {
   const text = await workbench.hoverText('SELECT * FROM orders WHERE customer_id', 'Recommendation');
   assert.match(text, /Use placeholders and pass the values separately/);
   assert.match(text, /SELECT \* FROM orders WHERE customer = \?/);
@@ -67,7 +67,7 @@ test('F80 the hover says what to do about it, and nothing in it is alive', async
   await workbench.page.keyboard.press('Escape');
 });
 
-test('a quick fix opens the details beside the code, and they lead back to it', async ({ workbench }) => {
+test('a quick fix opens the details beside the code, and the details link back', async ({ workbench }) => {
   const fixes = await workbench.quickFixes();
   assert.ok(fixes.includes('Show Details: SQL injection through a composed statement'), fixes.join());
   await workbench.screenshot('code-2-quick-fix.png');
@@ -89,7 +89,7 @@ test('a quick fix opens the details beside the code, and they lead back to it', 
   assert.deepEqual(await workbench.editorTitles(), ['server.js', title]);
 });
 
-test('the details are readable in light, dark and high contrast', async ({ stage, workbench }) => {
+test('the details are readable in light, dark and high contrast themes', async ({ stage, workbench }) => {
   for (const [theme, name] of [
     ['Default Light Modern', 'light'],
     ['Default Dark Modern', 'dark'],
@@ -103,7 +103,7 @@ test('the details are readable in light, dark and high contrast', async ({ stage
   }
 });
 
-test('the code of a problem leads to its details', async ({ workbench }) => {
+test('the code link of a problem opens its details', async ({ workbench }) => {
   await workbench.openProblemCode('Weak hash function');
   const details = await workbench.webviewFrame('Weak hash function');
   await details.getByText('Argon2id').waitFor();
@@ -113,16 +113,14 @@ test('the code of a problem leads to its details', async ({ workbench }) => {
   );
 });
 
-test('the details are still there after a reload', async ({ workbench }) => {
+test('the details are restored after a reload', async ({ workbench }) => {
   await workbench.stateKept(/documentId\W+first:1\b/);
   await workbench.reload();
   const details = await workbench.webviewFrame('Weak hash function');
   await details.getByText('Argon2id').waitFor();
 });
 
-test('more findings in one file than Problems can show are counted in the Findings view', async ({
-  stage,
-}) => {
+test('the Findings view counts the findings that Problems cannot show for one file', async ({ stage }) => {
   await stage.closeWindows();
   const count = 1_100;
   await writeFile(path.join(stage.folder, 'src/crowded.js'), 'line\n'.repeat(count));

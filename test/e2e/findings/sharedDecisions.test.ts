@@ -101,7 +101,7 @@ const untilRows = (workbench: Workbench, expected: string): Promise<string> =>
     (rows) => rows === expected,
   );
 
-test('F147 a decision and settings that came with a clone hide nothing, and the review names the finding that the decision is about', async ({
+test('F147 decisions and settings in a clone hide nothing, and the review names the finding of each decision', async ({
   workbench,
 }) => {
   await workbench.openView('Whitebox Assessment');
@@ -129,7 +129,7 @@ test('F147 a decision and settings that came with a clone hide nothing, and the 
   await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
 });
 
-test('F147 what is accepted hides its finding, and what is taken back opens it again at once', async ({
+test('F147 accepting a decision hides its finding at once, and revoking it shows the finding again', async ({
   workbench,
 }) => {
   await workbench.runCommand('Whitebox: Review Shared Decisions…');
@@ -142,7 +142,7 @@ test('F147 what is accepted hides its finding, and what is taken back opens it a
   await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
 });
 
-test('F147 later decisions of the same remote count when they arrive, which is said, until that is taken back', async ({
+test('F147 later decisions of an accepted remote count on arrival, with a notice, until that is revoked', async ({
   stage,
   workbench,
 }) => {

@@ -22,7 +22,7 @@ const untilHeadings = (workbench: Workbench, ...expected: string[]): Promise<str
 const findings = (rows: readonly TreeRowReading[]): string[] =>
   rows.filter(({ level }) => level === 3).map(({ label }) => label);
 
-test('says that an assessment is running, and shows what it has found when it has ended', async ({
+test('the Findings view shows a running assessment, and its findings after the end', async ({
   service,
   stage,
   workbench,
@@ -56,7 +56,7 @@ test('says that an assessment is running, and shows what it has found when it ha
   assert.equal(file?.ariaLabel, 'src/passwords.js, 1 finding');
 });
 
-test('is filtered by severity and text together, says so, and keeps that over a reload', async ({
+test('a filter by severity and text is described in the view and survives a reload', async ({
   workbench,
 }) => {
   await workbench.viewAction('Findings', 'Filter…');
@@ -80,7 +80,7 @@ test('is filtered by severity and text together, says so, and keeps that over a 
   await untilHeadings(workbench, 'Critical 1');
 });
 
-test('leads out of filters that nothing passes', async ({ workbench }) => {
+test('the view offers to clear a filter without matches', async ({ workbench }) => {
   await workbench.runCommand('Whitebox: Filter…');
   await workbench.pick('Text');
   await workbench.answer('nothing is called like this');
@@ -93,7 +93,7 @@ test('leads out of filters that nothing passes', async ({ workbench }) => {
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
 });
 
-test('groups by CWE, every finding once', async ({ workbench }) => {
+test('grouping by CWE lists every finding once', async ({ workbench }) => {
   const before = findings(await workbench.treeRows('Findings')).sort();
   await workbench.runCommand('Whitebox: Group By…');
   await workbench.pick('CWE');
@@ -110,14 +110,14 @@ test('groups by CWE, every finding once', async ({ workbench }) => {
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
 });
 
-test('shows a finding as the service told it', async ({ workbench }) => {
+test('the details show a finding as the service reported it', async ({ workbench }) => {
   await workbench.expandAll('Findings');
   await workbench.treeRowMenu('Findings', 'Weak hash function', 'Show Raw JSON');
   await eventually(workbench.editor, ({ title }) => title.endsWith('.json'));
   await workbench.screenshot('tree-6-json.png');
 });
 
-test('several findings are judged at once with a reason, and that is taken back', async ({ workbench }) => {
+test('several findings are triaged at once with a reason, and undone at once', async ({ workbench }) => {
   // The editor that opens takes the focus, and with it a menu that is open by then. A click on a row that is drawn again meanwhile is lost.
   await eventually(
     async () => {
@@ -151,7 +151,7 @@ test('several findings are judged at once with a reason, and that is taken back'
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
 });
 
-test('works by keyboard alone: from the first row to a judged finding', async ({ workbench }) => {
+test('a finding can be triaged by keyboard alone', async ({ workbench }) => {
   const { page } = workbench;
   await workbench.runCommand('Whitebox Assessment: Focus on Findings View');
   for (const key of ['Home', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
@@ -176,7 +176,7 @@ test('works by keyboard alone: from the first row to a judged finding', async ({
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
 });
 
-test('two runs are compared: what is new, what is not reported any more, what is still there', async ({
+test('comparing two runs shows new, no longer reported and existing findings', async ({
   service,
   stage,
   workbench,
@@ -215,7 +215,9 @@ test('two runs are compared: what is new, what is not reported any more, what is
   );
 });
 
-test('the trend has a row for each run, with what is not reported any more', async ({ workbench }) => {
+test('the trend has a row for each run, including findings that are no longer reported', async ({
+  workbench,
+}) => {
   await workbench.runCommand('Whitebox: Show Trend');
   const trend = await workbench.webviewFrame('Trend: shop');
   const latest = trend.locator('tbody tr').first();

@@ -14,7 +14,7 @@ import { resetUserSettings } from '../userSettings.ts';
 
 const hostile = '[Sign in](command:workbench.action.quit)';
 
-describe('what others wrote stays text in a message', () => {
+describe('external text in a message stays plain text', () => {
   let folder: string;
   let messages: MessageWatch;
 
@@ -36,7 +36,7 @@ describe('what others wrote stays text in a message', () => {
     assert.deepEqual(others, []);
   };
 
-  it('as the error of a service', async () => {
+  it('in an error of the service', async () => {
     const service: AssessmentService = await startService();
     const body = JSON.stringify({ error: { code: 'no', message: hostile } });
     service.addFault({ match: { path: '/get-upload-url' }, before: { kind: 'reply', status: 403, body } });
@@ -46,7 +46,7 @@ describe('what others wrote stays text in a message', () => {
     assertPlain('You don’t have permission to do this');
   });
 
-  it('as the name of a file in an archive', async () => {
+  it('in the name of a file in an archive', async () => {
     const file = path.join(folder, 'bundle.zip');
     await writeFile(file, await zipBundle([{ path: hostile, content: Buffer.from('{}') }]));
     answer({ showOpenDialog: () => [vscode.Uri.file(file)] });
@@ -56,7 +56,7 @@ describe('what others wrote stays text in a message', () => {
   });
 });
 
-describe('what a message says went wrong', () => {
+describe('the cause in an error message', () => {
   let messages: MessageWatch;
 
   beforeEach(() => {
@@ -65,7 +65,7 @@ describe('what a message says went wrong', () => {
 
   after(resetUserSettings);
 
-  it('F112 is the address as well as the organization, when the service knows neither', async () => {
+  it('F112 names address and organization if the service knows neither', async () => {
     const service: AssessmentService = await startService();
     service.addFault({ match: { path: '/get-upload-url' }, before: { kind: 'reply', status: 404 } });
     await signIn(service);
@@ -79,7 +79,7 @@ describe('what a message says went wrong', () => {
     assert.doesNotMatch(text, /work: .*(token|organization)/);
   });
 
-  it('F112 is a redirect by storage, a result that the service keeps no longer, and no setting of a person', () => {
+  it('F112 is a redirect by storage or an expired result, and not a setting of the user', () => {
     const [redirected, gone] = [
       new AssessmentError('redirected', { status: 307, origin: 'https://files.example', subject: 'files' }),
       new AssessmentError('notFound', {
@@ -93,7 +93,7 @@ describe('what a message says went wrong', () => {
     for (const text of [redirected, gone]) assert.doesNotMatch(text ?? '', /base URL|organization/);
   });
 
-  it('F155 has a button, since VS Code cuts off a message without one', () => {
+  it('F155 has a button, since VS Code truncates a message without one', () => {
     const buttonsOf = (error: AssessmentError): unknown =>
       describeError(error).actions.map(({ title }) => title);
     assert.deepEqual(buttonsOf(new AssessmentError('badPairs', { subject: 'none' })), ['Show']);
@@ -101,13 +101,13 @@ describe('what a message says went wrong', () => {
     assert.deepEqual(buttonsOf(new AssessmentError('diskFull')), ['Show Log']);
   });
 
-  it('F111 is a worker that ended, and no disk', () => {
+  it('F111 is a crashed worker and not the disk', () => {
     const { message } = describeError(workerCrash(Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' })));
     assert.match(message, /worker of this extension stopped .*MODULE_NOT_FOUND/);
     assert.doesNotMatch(message, /storage/);
   });
 
-  it('F127 is on one line, with nothing hidden', async () => {
+  it('F127 is on one line, with control characters made visible', async () => {
     const service: AssessmentService = await startService();
     const body = JSON.stringify({ message: 'a\u001b[2K\u202eb\r\nc' });
     service.addFault({ match: { path: '/get-upload-url' }, before: { kind: 'reply', status: 400, body } });

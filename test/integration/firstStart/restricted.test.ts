@@ -9,7 +9,7 @@ const manifest = vscode.extensions.getExtension('whitebox.whitebox-assessment')!
 };
 
 describe('in Restricted Mode', () => {
-  it('F84 every command that menus do not offer there does nothing when it is called by its id', async () => {
+  it('F84 commands that menus hide there do nothing when called by ID', async () => {
     const disabled = manifest.contributes.commands
       .filter(({ enablement = '' }) => enablement.includes('isWorkspaceTrusted'))
       .map(({ command }) => command);

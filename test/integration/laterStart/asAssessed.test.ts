@@ -76,7 +76,7 @@ describe('files as they were assessed', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  it('are opened exactly as they were sent, with the finding selected where its code was', async () => {
+  it('are opened exactly as they were sent, with the finding selected at its original place', async () => {
     for (const [index, name] of [
       [0, 'src/kept.js'],
       [1, 'inCommit.js'],
@@ -91,7 +91,7 @@ describe('files as they were assessed', () => {
     assert.deepEqual(messages(), []);
   });
 
-  it('are not shown where their text is not exactly what was sent, or was never sent', async () => {
+  it('are not shown if their text is not exactly what was sent, or was never sent', async () => {
     await openAsAssessed(shown[2]!, deps);
     await openAsAssessed(shown[3]!, deps);
     assert.deepEqual(
@@ -107,7 +107,7 @@ describe('files as they were assessed', () => {
     }
   });
 
-  it('are compared with what is here now in one view, which says what it lacks', async () => {
+  it('are compared with the current files in one view, which lists what is missing', async () => {
     const opened = recordCommand('vscode.changes');
     await showChangesSince(shown[0]!.run, deps);
     const [[, changes] = []] = opened.calls as [string, (vscode.Uri | undefined)[][]][];
@@ -121,7 +121,7 @@ describe('files as they were assessed', () => {
     assert.match(messages()[0]?.text ?? '', /^Not compared: lost\.js: its content wasn’t saved/);
   });
 
-  it('fill VS Code’s own comparison of several files', async () => {
+  it('fill VS Code’s multi-file diff editor', async () => {
     await showChangesSince(shown[0]!.run, deps);
     const { activeTab } = vscode.window.tabGroups.activeTabGroup;
     assert.match(activeTab?.label ?? '', /^Since the assessment: /);

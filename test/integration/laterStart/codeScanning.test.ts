@@ -148,7 +148,7 @@ describe('exporting findings as SARIF', () => {
   const uris = ({ runs: [log] }: Log): readonly unknown[] =>
     log?.results?.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uri) ?? [];
 
-  it('F151 asks for everything or what the filter shows, and says which it took', async () => {
+  it('F151 asks whether to export everything or the filtered findings, and says which it exported', async () => {
     await exportAs('SARIF');
     assert.equal((await written(1)).runs[0]?.results?.length, 2);
     await exportAs('SARIF, Filtered');
@@ -165,7 +165,7 @@ describe('exporting findings as SARIF', () => {
     );
   });
 
-  it('F151 writes a file for each repository for code scanning, with all findings and no credential, and says where paths start', async () => {
+  it('F151 writes a file for each repository, with all findings and no credential, and says where paths start', async () => {
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), [
       'Export Findings for Code Scanning: repository',
       'Export Findings for Code Scanning: tools',
@@ -198,7 +198,7 @@ describe('exporting findings as SARIF', () => {
     );
   });
 
-  it('F151 asks before GitHub closes what is not reported where code changed, and shows it', async () => {
+  it('F151 asks before GitHub closes findings that are no longer reported where code changed', async () => {
     source = { ...source, absent: [...earlierOf('codeChanged'), ...earlierOf('sameBytes')] };
     pressed = 'Review…';
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
@@ -216,7 +216,7 @@ describe('exporting findings as SARIF', () => {
     assert.deepEqual(uris(await written(1)), ['shop/a.js', 'shop/a.js'], 'what may still be there stays in');
   });
 
-  it('F151 asks before a run that may not have found everything is exported, and says what GitHub would close', async () => {
+  it('F151 asks before exporting a possibly incomplete run, and says what GitHub would close', async () => {
     const partly: readonly (readonly [Partial<ShownRun>, RegExp])[] = [
       [{ run: { ...run, state: 'aborted' } as Run }, /^The run ended early\./],
       [{ cut: { shown: 2, total: 60_000 } }, /^Only 2 of 60,000 findings can be exported\./],

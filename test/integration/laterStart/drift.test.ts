@@ -9,7 +9,7 @@ import { openFolders } from '../openFolders.ts';
 import { until } from '../until.ts';
 import { shopRunId } from './workspace.ts';
 
-describe('a finding whose file is edited', () => {
+describe('a finding in an edited file', () => {
   let uri: vscode.Uri;
   let original: string;
   let document: vscode.TextDocument;
@@ -53,7 +53,7 @@ describe('a finding whose file is edited', () => {
   const insertAbove = (count: number): Promise<void> =>
     edit((edits) => edits.insert(uri, new vscode.Position(0, 0), '// new\n'.repeat(count)));
 
-  it('is at the right line while the edit is not saved, and when it is', async () => {
+  it('is at the right line before and after saving the edit', async () => {
     await insertAbove(50);
     await untilLines(52, 54);
     assert.ok(document.isDirty);
@@ -62,12 +62,12 @@ describe('a finding whose file is edited', () => {
     await untilLines(53, 55);
   });
 
-  it('goes back when the edit is taken back', async () => {
+  it('moves back when the edit is undone', async () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
     await untilLines(52, 54);
   });
 
-  it('says so when its own code was changed, and leaves Problems when that is gone', async () => {
+  it('is marked when its code changes, and leaves Problems when its code is gone', async () => {
     await edit((edits) => edits.insert(uri, document.lineAt(53).range.end, ' edited'));
     await until(
       vscode.languages.onDidChangeDiagnostics,
@@ -78,14 +78,14 @@ describe('a finding whose file is edited', () => {
     await untilLines(52);
   });
 
-  it('follows what others write into the file', async () => {
+  it('follows changes by other programs', async () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     await writeFile(uri.fsPath, `// from elsewhere\n${original}`);
     await untilLines(3, 5);
   });
 
-  it('a folder that is deleted takes its findings out of Problems, of which VS Code tells by the folder alone, and brings them back', async () => {
+  it('leaves Problems when its folder is deleted, an event for the folder alone, and returns with it', async () => {
     const folder = path.dirname(uri.fsPath);
     const unopened = vscode.Uri.file(path.join(folder, 'server.js'));
     // The scanned text comes from the copy that is kept with the run.

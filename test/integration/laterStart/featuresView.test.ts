@@ -143,7 +143,7 @@ describe('the Features view', () => {
     });
   };
 
-  it('shows features as plain text, with their pairs, and what is known of each', async () => {
+  it('shows features as plain text, with their pairs and the known state of each', async () => {
     await view.show(await crawl({ features, scan_progress: progress }));
     assert.deepEqual(await read(), [
       '☑ Log in: 11 of 11 · POST https://shop.example.test/login',
@@ -170,7 +170,7 @@ describe('the Features view', () => {
     );
   });
 
-  it('keeps what is checked with the run, and sends names as they are', async () => {
+  it('saves checked pairs with the run, and sends names unchanged', async () => {
     const run = await crawl({ features });
     await view.show(run);
     const [login, search, pay] = await rows();
@@ -194,7 +194,7 @@ describe('the Features view', () => {
     ]);
   });
 
-  it('chooses all, none, by perspective and by state, among the features that the filter shows', async () => {
+  it('chooses all, none, by perspective or by state, among the filtered features', async () => {
     const run = await crawl({ features, scan_progress: progress });
     await view.show(run);
     pick('No Pairs');
@@ -226,7 +226,7 @@ describe('the Features view', () => {
     assert.deepEqual(iconPath, new vscode.ThemeIcon('circle-outline'));
   });
 
-  it('F155 chooses the pairs with findings for a retest: by state, nothing is checked at first', async () => {
+  it('F155 chooses pairs with findings for a retest by state; nothing is checked at first', async () => {
     found.splice(0, Infinity, invent({ feature: 'Search', perspective: 'csrf' }));
     const offered: (readonly vscode.QuickPickItem[])[] = [];
     answer({
@@ -245,7 +245,7 @@ describe('the Features view', () => {
     assert.deepEqual(await chosen(run), [{ feature_name: 'Search', perspective: 'CSRF' }]);
   });
 
-  it('F136 says that a chosen feature no longer exists, and lets it be unchecked', async () => {
+  it('F136 marks a chosen feature that no longer exists, which can be unchecked', async () => {
     const run = await crawl({ features });
     await view.show(run);
     const [login] = await rows();
@@ -310,7 +310,7 @@ describe('the Features view', () => {
     }
   });
 
-  it('F136 asks to choose again where the kept choice is damaged, and then keeps the new one', async () => {
+  it('F136 asks to choose again if the saved choice is damaged, and then saves the new one', async () => {
     const run = await crawl({ features });
     const file = path.join(runs.folderOf(run.id), 'chosen-pairs.json');
     await writeFile(file, '{');
@@ -325,7 +325,7 @@ describe('the Features view', () => {
     assert.equal((JSON.parse(await readFile(file, 'utf8')) as unknown[]).length, 3);
   });
 
-  it('shows by itself what a crawl has found that ends while the window is open', async () => {
+  it('opens by itself when a crawl ends while the window is open', async () => {
     await crawl({ features }, 'earlier');
     assert.equal(view.shown(), undefined);
     const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
@@ -337,7 +337,7 @@ describe('the Features view', () => {
     assert.deepEqual([view.shown()?.run.id, failures], ['live', []]);
   });
 
-  it('shows again what was shown when the window closed, unless it was hidden', async () => {
+  it('is restored when a window opens, unless it was hidden', async () => {
     await view.show(await crawl({ features }));
     view.dispose();
     open();
@@ -352,7 +352,7 @@ describe('the Features view', () => {
     assert.equal(view.shown(), undefined);
   });
 
-  it('is hidden when its run is removed, and changes with its artifacts', async () => {
+  it('is hidden when its run is removed, and updated with its artifacts', async () => {
     const run = await crawl({ features });
     await view.show(run);
     const read = new Promise((resolve) => attempted.event(resolve));

@@ -13,7 +13,7 @@ import { shopRunId } from './workspace.ts';
 const openChat = 'workbench.action.chat.open';
 const nodeOf = (index: number): object => ({ kind: 'finding', runId: shopRunId, index });
 
-describe('handing findings on', () => {
+describe('sharing findings', () => {
   const messages = watchEachTest();
   let shop: string;
 
@@ -37,7 +37,7 @@ describe('handing findings on', () => {
     return data;
   };
 
-  it('copies all that are selected as Markdown, worded for a reader', async () => {
+  it('copies all selected findings as Markdown for human readers', async () => {
     await run('copyFinding', nodeOf(1), [nodeOf(1), nodeOf(3)]);
     const copied = await clipboard();
     assert.match(
@@ -49,7 +49,7 @@ describe('handing findings on', () => {
     assert.match(await clipboard(), /^## Absolute$[^]*\*\*Quoted code:\*\* not in the uploaded files/m);
   });
 
-  it('hands on the finding whose details have the focus', async () => {
+  it('shares the finding whose details have the focus', async () => {
     const { tabGroups } = vscode.window;
     const focused = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;
     await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'src', 'server.js')));
@@ -62,7 +62,7 @@ describe('handing findings on', () => {
     assert.deepEqual(messages(), []);
   });
 
-  it('copies what starts the MCP server, for a program that is not VS Code', async () => {
+  it('copies the command that starts the MCP server for other programs', async () => {
     answer({
       showWorkspaceFolderPick: () =>
         vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === shop),
@@ -88,7 +88,7 @@ describe('handing findings on', () => {
     }
   });
 
-  describe('to an agent', () => {
+  describe('with an agent', () => {
     const asked: { query: string; isPartialQuery: boolean; mode: string }[] = [];
     let chat: vscode.Disposable;
 
@@ -111,7 +111,7 @@ describe('handing findings on', () => {
       assert.deepEqual([others, asked], [[], []]);
     };
 
-    it('writes a request into the chat, where a person reads it before it is sent', async () => {
+    it('writes a request into the chat for the user to send', async () => {
       await run('fixWithAgent', nodeOf(0));
       const [{ query, ...how } = { query: '' }, ...others] = asked;
       assert.deepEqual(how, { isPartialQuery: true, mode: 'agent' });
@@ -119,7 +119,7 @@ describe('handing findings on', () => {
       assert.deepEqual([others, messages(), await clipboard()], [[], [], 'mine']);
     });
 
-    it('F163 asks in a draft whether the cause of one finding is gone, with its attack path and what has changed, masked and at most 20,000 characters, and decides nothing', async () => {
+    it('F163 drafts a question whether the cause is gone, masked and at most 20,000 characters, and decides nothing', async () => {
       const file = vscode.Uri.file(path.join(shop, 'src', 'server.js'));
       const editor = await vscode.window.showTextDocument(file);
       const token = `ghp_${'a1B2'.repeat(9)}`;
@@ -153,13 +153,13 @@ describe('handing findings on', () => {
       }
     });
 
-    it('leaves the request on the clipboard where chat is switched off, and says so', async () => {
+    it('leaves the request on the clipboard if chat is disabled, and says so', async () => {
       await setUserSettings({ 'chat.disableAIFeatures': true });
       await run('fixWithAgent', nodeOf(0));
       await assertOnClipboard();
     });
 
-    it('leaves it there where no chat is installed, too', async () => {
+    it('leaves it on the clipboard if no chat is installed, too', async () => {
       const { getCommands } = vscode.commands;
       Object.assign(vscode.commands, {
         getCommands: async (internal: boolean) =>

@@ -65,14 +65,14 @@ describe('links to findings and runs', () => {
     return messages.shown.map(({ text }) => text);
   };
 
-  it('open a finding of a run that is here', async () => {
+  it('open a finding of a local run', async () => {
     assert.deepEqual(await followed(linkTo(run)), []);
     assert.deepEqual(opened, [shown]);
     const said = await followed(linkTo(run, '/finding', '1:other'));
     assert.match(said.join(), /^The run in this link is in the Runs view \(.+\), but the finding isn’t\.$/);
   });
 
-  it('F142 offer to track a run that is not here, and do nothing without that answer', async () => {
+  it('F142 offer to track a run that is not local, and do nothing unless the user agrees', async () => {
     known = [];
     assert.deepEqual(await followed(linkTo(run)), ['Track this run?']);
     assert.deepEqual(tracked, []);
@@ -83,7 +83,7 @@ describe('links to findings and runs', () => {
     );
   });
 
-  it('F142 say that they are for another service, or nothing that is known, and ask nothing', async () => {
+  it('F142 say that they belong to another or unknown service, and ask nothing', async () => {
     known = [];
     const other = { ...run, organizationId: 'another' } as Run;
     assert.match(
@@ -108,7 +108,7 @@ describe('links to findings and runs', () => {
     assert.deepEqual([messages.shown.length, tracked], [1, []]);
   });
 
-  it('are copied with title and run ID, in the form that other machines follow', async () => {
+  it('are copied with title and run ID, in the form that other machines open', async () => {
     replace(vscode.extensions, { getExtension: () => undefined });
     answer({ showQuickPick: (items: readonly object[]) => items[0] });
     await shareFinding(shown);
@@ -122,7 +122,7 @@ describe('links to findings and runs', () => {
     assert.deepEqual(opened, [shown]);
   });
 
-  it('give way to an issue of the git remote only after a warning that names all of it', async () => {
+  it('open an issue of the git remote only after a warning that names all of it', async () => {
     const repository = {
       state: { remotes: [{ name: 'origin', fetchUrl: 'git@github.com:acme/shop.git' }] },
     };

@@ -55,7 +55,7 @@ describe('findings of a live application', () => {
     await rm(storage, { recursive: true, force: true });
   });
 
-  it('stand under their feature, as plain text, with the request that shows them', () => {
+  it('are listed under their feature as plain text, with the request that shows them', () => {
     const itemsOf = (nodes: readonly OutlineNode[]): vscode.TreeItem[] =>
       nodes.flatMap((node) => [toItem(node, true), ...itemsOf(childNodes(node))]);
     const [severity, feature, finding] = itemsOf(rootNodes(toGroups([invent(reflected)], 'severity')));
@@ -74,7 +74,7 @@ describe('findings of a live application', () => {
     assert.match(finding.tooltip as string, /GET https:\/\/shop\.example\.test\/search/);
   });
 
-  it('F138 are in no problem, and those of the code are', async () => {
+  it('F138 have no problems, while findings of the code have', async () => {
     const code = invent({ index: 1, title: 'SQL from a request (invented for F138)' });
     const file = path.join(folder, 'src', 'orders.js');
     const here = { file, folder, path: 'src/orders.js', startLine: 2, drift: 'same' as const };
@@ -108,7 +108,7 @@ describe('findings of a live application', () => {
     }
   });
 
-  it('open their URL only after it was shown whole, and none that is not whole', async () => {
+  it('open their URL only after showing it whole, and never a truncated one', async () => {
     const messages = watchMessages();
     await openUrl(invent(reflected));
     await openUrl(invent({ ...reflected, url: '/search' }));
@@ -145,7 +145,7 @@ describe('findings of a live application', () => {
     return { deps, answered, offered, started };
   }
 
-  it('confirm one of the code: a feature, the perspective of its weakness first, and the question says what it costs', async () => {
+  it('confirm a finding of the code: choose feature and perspective, then a question with the cost', async () => {
     const stored = { id: 'crawl', folder, ...place };
     await storeCrawl(storage, stored, {
       features: [{ name: 'Search', url: 'https://shop.example.test/search' }, { name: 'Log in' }],
@@ -172,7 +172,7 @@ describe('findings of a live application', () => {
     );
   });
 
-  it('say so where no run has features', async () => {
+  it('say so if no run has features', async () => {
     const { deps } = confirming([]);
     const messages = watchMessages();
     await confirmLive(code, deps);
@@ -181,7 +181,7 @@ describe('findings of a live application', () => {
     assert.deepEqual(buttons, ['Start Crawl…']);
   });
 
-  it('ask whether what was found is the same, and offer the same pair again', async () => {
+  it('ask whether the result is the same finding, and offer the same pair again', async () => {
     const input = {
       target_urls: ['https://shop.example.test/'],
       pairs: [{ feature_name: 'Search', perspective: 'Injection' as const }],

@@ -35,7 +35,7 @@ import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
-describe('what is said of findings and runs', () => {
+describe('messages about findings and runs', () => {
   let shop: string;
 
   before(async () => {
@@ -67,7 +67,7 @@ describe('what is said of findings and runs', () => {
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;
 
-  it('proposes “fixed” for what is not found any more where the code changed, and for nothing else', async () => {
+  it('propose “fixed” only for findings no longer reported whose code changed', async () => {
     const firstOffered = async (
       verdict: ShownFinding['verdict'],
     ): Promise<readonly (string | undefined)[]> => {
@@ -91,7 +91,7 @@ describe('what is said of findings and runs', () => {
       assert.deepEqual(await firstOffered(verdict), ['Open', 'current']);
   });
 
-  it('says of a file that was deleted that the code is not there any more', async () => {
+  it('say that the code is gone if its file was deleted', async () => {
     const messages = watchMessages();
     await revealPlace(placeIn('deleted.js', 'gone'));
     assert.deepEqual(
@@ -100,7 +100,7 @@ describe('what is said of findings and runs', () => {
     );
   });
 
-  it('names no line in the Findings view for code that is gone', () => {
+  it('name no line in the Findings view for code that is gone', () => {
     const descriptionOf = (drift: 'moved' | 'gone'): unknown => {
       const [severity] = rootNodes(toGroups([invent({ at: { path: 'a.js', line: 8, drift } })], 'severity'));
       const [file] = childNodes(severity!);
@@ -110,7 +110,7 @@ describe('what is said of findings and runs', () => {
     assert.equal(descriptionOf('gone'), 'gone');
   });
 
-  it('F155 starts the row of a finding whose quote was not uploaded with that doubt', () => {
+  it('F155 start the row of a finding whose quote was not uploaded with that doubt', () => {
     const rowOf = (kind: 'notAsSent' | 'asSent'): unknown[] => {
       const quoted = kind === 'asSent' ? { kind } : { kind, missing: 'quote' as const };
       const evidence = [{ ...quoted, path: 'src/a.js' }];
@@ -125,7 +125,7 @@ describe('what is said of findings and runs', () => {
     assert.deepEqual(rowOf('notAsSent'), ['⚠ not in upload · SQL', 'not in src/a.js as uploaded']);
   });
 
-  it('takes a minimum severity that is mistyped for none', async () => {
+  it('treat a mistyped minimum severity as unset', async () => {
     const settings = vscode.workspace.getConfiguration('whitebox');
     const set = (value: string | undefined): Thenable<void> =>
       settings.update('findings.minimumSeverity', value, vscode.ConfigurationTarget.Global);
@@ -139,7 +139,7 @@ describe('what is said of findings and runs', () => {
     }
   });
 
-  it('says, where there are no findings, what becomes of the runs, and first what a person has to do', () => {
+  it('describe the state of runs if there are no findings, starting with what needs the user', () => {
     const stateWith = (...runs: Run[]): string =>
       stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, runs);
     const troubled = (kind: ErrorKind): Run =>
@@ -158,7 +158,7 @@ describe('what is said of findings and runs', () => {
     assert.equal(stateWith(runOf.failed), 'none');
   });
 
-  it('F155 leads on from a crawl, and from a run that reached its credit limit, where it has no findings', () => {
+  it('F155 offer the next step after a crawl and after a run at its credit limit, without findings', () => {
     const stateWith = (runs: Run[], shown: Run[] = []): string =>
       stateOf(
         shown.map((run) => ({ run, shown: [] })),
@@ -182,7 +182,7 @@ describe('what is said of findings and runs', () => {
     assert.equal(stateWith([runOf.running, crawl]), 'running');
   });
 
-  it('F155 says what runs cover that found nothing, and nothing reassuring where that is not all', () => {
+  it('F155 say what runs without findings cover, without reassurance if coverage is partial', () => {
     const coverage = { uploaded: 239, excluded: {}, excludedFolders: 0, unpacked: 0 };
     const ended = { ...runOf.succeeded, targets: [{ folder: '/shop', name: 'shop', coverage }] };
     const unpacked = {
@@ -200,7 +200,7 @@ describe('what is said of findings and runs', () => {
     assert.match(line, /^0 findings in 239 uploaded files\. · shop · /);
   });
 
-  it('says it again when other folders are open', () => {
+  it('change when other folders are open', () => {
     const opened = new vscode.EventEmitter<vscode.WorkspaceFoldersChangeEvent>();
     const former = Object.getOwnPropertyDescriptors(vscode.workspace);
     const openFolder = (...folders: vscode.WorkspaceFolder[]): object =>
@@ -234,13 +234,13 @@ describe('what is said of findings and runs', () => {
     assert.deepEqual(states, ['none', 'running']);
   });
 
-  it('names the file that decisions cannot be written to', () => {
+  it('name the file that decisions cannot be written to', () => {
     const error = new AssessmentError('storage', { subject: '/repo/.vscode/triage.json', detail: 'EROFS' });
     const { message } = describeError(error);
     assert.match(message, /^\/repo\/\.vscode\/triage\.json can’t be read or written \(EROFS\)\. /);
   });
 
-  it('offers what can be done about an error', () => {
+  it('offer a remedy for an error', () => {
     const offered = (['capacity', 'noResult', 'unanswered'] as const).map((kind) =>
       describeError(new AssessmentError(kind)).actions.map(({ title }) => title),
     );
@@ -248,11 +248,11 @@ describe('what is said of findings and runs', () => {
     assert.deepEqual(offered, [['Delete Uploaded Source…'], [track, 'Show Log'], [track]]);
   });
 
-  it('counts findings with the separators of the language', () => {
+  it('format counts with the separators of the language', () => {
     assert.equal(countFindings(12_345), '12,345 findings');
   });
 
-  it('calls runs by the names that people gave them', async () => {
+  it('use the names the user gave to runs', async () => {
     const [before, after] = ['Before the fix', undefined].map((label, at): Run => {
       const run = endedRun({ id: `invented-${String(at)}`, folder: shop, baseUrl: '', organizationId: '' });
       return { ...run, createdAt: at, ...(label === undefined ? {} : { label }) };
@@ -276,7 +276,7 @@ describe('what is said of findings and runs', () => {
     assert.deepEqual(offered, [`${title}: ${formatTime(1)}`, `${title}: Before the fix`]);
   });
 
-  it('takes the report of the run that is shown, of all that are on this machine', async () => {
+  it('open the report of the shown run among all local runs', async () => {
     const [other, shown] = ['other', 'shown'].map((id) =>
       endedRun({ id, folder: shop, baseUrl: '', organizationId: '' }),
     ) as [Run, Run];
@@ -290,7 +290,7 @@ describe('what is said of findings and runs', () => {
     assert.equal(messages.shown[0]?.text, 'The findings shown here came without a report.');
   });
 
-  it('looks at the finding that was clicked, or has the focus, whatever else is selected', () => {
+  it('open the finding that was clicked or focused, whatever else is selected', () => {
     const nodes = [0, 1, 2].map((index) => ({
       kind: 'finding',
       shown: { run: { id: 'invented' }, finding: { index } },
@@ -301,7 +301,7 @@ describe('what is said of findings and runs', () => {
     assert.equal(findingsOf([nodes[2], nodes], sources).length, 3);
   });
 
-  it('says after signing out that a token command signs in again', async () => {
+  it('say after sign-out that a token command signs in again', async () => {
     const messages = watchMessages(({ isModal, buttons }) => (isModal ? buttons[0] : undefined));
     await setUserSettings({ 'whitebox.tokenCommand': ['print-a-token'] });
     try {
@@ -314,7 +314,7 @@ describe('what is said of findings and runs', () => {
     assert.deepEqual(buttons, ['Open Settings']);
   });
 
-  it('can filter by every triage state that there is, since settled findings are hidden without that', async () => {
+  it('list every triage state in the filter, since settled findings are hidden by default', async () => {
     const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
     const filtering = new Filtering(memory, memory);
     const pick = (items: readonly { part?: string }[]): unknown =>
@@ -327,7 +327,7 @@ describe('what is said of findings and runs', () => {
     filtering.dispose();
   });
 
-  it('counts in the status bar what the settings let through, settled findings when they want them', async () => {
+  it('count in the status bar what the settings allow, including settled findings if enabled', async () => {
     const item = {} as vscode.StatusBarItem;
     const place = placeIn('src/orders.js', 'same');
     const findings = storeOf(findingAt(place), findingAt(place, 'falsePositive'));
@@ -347,7 +347,7 @@ describe('what is said of findings and runs', () => {
     }
   });
 
-  it('asks for a folder for findings whose main place is missing, though others of their places are here', async () => {
+  it('ask for a folder if the main place of findings is missing, even if other places exist', async () => {
     const titles: (string | undefined)[] = [];
     answer({ showOpenDialog: (options?: vscode.OpenDialogOptions) => void titles.push(options?.title) });
     const messages = watchMessages();
@@ -369,7 +369,7 @@ describe('what is said of findings and runs', () => {
     );
   });
 
-  it('F155 means, called on nothing, the findings that are seen at the cursor, else those selected in the Findings view', async () => {
+  it('F155 apply without an argument to the findings at the cursor, else to those selected in the view', async () => {
     const file = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
     await vscode.window.showTextDocument(file, { selection: new vscode.Range(1, 1, 1, 1) });
     const [there, gone] = ['same', 'gone'].map((drift) => findingAt(placeIn('src/orders.js', drift)));

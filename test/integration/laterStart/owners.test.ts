@@ -20,7 +20,7 @@ function makeMemory(): vscode.Memento {
 const all = [['@Ana', '@shop/web'], ['@ben'], undefined].map((owners, index) => invent({ index, owners }));
 
 describe('Owners in the Findings view', () => {
-  it('filters by the names of the person, which are kept for all workspaces, whatever their letter case', async () => {
+  it("filters by the user's names, saved for all workspaces and case-insensitive", async () => {
     const user = makeMemory();
     const filtering = new Filtering(makeMemory(), user);
     const findings = { all: () => all, absent: () => [] } as unknown as FindingStore;
@@ -35,7 +35,7 @@ describe('Owners in the Findings view', () => {
     assert.equal(new Filtering(makeMemory(), user).handles, '@ana  @shop/mobile');
   });
 
-  it('names the owners of a group, and in the tooltip of a finding', () => {
+  it('names the owners in groups and in the tooltip of a finding', () => {
     const groups = rootNodes(toGroups(all, 'owner'));
     const labels = groups.map((node) => toItem(node, true).label);
     assert.deepEqual(labels, ['@Ana, @shop/web', '@ben', 'No known owner']);

@@ -31,14 +31,14 @@ const nothingRead = {
   confirmationsOf: () => Promise.resolve([]),
 } satisfies Partial<FindingStore> as unknown as FindingStore;
 
-describe('a document that stands open', () => {
+describe('an open document', () => {
   let shop: string;
 
   before(async () => {
     [shop = ''] = await openFolders(2);
   });
 
-  it('has links that lead to where the code is by now, in findings that were read anew', async () => {
+  it('links to the current place of code in findings that were read again', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const file = path.join(shop, 'src', 'server.js');
     const findingAt = (startLine: number): ShownFinding => {
@@ -61,7 +61,7 @@ describe('a document that stands open', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
 
-  it('counts no findings where their file cannot be read, and says so', async () => {
+  it('gives no count if the findings file cannot be read, and says so', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
     const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
@@ -73,7 +73,7 @@ describe('a document that stands open', () => {
     assert.match(facts.find(({ label }) => label === 'Findings')?.value ?? '', /can’t be read/);
   });
 
-  it('F155 says what a run covers that found nothing', async () => {
+  it('F155 says what a run without findings covers', async () => {
     const ended = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const coverage = { uploaded: 239, excluded: { choice: 2 }, excludedFolders: 0, unpacked: 1 };
     const run = { ...ended, targets: ended.targets.map((target) => ({ ...target, coverage })) };
@@ -93,7 +93,7 @@ describe('a document that stands open', () => {
     );
   });
 
-  it('counts as absent since the run before what that run reported, and nothing older', async () => {
+  it('counts as absent what the previous run reported, and nothing older', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const absentOf = (id: string) => ({ ...invent({ verdict: 'sameBytes' }), run: { ...run, id } });
     const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
@@ -109,7 +109,7 @@ describe('a document that stands open', () => {
     );
   });
 
-  it('shows the trend of a folder in a panel of its own, and reviews what may be fixed', async () => {
+  it('shows the trend of a folder in a separate panel, and reviews possibly fixed findings', async () => {
     // As the row of the folder.
     await vscode.commands.executeCommand('whitebox.showTrend', { kind: 'folder', latestId: shopRunId });
     const { tabGroups } = vscode.window;
@@ -142,7 +142,7 @@ describe('a document that stands open', () => {
     assert.deepEqual(chosen, [run.id, { verdicts: ['codeChanged', 'pairTested'] }]);
   });
 
-  it('says where a finding is not shown whole, and what shows the rest', async () => {
+  it('says where a finding is truncated, and how to see the rest', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items), { runId: run.id });
@@ -163,7 +163,7 @@ describe('a document that stands open', () => {
     assert.match(unreadable ?? '', /format in the findings file is unknown.*Show Raw JSON/);
   });
 
-  it('reads top-down: how bad and how sure it is, the description, its places, the recommendation, then the rest', async () => {
+  it('shows severity and confidence, description, places, recommendation, then the rest', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const item = {
       ...{ id: 'WB-[1](x)', title: 'Invented', severity: 'high', cwe: 89, cvss: 8.1, confidence: 'likely' },
@@ -203,7 +203,7 @@ describe('a document that stands open', () => {
     assert.match(parts.at(-1)?.markdown ?? '', /^- ID: WB\\-\\\[1\\\]\\\(x\\\)$/m);
   });
 
-  it('links a text of a finding only where it means one place, and each entry of the list to its own', async () => {
+  it('links text of a finding only if it means one place, and each list entry to its own place', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const [finding] = parseFindings(
       JSON.stringify([
@@ -235,7 +235,7 @@ describe('a document that stands open', () => {
     );
   });
 
-  it('is shown anew while it is seen, when it is not as it was', async () => {
+  it('is rendered again while visible if its content changed', async () => {
     const posted: string[] = [];
     const received = new vscode.EventEmitter<unknown>();
     const panel = {
@@ -288,7 +288,7 @@ describe('a document that stands open', () => {
     assert.deepEqual(posted, ['one', 'two']);
   });
 
-  it('F128 of a report that is too large is a sentence with a button, which opens it as text', async () => {
+  it('F128 of a report that is too large is a sentence with a button that opens it as text', async () => {
     const run = endedRun({ id: '20260101000000-large', folder: shop, baseUrl: '', organizationId: '' });
     const runFolder = path.join(process.env[storageVariable]!, 'runs', run.id);
     await mkdir(runFolder, { recursive: true });

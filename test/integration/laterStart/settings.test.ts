@@ -23,7 +23,7 @@ describe('settings in a workspace of two folders', () => {
     ];
   });
 
-  it('apply to a folder as that folder and then the workspace have them', () => {
+  it('apply to a folder in the order folder, workspace, user', () => {
     const pick = (folder: vscode.Uri): unknown => {
       const { language, archiveType, exclude } = readAssessmentSettings(folder);
       return { language, archiveType, exclude };
@@ -37,7 +37,7 @@ describe('settings in a workspace of two folders', () => {
     assert.deepEqual(pick(many), { language: 'japanese', archiveType: 'tar_gz', exclude });
   });
 
-  it('F5 F82 neither the workspace’s list of patterns nor a folder’s takes the place of the user’s', async () => {
+  it('F5 F82 pattern lists of workspace and folder add to the user’s list', async () => {
     await setUserSettings({ 'whitebox.archive.exclude': ['*.pem', 'customers/'] });
     try {
       assert.deepEqual(readAssessmentSettings(shop).exclude, [
@@ -55,7 +55,7 @@ describe('settings in a workspace of two folders', () => {
     [0, 90],
     ['30 days', 90],
   ] as const)
-    it(`keep ended runs for ${String(days)} days where ${JSON.stringify(typed)} is set`, async () => {
+    it(`keep ended runs for ${String(days)} days if ${JSON.stringify(typed)} is set`, async () => {
       await setUserSettings({ 'whitebox.runs.retainLocalDays': typed });
       try {
         assert.equal(readRetainLocalDays(), days);
@@ -64,7 +64,7 @@ describe('settings in a workspace of two folders', () => {
       }
     });
 
-  it('F82 where code and tokens go, and what happens to them there, is for no folder and no workspace to say', () => {
+  it('F82 about destination and deletion cannot be set by a folder or workspace', () => {
     assert.equal(readDestination(), undefined);
     assert.equal(hasTokenCommand(), false);
     assert.equal(readDeleteSourceAfterRun(), true);
@@ -79,7 +79,7 @@ describe('settings in a workspace of two folders', () => {
     }
   });
 
-  it('F147 a workspace’s settings hide no finding', () => {
+  it('F147 of a workspace hide no finding', () => {
     const { minimumSeverity, showInProblems } = readDisplaySettings();
     assert.deepEqual({ minimumSeverity, showInProblems }, { minimumSeverity: 'none', showInProblems: true });
   });

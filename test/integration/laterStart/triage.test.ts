@@ -9,7 +9,7 @@ import { openFolders } from '../openFolders.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 import { shopRunId } from './workspace.ts';
 
-describe('deciding about findings', () => {
+describe('triage of findings', () => {
   let shop: vscode.Uri;
   let messages: MessageWatch;
   let press: (message: ShownMessage) => string | undefined | Promise<string | undefined>;
@@ -54,14 +54,14 @@ describe('deciding about findings', () => {
     return content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('');
   };
 
-  it('a title that others wrote stays text', async () => {
+  it('shows an external title as plain text', async () => {
     await decide('confirmed', 'first');
     const [{ text } = { text: '' }] = messages.shown;
     assert.match(text, /^No impact: Style .*: Confirmed$/);
     assert.doesNotMatch(text, link);
   });
 
-  it('taking a decision back leaves what was decided since, and says so', async () => {
+  it('undoes a decision but keeps later ones, and says so', async () => {
     const pressed: ((button: string) => void)[] = [];
     press = () => new Promise((resolve) => pressed.push(resolve));
     await decide('confirmed', 'mine');
@@ -76,7 +76,7 @@ describe('deciding about findings', () => {
     await eventually(decision, (answer) => answer.includes('mine'));
   });
 
-  it('F157 an accepted risk asks until when, a new decision after its end proposes the note, and it is extended with it', async () => {
+  it('F157 asks for the end of an accepted risk, proposes its note after the end, and can extend it', async () => {
     const acceptUntil = async (label: string, day: string): Promise<readonly unknown[]> => {
       const asked: unknown[] = [];
       answer({
@@ -112,7 +112,7 @@ describe('deciding about findings', () => {
     );
   });
 
-  it('F84 is off in Restricted Mode for buttons and tools that reach it there, too', async () => {
+  it('F84 is disabled in Restricted Mode for buttons and tools, too', async () => {
     await inRestrictedMode(async () => {
       await decide('acceptedRisk', 'unseen');
       await assert.rejects(
@@ -131,7 +131,7 @@ describe('deciding about findings', () => {
     assert.doesNotMatch(await decision(), /unseen/);
   });
 
-  it('F147 a decision that a pull changed hides nothing until it is accepted, and refusing it changes no file', async () => {
+  it('F147 ignores a pulled decision until it is accepted; refusing it changes no file', async () => {
     const { createQuickPick } = vscode.window;
     /** Picks an item of the review by its label, or presses the button of the first decision; gives all labels. */
     const review = async (label?: string): Promise<readonly string[]> => {
@@ -184,7 +184,7 @@ describe('deciding about findings', () => {
     assert.match(await decision(), /falsePositive/);
   });
 
-  it('offers to copy decisions to where they are kept from now on', async () => {
+  it('offers to copy decisions to a new storage location', async () => {
     await setStorage(undefined);
     await rm(path.join(shop.fsPath, '.vscode', 'whitebox-triage'), { recursive: true, force: true });
     await decide('falsePositive', 'kept with VS Code');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { originOf, toBaseUrl, toPresignedUrl } from '../../../src/core/api/address.ts';
 import { AssessmentError } from '../../../src/core/errors.ts';
 
-test('a base URL is taken with and without its version and with a slash at its end', () => {
+test('a base URL is accepted with and without version and trailing slash', () => {
   const expected = 'https://service.example/v1';
   for (const text of ['https://service.example', expected, `${expected}/`, ' https://SERVICE.example// ']) {
     assert.equal(toBaseUrl(text), expected);
@@ -12,7 +12,7 @@ test('a base URL is taken with and without its version and with a slash at its e
   assert.equal(originOf(`${expected}/o`), 'https://service.example');
 });
 
-test('http is taken on loopback alone', () => {
+test('http is accepted only on loopback', () => {
   for (const host of ['127.0.0.1:8080', '127.1.2.3', 'localhost:1', '[::1]:99']) {
     assert.equal(toBaseUrl(`http://${host}`), `http://${host}/v1`);
   }
@@ -34,7 +34,7 @@ test('http is taken on loopback alone', () => {
   }
 });
 
-test('F126 a presigned address of this machine is for a service that is there, and one of the local link for none', () => {
+test('F126 a presigned loopback URL is accepted only for a loopback service, and a link-local one never', () => {
   const own = [
     '127.0.0.1',
     '127.1',
@@ -67,7 +67,7 @@ test('F126 a presigned address of this machine is for a service that is there, a
   }
 });
 
-test('F43 an address with user information or of another scheme is refused', () => {
+test('F43 a URL with user information or another scheme is refused', () => {
   for (const text of [
     'https://me@service.example',
     'https://me:secret@service.example',
@@ -80,7 +80,7 @@ test('F43 an address with user information or of another scheme is refused', () 
   }
 });
 
-test('a base URL that is no address, or has a query, is a bad setting', () => {
+test('a base URL that is invalid or has a query is an invalid setting', () => {
   for (const text of [
     '',
     'service.example',
@@ -92,7 +92,7 @@ test('a base URL that is no address, or has a query, is a bad setting', () => {
   }
 });
 
-test('F90 a presigned address that is refused is not in the error', () => {
+test('F90 the error about a refused presigned URL does not contain it', () => {
   for (const text of [
     'http://store.example/a?signature=canary',
     'https://u:canary@store.example',

@@ -9,7 +9,7 @@ import { failureOf, startRun, workflow } from './clientCalls.ts';
 import { fixedToken, setUpClient } from './clientFixture.ts';
 
 describe('the client', () => {
-  test('makes each of its calls as the strict service wants them', async (t) => {
+  test('makes each call as the strict service requires', async (t) => {
     const { service, client } = await setUpClient(t);
     const runId = await startRun(t, client);
     await service.finishRun(runId);
@@ -45,14 +45,14 @@ describe('the client', () => {
     assert.equal(service.runs()[0]?.cancelRequested, true);
   });
 
-  test('percent-encodes an organization that has characters of its own', async (t) => {
+  test('percent-encodes an organization with special characters', async (t) => {
     const organization = 'ä/b c?#%';
     const { client, service } = await setUpClient(t, {}, { organizations: { [organization]: ['t'] } });
     await client.getUploadUrl(1);
     assert.equal(service.files()[0]?.organizationId, organization);
   });
 
-  test('refuses what the reference does not allow before it is sent', async (t) => {
+  test('refuses input outside the reference before sending it', async (t) => {
     const { client, service } = await setUpClient(t);
     for (const bytes of [0, -1, 1.5, Number.NaN]) {
       assert.equal((await failureOf(client.getUploadUrl(bytes))).kind, 'badSetting');
@@ -62,7 +62,7 @@ describe('the client', () => {
     assert.deepEqual(service.requests, []);
   });
 
-  test('sends nothing without a token, nor when the keyring does not answer', async (t) => {
+  test('sends nothing without a token or if the keyring does not answer', async (t) => {
     const without = await setUpClient(t, { token: fixedToken(undefined) });
     assert.equal((await failureOf(without.client.getUploadUrl(1))).kind, 'notSignedIn');
     const refresh = (): Promise<undefined> => Promise.resolve(undefined);
@@ -72,7 +72,7 @@ describe('the client', () => {
     assert.deepEqual([without.service.requests, service.requests], [[], []]);
   });
 
-  test('leaves a 401 as it is when the keyring does not answer with another token', async (t) => {
+  test('returns a 401 unchanged if the keyring does not answer with another token', async (t) => {
     const refresh = (): Promise<undefined> => Promise.reject(new Error('keyring is locked'));
     const token = { get: () => Promise.resolve('stale-invented-token'), refresh };
     const { client, service } = await setUpClient(t, { token });
@@ -101,7 +101,7 @@ describe('the client', () => {
     );
   });
 
-  test('keeps the artifacts it can read when the service lists one that makes no sense', async (t) => {
+  test('keeps the valid artifacts if the service lists an invalid one', async (t) => {
     const { client, service } = await setUpClient(t);
     const artifacts = [{ name: 'report' }, { name: '' }, 7, { name: 'findings', size: 1 }];
     const body = JSON.stringify({ status: 'EXITED', artifacts });
@@ -113,7 +113,7 @@ describe('the client', () => {
     );
   });
 
-  test('F90 keeps what the service says of a run in brief, without what is secret', async (t) => {
+  test('F90 keeps a shortened answer of the service about a run, without secrets', async (t) => {
     const { client, service } = await setUpClient(t);
     const said = `https://store.example/a?signature=canary ${'x'.repeat(1e6)}`;
     const abortedReason = { code: said, detail: { said } };
@@ -127,7 +127,7 @@ describe('the client', () => {
     }
   });
 
-  test('stops the making of a token with the call that needs it', async (t) => {
+  test('aborts the creation of a token with the call that needs it', async (t) => {
     const stop = new AbortController();
     const get = (signal?: AbortSignal): Promise<string> =>
       new Promise((_resolve, reject) => {
@@ -141,7 +141,7 @@ describe('the client', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  test('tries harmless calls four times with growing jittered waits, reservations three times, and a look once', async (t) => {
+  test('tries safe calls four times with growing jittered delays, reservations three times, and a poll once', async (t) => {
     const { client, service, waits } = await setUpClient(t);
     service.addFault({ match: {}, before: { kind: 'reply', status: 503 } });
     await failureOf(client.confirmUpload('file'));
@@ -152,7 +152,7 @@ describe('the client', () => {
     assert.equal(service.requests.length, 8);
   });
 
-  test('F51 never tries again before Retry-After, and leaves a long one to its caller', async (t) => {
+  test('F51 never retries before Retry-After, and returns a long one to its caller', async (t) => {
     const now = Date.UTC(2030, 0, 1);
     // Our clock is an hour ahead of the service's, by which its dates are meant.
     const { client, service, waits } = await setUpClient(t, { now: () => now + 3600_000 });
@@ -183,7 +183,7 @@ describe('the client', () => {
     }
   });
 
-  test('F86 refuses a redirect, and the token stays', async (t) => {
+  test('F86 refuses a redirect and does not send the token on', async (t) => {
     const { client, service } = await setUpClient(t);
     const visits: (string | undefined)[] = [];
     const elsewhere = createServer((request, response) => {

@@ -10,7 +10,7 @@ import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { fixedToken, setUpClient } from './clientFixture.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
-describe('what comes back to the client', () => {
+describe('responses to the client', () => {
   const bodies = [
     ['HTML', '<!doctype html><html><title>Sign in</title>', 'Sign in'],
     ['nothing', '', undefined],
@@ -27,7 +27,7 @@ describe('what comes back to the client', () => {
     });
   }
 
-  test('F61 an answer with a byte order mark is read', async (t) => {
+  test('F61 with a byte order mark are read', async (t) => {
     const { client, service } = await setUpClient(t);
     service.addFault({
       match: {},
@@ -36,7 +36,7 @@ describe('what comes back to the client', () => {
     assert.deepEqual(await client.describe(workflow, 'run'), { status: 'RUNNING' });
   });
 
-  test('F61 an answer of 100 MB is cut off at its limit', async (t) => {
+  test('F61 of 100 MB are cut off at the limit', async (t) => {
     const { client, service } = await setUpClient(t, {}, { runDurationMs: 1e9 });
     const runId = await startRun(t, client);
     service.addFault({ match: { path: '/describe' }, after: { kind: 'oversize', bytes: 100e6 } });
@@ -44,7 +44,7 @@ describe('what comes back to the client', () => {
     assert.deepEqual([kind, data.status, data.limit], ['badResponse', 200, 4 * 1024 * 1024]);
   });
 
-  test('F61 a long error page is read only in part', async (t) => {
+  test('F61 with a long error page are read only in part', async (t) => {
     const { client, service } = await setUpClient(t);
     const body = `<title>Bad day</title>${'x'.repeat(3e6)}`;
     service.addFault({ match: {}, before: { kind: 'reply', status: 400, body } });
@@ -52,14 +52,14 @@ describe('what comes back to the client', () => {
     assert.equal(data.detail, 'Bad day');
   });
 
-  test('F33 silence ends a call after its idle limit', async (t) => {
+  test('F33 that stay silent end the call after its idle limit', async (t) => {
     const { client, service } = await setUpClient(t, { idle: { jsonMs: 100, transferMs: 100 } });
     service.addFault({ match: {}, before: { kind: 'stall' } });
     const { kind, data } = await failureOf(client.describe(workflow, 'run'));
     assert.deepEqual([kind, data.limit], ['timeout', 100]);
   });
 
-  test('F33 an answer that trickles does not hold a call up for ever', async (t) => {
+  test('F33 that trickle do not hold up a call for ever', async (t) => {
     const trickle = createServer((_request, response) => {
       response.writeHead(200);
       const drops = setInterval(() => response.write(' '), 20);
@@ -73,7 +73,7 @@ describe('what comes back to the client', () => {
     assert.deepEqual([kind, data.limit], ['timeout', 2400]);
   });
 
-  test('a cancellation ends a call with the reason of its signal', async (t) => {
+  test('are abandoned on cancellation, with the reason of the signal', async (t) => {
     const { client, service } = await setUpClient(t);
     service.addFault({ match: {}, before: { kind: 'stall' } });
     const stop = new AbortController();
@@ -87,7 +87,7 @@ describe('what comes back to the client', () => {
     );
   });
 
-  test('F49 what never left can be told from what may have arrived', async (t) => {
+  test('F49 a call that was never sent is distinguished from one that may have arrived', async (t) => {
     const gone = await setUpClient(t);
     await gone.service.close();
     assert.equal((await failureOf(gone.client.describe(workflow, 'run'))).kind, 'unsent');
@@ -99,11 +99,11 @@ describe('what comes back to the client', () => {
   });
 
   const nowhere = [
-    ['no resolver answers', { hostname: 'service.example', lookup: () => undefined }],
-    ['no tunnel of a proxy comes about', { agent: { addRequest: () => undefined } }],
+    ['no DNS resolver answers', { hostname: 'service.example', lookup: () => undefined }],
+    ['the proxy opens no tunnel', { agent: { addRequest: () => undefined } }],
   ] as const;
   for (const [what, options] of nowhere) {
-    test(`F49 a call that waits in vain because ${what} never left`, async (t) => {
+    test(`F49 a call that waits in vain because ${what} was never sent`, async (t) => {
       const { client, service } = await setUpClient(t, { idle: { jsonMs: 100, transferMs: 100 } });
       const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
       t.mock.method(http, 'request', (url: URL, usual: object) => real(url, { ...usual, ...options }));
@@ -113,7 +113,7 @@ describe('what comes back to the client', () => {
     });
   }
 
-  test('a server that does not speak TLS is told from one that was not reached', async (t) => {
+  test('a server without TLS is distinguished from an unreachable one', async (t) => {
     const plain = createServer();
     await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
     t.after(() => plain.close());
@@ -122,7 +122,7 @@ describe('what comes back to the client', () => {
     assert.equal((await failureOf(client.describe(workflow, 'run'))).kind, 'tls');
   });
 
-  test('F90 a token that the service says back is in no error and no line of the log', async (t) => {
+  test('F90 an echoed token is in no error and no log line', async (t) => {
     const token = 'canary"token\\with-odd-characters';
     const { client, service, lines } = await setUpClient(
       t,
@@ -149,7 +149,7 @@ describe('what comes back to the client', () => {
     assertRedacted(errors, lines, ['canary']);
   });
 
-  test('F115 a token that storage says back is in no error and no line of the log', async (t) => {
+  test('F115 a token echoed by storage is in no error and no log line', async (t) => {
     const token = 'canary:of+the"service';
     const { client, service, lines } = await setUpClient(
       t,
@@ -175,7 +175,7 @@ describe('what comes back to the client', () => {
     assertRedacted(errors, lines, ['canary']);
   });
 
-  test('F115 a token that the service says back as a status or as the end of a run is in none of them', async (t) => {
+  test('F115 a token echoed as a status or as the end of a run is in none of them', async (t) => {
     const token = 'canary-of-the-service';
     const { client, service } = await setUpClient(
       t,
@@ -191,7 +191,7 @@ describe('what comes back to the client', () => {
     assert.doesNotMatch(JSON.stringify(description), /canary/);
   });
 
-  test('words of the API stay, though a password is part of them', async (t) => {
+  test('words of the API are kept even if a password is part of them', async (t) => {
     const { client, service } = await setUpClient(
       t,
       { token: fixedToken('s') },
@@ -209,7 +209,7 @@ describe('what comes back to the client', () => {
     });
   });
 
-  test('F119 a reply made to slow its redaction down takes no time', async (t) => {
+  test('F119 redaction takes no longer for a hostile reply', async (t) => {
     const { client, service } = await setUpClient(t);
     const bait = 'http://-'.repeat(32 << 10);
     for (const [status, body] of [
@@ -247,7 +247,7 @@ describe('what comes back to the client', () => {
     assertRedacted(errors, lines, ['canary']);
   });
 
-  test('F90 a signature that storage says back is in no error and no line of the log', async (t) => {
+  test('F90 a signature echoed by storage is in no error and no log line', async (t) => {
     const { client, service, lines } = await setUpClient(t);
     const archive = await archiveFile(t);
     const address = await client.getUploadUrl(archive.bytes);

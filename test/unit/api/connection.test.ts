@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { connectionParts, failedPart } from '../../../src/core/api/connection.ts';
 import type { ErrorKind } from '../../../src/core/errors.ts';
 
-test('a failed call shows which part of the way is wrong, in the order in which it is found out', () => {
+test('a failed call shows which part of the connection is wrong, in the order of discovery', () => {
   const shown: readonly [ErrorKind, string | undefined][] = [
     ['insecureUrl', 'address'],
     ['unsent', 'network'],

@@ -37,21 +37,21 @@ describe('a token', () => {
     assert.equal(keys[0], 'token:https://a.example:one', 'as it always was');
   });
 
-  test('is trimmed, and refused when it could break out of its header', () => {
+  test('is trimmed, and refused if it would be invalid in its header', () => {
     assert.equal(toToken(' a:b.c-d\r\n'), 'a:b.c-d');
     for (const text of ['', '  ', 'a b', 'a\r\nX-Evil: 1', 'a\0b', 'tokén']) {
       assert.throws(() => toToken(text), { kind: 'badSetting' }, JSON.stringify(text));
     }
   });
 
-  test('that was changed meanwhile is taken from the store instead of making one', async () => {
+  test('that changed meanwhile is read from the store instead of running the command', async () => {
     const secrets = secretStore({ key: 'changed' });
     const source = storedToken(secrets, 'key', () => assert.fail('not needed'));
     assert.equal(await source.get(), 'changed');
     assert.equal(await source.refresh('rejected'), 'changed');
   });
 
-  test('is made by the command when there is none, or when it was rejected, and is kept', async () => {
+  test('is created by the command if it is missing or was rejected, and stored', async () => {
     const secrets = secretStore();
     let made = 0;
     const source = storedToken(secrets, 'key', () => Promise.resolve(`made-${String((made += 1))}`));
@@ -61,14 +61,14 @@ describe('a token', () => {
     assert.equal(secrets.entries.get('key'), 'made-2');
   });
 
-  test('that the command makes no better is neither kept anew nor sent again, and is the command’s failure', async () => {
+  test('is neither stored nor sent again if the command prints the same one, which is the command’s failure', async () => {
     const secrets = secretStore({ key: 'same' });
     secrets.store = () => assert.fail('an unchanged token would be announced to every window');
     const source = storedToken(secrets, 'key', () => Promise.resolve('same'));
     await assert.rejects(source.refresh('same'), { kind: 'tokenCommand' });
   });
 
-  test('is made by a command that is stopped with the call', async () => {
+  test('comes from a command that is stopped together with the call', async () => {
     const source = storedToken(secretStore(), 'key', (signal) =>
       runTokenCommand(node('setInterval(() => {}, 1000)'), signal),
     );
@@ -78,7 +78,7 @@ describe('a token', () => {
     await assert.rejects(making, { name: 'AbortError' });
   });
 
-  test('without a command is there or is not', async () => {
+  test('comes only from the store if there is no command', async () => {
     const source = storedToken(secretStore({ key: 'only' }), 'key');
     assert.equal(await source.refresh('only'), undefined);
     assert.equal(await storedToken(secretStore(), 'key').get(), undefined);
@@ -86,12 +86,12 @@ describe('a token', () => {
 });
 
 describe('the token command', () => {
-  test('gives what it prints, trimmed, and no shell reads its arguments', async () => {
+  test('returns what it prints, trimmed, and passes its arguments without a shell', async () => {
     const print = [...node('console.log(process.argv[1])'), '$(echo;oh)'];
     assert.equal(await runTokenCommand(print), '$(echo;oh)');
   });
 
-  test('F90 fails without any of its output', async () => {
+  test('F90 fails without its output in the error', async () => {
     const failing = node('console.log("canary-out"); console.error("canary-err"); process.exit(3)');
     await assert.rejects(runTokenCommand(failing), (error: Error & { kind?: string; data?: object }) => {
       assert.equal(error.kind, 'tokenCommand');
@@ -103,7 +103,7 @@ describe('the token command', () => {
     });
   });
 
-  test('that cannot be run, prints nothing or too much is a typed error', async () => {
+  test('fails with a typed error if it cannot run, prints nothing or prints too much', async () => {
     await assert.rejects(runTokenCommand([]), { kind: 'tokenCommand' });
     await assert.rejects(runTokenCommand(['no-such-invented-program']), { kind: 'tokenCommand' });
     for (const output of ['', 'Update available\\ninvented']) {
@@ -119,7 +119,7 @@ describe('the token command', () => {
     await assert.rejects(runTokenCommand(flood), { kind: 'tokenCommand' });
   });
 
-  test('ends with its cancellation', async () => {
+  test('is stopped on cancellation', async () => {
     const stop = new AbortController();
     const running = runTokenCommand(node('setInterval(() => {}, 1000)'), stop.signal);
     setImmediate(() => stop.abort());
@@ -128,7 +128,7 @@ describe('the token command', () => {
 });
 
 describe('redaction', () => {
-  test('takes tokens, bearers and the query of every address out, and leaves the rest', () => {
+  test('removes tokens, bearers and queries of URLs, and keeps the rest', () => {
     const text =
       'tok-1 and Bearer abc.def, see https://a.example/x?sig=1&b=2 or http://b.example/#c "https://c.example/y"';
     assert.equal(
@@ -137,7 +137,7 @@ describe('redaction', () => {
     );
   });
 
-  test('F132 takes a password out in every form that an answer may have it in', () => {
+  test('F132 removes a password in every form that an answer may contain', () => {
     const password = "a'b/c d!é~1";
     const forms = [
       password,
@@ -156,20 +156,20 @@ describe('redaction', () => {
     }
   });
 
-  test('F132 takes a password out whole that begins with another one, and grows no text with many short ones', () => {
+  test('F132 removes a whole password that begins with another one, and never makes text grow', () => {
     assert.equal(redact('Passw0rd!2', ['Passw0rd', 'Passw0rd!2']), '[redacted]');
     assert.equal(redact('x eeee', ['e', 'd', 'r', 'a', 'c', 't']), `x ${'[redacted]'.repeat(4)}`);
     assert.equal(redact('a \uD800 b', ['\uD800']), 'a [redacted] b');
   });
 
-  test('F90 takes the query out of an address whose slashes are escaped, however often', () => {
+  test('F90 removes the query of a URL with escaped slashes, however often escaped', () => {
     const once = JSON.stringify({ upload: 'https://a.example/k?sig=canary' }).replaceAll('/', '\\/');
     for (const text of [once, JSON.stringify(once)])
       assert.doesNotMatch(redact(text, []), /canary/, redact(text, []));
   });
 });
 
-test('a key says which origin and organization its token is of', () => {
+test('a key names the origin and organization of its token', () => {
   for (const origin of ['https://a.test', 'https://a.test:8443', 'http://[::1]:80', 'http://127.0.0.1:3'])
     for (const organizationId of ['invented', '7', 'a:b', ':', '会社:%'])
       assert.deepEqual(readTokenKey(tokenKey(origin, organizationId)), { origin, organizationId });

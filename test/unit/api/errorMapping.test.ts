@@ -30,7 +30,7 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   599: 'serverError',
 };
 
-test('every status has its kind', async (t) => {
+test('every status maps to its kind', async (t) => {
   const { client, service } = await setUpClient(t);
   for (const [status, kind] of Object.entries(kinds)) {
     const remove = service.addFault({ match: {}, before: { kind: 'reply', status: Number(status) } });
@@ -41,7 +41,7 @@ test('every status has its kind', async (t) => {
   }
 });
 
-describe('what a body says', () => {
+describe('the message of a response body', () => {
   const forms: readonly (readonly [string, string, string | undefined])[] = [
     ['message', '{"message":"No.","error":"x"}', 'No.'],
     ['error as text', '{"error":"No.","detail":"x"}', 'No.'],
@@ -53,14 +53,14 @@ describe('what a body says', () => {
     ['the first of errors', '{"errors":[{"message":"No."},{"message":"x"}]}', 'No.'],
     ['JSON text', '"No."', 'No.'],
     ['JSON after a byte order mark', '\uFEFF{"message":"No."}', 'No.'],
-    ['members nobody knows', '{"why":"No.","at":{"x":1,"of":[5,6]}}', 'why: No., at: (x: 1, of: 5, 6)'],
+    ['unknown members', '{"why":"No.","at":{"x":1,"of":[5,6]}}', 'why: No., at: (x: 1, of: 5, 6)'],
     ['plain text', ' No.\n\tNever. ', 'No. Never.'],
     ['the title of a page', '<!doctype html><html><head><title>No.</title></head><p>x', 'No.'],
-    ['the words of a page', '<html><body><h1>502</h1><p>Bad   Gateway</p></body>', '502 Bad Gateway'],
-    ['the words of a page with an empty title', '<title> </title><p>No.</p>', 'No.'],
+    ['the text of a page', '<html><body><h1>502</h1><p>Bad   Gateway</p></body>', '502 Bad Gateway'],
+    ['the text of a page with an empty title', '<title> </title><p>No.</p>', 'No.'],
     ['the Message of XML', '<?xml version="1.0"?><Error><Code>C</Code><Message>No.</Message></Error>', 'No.'],
     [
-      'text that hides or reorders',
+      'text with hidden or reordering characters',
       '{"message":"a\\u001b[31m\\u202eb\\r\\nINFO c\\u0000"}',
       'a\\u{001B}[31m\\u{202E}b INFO c\\u{0000}',
     ],
@@ -80,19 +80,19 @@ describe('what a body says', () => {
     assert.ok(!said.includes('cana'));
   });
 
-  test('is redacted before its markup is cut, too', () => {
+  test('is redacted before markup is cut, too', () => {
     const said = serviceMessage(`<p class="${'x'.repeat(1_975)}">No. canary-token</p>`, ['canary-token']);
     assert.match(said ?? '', /^No\. \[redac/);
   });
 });
 
-describe('what the network did', () => {
+describe('network errors', () => {
   const url = new URL('https://service.example/v1?signature=canary');
   const failed = (data: object, message = 'x'): Error => Object.assign(new Error(message), data);
   const cases: readonly (readonly [string, unknown, ErrorKind, boolean])[] = [
-    ['a name that is not known', failed({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), 'unsent', true],
+    ['an unknown host name', failed({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), 'unsent', true],
     [
-      'a resolver that does not answer',
+      'a DNS resolver without an answer',
       failed({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
       'unsent',
       true,
@@ -101,16 +101,16 @@ describe('what the network did', () => {
     ['a connection that timed out', failed({ code: 'ETIMEDOUT', syscall: 'connect' }), 'unsent', true],
     ['no route', failed({ code: 'EHOSTUNREACH', syscall: 'connect' }), 'unsent', true],
     [
-      'several addresses, none of which answered',
+      'several addresses without an answer',
       Object.assign(new AggregateError([failed({ syscall: 'connect' }), failed({ syscall: 'connect' })]), {
         code: 'ETIMEDOUT',
       }),
       'unsent',
       true,
     ],
-    ['no memory for a name', failed({ code: 'EAI_MEMORY', syscall: 'getaddrinfo' }), 'unsent', true],
-    ['no descriptor for a name', failed({ code: 'EMFILE', syscall: 'getaddrinfo' }), 'unsent', true],
-    ['no descriptor later', failed({ code: 'EMFILE', syscall: 'read' }), 'connectionLost', false],
+    ['no memory to resolve a name', failed({ code: 'EAI_MEMORY', syscall: 'getaddrinfo' }), 'unsent', true],
+    ['no descriptor to resolve a name', failed({ code: 'EMFILE', syscall: 'getaddrinfo' }), 'unsent', true],
+    ['no descriptor after resolving', failed({ code: 'EMFILE', syscall: 'read' }), 'connectionLost', false],
     ['a reset', failed({ code: 'ECONNRESET', syscall: 'read' }), 'connectionLost', false],
     ['a broken pipe', failed({ code: 'EPIPE', syscall: 'write' }), 'connectionLost', false],
     [
@@ -125,7 +125,7 @@ describe('what the network did', () => {
     ['a self-signed certificate', failed({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'tls', true],
     ['a certificate for another name', failed({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls', true],
     ['broken TLS', failed({ code: 'EPROTO', syscall: 'write' }), 'tls', false],
-    ['a proxy that wants credentials', failed({}, 'tunneling socket: 407'), 'proxy', false],
+    ['a proxy that requires credentials', failed({}, 'tunneling socket: 407'), 'proxy', false],
     ['an unknown host called proxy', failed({ code: 'ENOTFOUND' }, 'getaddrinfo ENOTFOUND proxy.example'), 'unsent', true], // prettier-ignore
   ];
   for (const [what, error, kind, neverSent] of cases) {
@@ -138,13 +138,13 @@ describe('what the network did', () => {
   }
 
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
-    test(`F102 ${code} before there was a socket is unsent, and a dispatch may be sent again after it`, () => {
+    test(`F102 ${code} before there is a socket is unsent, and the dispatch may be sent again`, () => {
       const failure = transportFailure(failed({ code }), url, false);
       assert.deepEqual([failure instanceof AssessmentError && failure.kind, wasNeverSent(failure)], ['unsent', true]); // prettier-ignore
     });
   }
 
-  test('an error of ours stays what it is', () => {
+  test('an AssessmentError is returned unchanged', () => {
     const error = new AssessmentError('lengthChanged');
     assert.equal(transportFailure(error, url, true), error);
     assert.equal(wasNeverSent(new Error('x')), false);

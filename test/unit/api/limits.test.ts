@@ -46,7 +46,7 @@ async function beginDownload(t: TestContext, url: string, changes: ClientChanges
 }
 
 describe('the limit of a transfer', () => {
-  test('F33 is one of silence: an upload that goes on takes as long as it takes', async (t) => {
+  test('F33 limits silence only: a steady upload may take as long as it needs', async (t) => {
     const timers = holdTimers(t, transferMs);
     const { client, service } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(3e6));
@@ -61,7 +61,7 @@ describe('the limit of a transfer', () => {
     assert.equal(service.files()[0]?.sha256, archive.sha256);
   });
 
-  test('F33 is one of silence: a download that goes on takes as long as it takes', async (t) => {
+  test('F33 limits silence only: a steady download may take as long as it needs', async (t) => {
     const timers = holdTimers(t, transferMs);
     const writes: ((text: string) => void)[] = [];
     const origin = await serve(t, (_request, response) => {
@@ -81,7 +81,7 @@ describe('the limit of a transfer', () => {
     assert.equal(writes.length, 1);
   });
 
-  test('F33 is not that of calls, and ends an upload that nobody reads', async (t) => {
+  test('F33 differs from that of calls, and ends an upload that nobody reads', async (t) => {
     const timers = holdTimers(t, transferMs);
     const { client, service } = await setUpClient(t);
     service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall', afterBodyBytes: 1_000 } });
@@ -93,7 +93,7 @@ describe('the limit of a transfer', () => {
     assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
   });
 
-  test('F33 ends a download that stalls in its middle, and nothing of it is left', async (t) => {
+  test('F33 ends a stalled download and removes its partial file', async (t) => {
     const timers = holdTimers(t, transferMs);
     const origin = await serve(t, (_request, response) => {
       response.writeHead(200, { 'content-length': 10 });
@@ -111,7 +111,7 @@ describe('the limit of a transfer', () => {
   });
 });
 
-describe('an answer that trickles', () => {
+describe('a trickling answer', () => {
   /** A server that begins an answer to each request and does not end it. */
   async function serveBytes(t: TestContext, status: number) {
     const begun = Promise.withResolvers<ServerResponse>();
@@ -154,8 +154,8 @@ describe('an answer that trickles', () => {
   }
 });
 
-describe('the least rate of a download', () => {
-  test('F125 ends one that brings a byte now and then, and nothing of it is left', async (t) => {
+describe('the minimum rate of a download', () => {
+  test('F125 ends a download of occasional bytes and removes its partial file', async (t) => {
     let monotonic = 0;
     const origin = await serve(t, (_request, response) => {
       const send = (): void => {
@@ -171,7 +171,7 @@ describe('the least rate of a download', () => {
     assert.deepEqual(await readdir(join(path, '..')), []);
   });
 
-  test('F125 lets one that goes on steadily take as long as it takes', async (t) => {
+  test('F125 allows a steady download of any duration', async (t) => {
     let monotonic = 0;
     const writes: ((text: string) => void)[] = [];
     const [piece, all] = [40_000, 960_000];
@@ -192,7 +192,7 @@ describe('the least rate of a download', () => {
   });
 });
 
-describe('an answer without end', () => {
+describe('an endless answer', () => {
   const muchBytes = 100e6;
 
   /** Calls a service that answers with very much, and tells how the call fails, and how much could be sent before the connection ended. */

@@ -6,7 +6,7 @@ import { parseRetryAfter } from '../../../src/core/api/retry.ts';
 const now = Date.UTC(2030, 0, 1, 12);
 const dayMs = 24 * 60 * 60 * 1000;
 
-test('F51 Retry-After is read in each of its forms, is never early, and is at most a day', () => {
+test('F51 Retry-After is read in every form, is never early, and is at most a day', () => {
   const forms: readonly (readonly [string | undefined, number])[] = [
     ['120', 120_000],
     [' 0 ', 0],
@@ -28,7 +28,7 @@ test('F51 Retry-After is read in each of its forms, is never early, and is at mo
   for (const [header, ms] of forms) assert.equal(parseRetryAfter(header, now), ms, header);
 });
 
-test('F51 whatever the header says, the wait is between nothing and a day', () => {
+test('F51 any header leads to a delay between zero and a day', () => {
   fc.assert(
     fc.property(fc.string(), fc.integer({ min: 0, max: 4e12 }), (header, at) => {
       const ms = parseRetryAfter(header, at);

@@ -28,7 +28,7 @@ async function failDisk(
 }
 
 describe('a transfer', () => {
-  test('F67 a download that is too large is refused, and the file from before stays', async (t) => {
+  test('F67 that downloads too much is refused, and the previous file is kept', async (t) => {
     const { client, service } = await setUpClient(t);
     const runId = await startRun(t, client);
     await service.finishRun(runId);
@@ -43,7 +43,7 @@ describe('a transfer', () => {
   });
 
   for (const status of [400, 401, 403, 404, 410]) {
-    test(`F67 a download address that storage answers ${String(status)} to is asked for anew`, async (t) => {
+    test(`F67 requests a new download address if storage answers ${String(status)}`, async (t) => {
       const { client, service } = await setUpClient(t);
       const runId = await startRun(t, client);
       await service.finishRun(runId);
@@ -54,7 +54,7 @@ describe('a transfer', () => {
     });
   }
 
-  test('a refusal by storage is none of the token', async (t) => {
+  test('refused by storage does not count as a rejected token', async (t) => {
     const { client, service } = await setUpClient(t);
     const archive = await archiveFile(t);
     const address = await client.getUploadUrl(archive.bytes);
@@ -63,7 +63,7 @@ describe('a transfer', () => {
     assert.deepEqual([kind, data.status], ['addressRefused', 401]);
   });
 
-  test('F112 a redirect by storage, an artifact and an organization that are not known are told apart', async (t) => {
+  test('F112 distinguishes a redirect by storage, an unknown artifact and an unknown organization', async (t) => {
     const { client, service } = await setUpClient(t);
     const archive = await archiveFile(t);
     const address = await client.getUploadUrl(archive.bytes);
@@ -94,7 +94,7 @@ describe('a transfer', () => {
     ['EIO', 'storage'],
     ['EROFS', 'storage'],
   ] as const) {
-    test(`F111 ${code} while an artifact is written is the disk's, and nothing is asked for again`, async (t) => {
+    test(`F111 with ${code} while writing an artifact is a disk failure, and is not retried`, async (t) => {
       const { client, service } = await setUpClient(t);
       const runId = await startRun(t, client);
       await service.finishRun(runId);
@@ -110,7 +110,7 @@ describe('a transfer', () => {
     });
   }
 
-  test("F111 an archive that cannot be read on is the disk's failure, and none of the connection", async (t) => {
+  test('F111 with an unreadable archive is a disk failure, not a connection failure', async (t) => {
     const { client } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(3e6));
     const [address, mark] = [await client.getUploadUrl(archive.bytes), await markOf(archive.path)];
@@ -119,7 +119,7 @@ describe('a transfer', () => {
     assert.deepEqual([kind, data.detail], ['storage', 'EIO']);
   });
 
-  test('F114 an upload that is answered 2xx before its body has ended is not done', async (t) => {
+  test('F114 of an upload is incomplete if a 2xx answer comes before the body has ended', async (t) => {
     const { client, service } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(8e6));
     const address = await client.getUploadUrl(archive.bytes);
@@ -130,7 +130,7 @@ describe('a transfer', () => {
     assert.ok(['addressRefused', 'connectionLost'].includes(kind), kind);
   });
 
-  test('F37 a file that is not the one that was hashed is never completed', async (t) => {
+  test('F37 of a file other than the hashed one is never completed', async (t) => {
     const { client, service } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(3e6));
     const address = await client.getUploadUrl(archive.bytes);
@@ -139,7 +139,7 @@ describe('a transfer', () => {
     assert.equal(service.files()[0]?.sha256, undefined);
   });
 
-  test('F37 a file that is written to while it is sent is never completed', async (t) => {
+  test('F37 of a file that is written to meanwhile is never completed', async (t) => {
     const { client, service } = await setUpClient(t);
     const content = randomBytes(3e6);
     const archive = await archiveFile(t, content);
@@ -151,7 +151,7 @@ describe('a transfer', () => {
     assert.equal(service.files()[0]?.sha256, undefined);
   });
 
-  test('F32 a file that was moved to another disk is hashed again and sent', async (t) => {
+  test('F32 of a file moved to another disk is hashed again and sent', async (t) => {
     const { client, service } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(3e6));
     const address = await client.getUploadUrl(archive.bytes);
@@ -159,7 +159,7 @@ describe('a transfer', () => {
     assert.equal(service.files()[0]?.sha256, archive.sha256);
   });
 
-  test('tells how many bytes of a transfer are done', async (t) => {
+  test('reports the number of transferred bytes', async (t) => {
     const { client } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(3e6));
     const done: number[] = [];
@@ -172,7 +172,7 @@ describe('a transfer', () => {
 });
 
 for (const url of unsafeAddresses) {
-  test(`F43 the download address ${url.replace(/\?.*/, '')} is refused`, async (t) => {
+  test(`F43 refuses the download address ${url.replace(/\?.*/, '')}`, async (t) => {
     const { client, service, lines } = await setUpClient(t);
     const body = JSON.stringify({ url, expires_in_seconds: 900 });
     service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });

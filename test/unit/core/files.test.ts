@@ -29,7 +29,7 @@ import { tempFolder } from '../run/tempFolder.ts';
 const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
 
 describe('files', () => {
-  test('a file is moved to another device by a copy, and one that fails leaves what was there', async (t) => {
+  test('a move to another device copies, and a failed one leaves the target unchanged', async (t) => {
     const folder = await tempFolder(t);
     const [from, to] = [join(folder, 'from'), join(folder, 'to')];
     const elsewhere = {
@@ -49,7 +49,7 @@ describe('files', () => {
     assert.equal(await readFile(to, 'utf8'), 'newer');
   });
 
-  test('an atomic write replaces the whole content and leaves nothing temporary', async (t) => {
+  test('an atomic write replaces the whole content and leaves no temporary file', async (t) => {
     const folder = await tempFolder(t);
     const path = join(folder, 'a.json');
     await writeFileAtomic(path, 'a long first content');
@@ -58,21 +58,17 @@ describe('files', () => {
     assert.deepEqual(await readdir(folder), ['a.json']);
   });
 
-  test(
-    'F116 a temporary file that is renamed under a sweep keeps it from none of the others',
-    posix,
-    async (t) => {
-      const folder = await tempFolder(t);
-      // Listed, and not there for whoever looks at it next.
-      for (const name of ['a.tmp', 'c.part']) await symlink('gone', join(folder, name));
-      await writeFile(join(folder, 'b.tmp'), '');
-      await utimes(join(folder, 'b.tmp'), 0, 0);
-      await sweepTemporary(folder, Date.now());
-      assert.deepEqual((await readdir(folder)).sort(), ['a.tmp', 'c.part']);
-    },
-  );
+  test('F116 a temporary file renamed during a sweep does not stop the sweep of others', posix, async (t) => {
+    const folder = await tempFolder(t);
+    // Listed, and not there for whoever looks at it next.
+    for (const name of ['a.tmp', 'c.part']) await symlink('gone', join(folder, name));
+    await writeFile(join(folder, 'b.tmp'), '');
+    await utimes(join(folder, 'b.tmp'), 0, 0);
+    await sweepTemporary(folder, Date.now());
+    assert.deepEqual((await readdir(folder)).sort(), ['a.tmp', 'c.part']);
+  });
 
-  test('a reader sees the old or the new content whole while it is replaced', async (t) => {
+  test('a reader sees either the old or the new content during a replacement', async (t) => {
     const path = join(await tempFolder(t), 'a.json');
     const contents = ['x'.repeat(100_000), 'y'.repeat(100_000)];
     await writeFileAtomic(path, contents[0]!);
@@ -86,7 +82,7 @@ describe('files', () => {
     await writing;
   });
 
-  test('an atomic write that fails leaves the old content and nothing temporary', async (t) => {
+  test('a failed atomic write keeps the old content and leaves no temporary file', async (t) => {
     const folder = await tempFolder(t);
     await mkdir(join(folder, 'taken'));
     await assert.rejects(writeFileAtomic(join(folder, 'taken'), 'text'));
@@ -94,7 +90,7 @@ describe('files', () => {
     await assert.rejects(writeFileAtomic(join(folder, 'missing', 'a.json'), 'text'), { code: 'ENOENT' });
   });
 
-  test('what is written can be read by its owner alone', posix, async (t) => {
+  test('written files are readable by their owner only', posix, async (t) => {
     const folder = join(await tempFolder(t), 'one', 'two');
     await makePrivateFolder(folder);
     await makePrivateFolder(folder);
@@ -106,7 +102,7 @@ describe('files', () => {
     assert.deepEqual(modes, [0o700, 0o700, 0o600, 0o600]);
   });
 
-  test('of many that create a file exclusively one succeeds, and its content stays', async (t) => {
+  test('of many exclusive creations one succeeds, and its content is kept', async (t) => {
     const path = join(await tempFolder(t), 'lock');
     const made = await Promise.all(
       Array.from({ length: 10 }, (_, index) => createExclusive(path, String(index))),
@@ -116,7 +112,7 @@ describe('files', () => {
     await assert.rejects(createExclusive(join(path, 'below a file'), ''), { code: 'ENOTDIR' });
   });
 
-  test('a file whose content a full disk does not take is not created exclusively, and can be once there is space', async (t) => {
+  test('exclusive creation fails on a full disk and succeeds once there is space', async (t) => {
     const folder = await tempFolder(t);
     const path = join(folder, 'lock');
     const other = await open(join(folder, 'other'), 'w');
@@ -130,14 +126,14 @@ describe('files', () => {
     assert.equal(await createExclusive(path, 'me'), true);
   });
 
-  test('a file that is not there has no text and no mark; a folder in its place is an error', async (t) => {
+  test('a missing file has no text and no mark; a folder in its place is an error', async (t) => {
     const folder = await tempFolder(t);
     assert.equal(await readIfThere(join(folder, 'none')), undefined);
     assert.equal(await markOf(join(folder, 'none')), undefined);
     await assert.rejects(readIfThere(folder), { code: 'EISDIR' });
   });
 
-  test('two versions of a file have two marks, even with the same length in the same instant', async (t) => {
+  test('two versions of a file have different marks, even with the same length and time', async (t) => {
     const path = join(await tempFolder(t), 'a.json');
     const marks = new Set<string>();
     for (const text of ['one', 'two', 'six', 'ten']) {
@@ -148,7 +144,7 @@ describe('files', () => {
     assert.equal(marks.size, 4);
   });
 
-  test('a file that is set aside keeps its content under a name beside it', async (t) => {
+  test('a file set aside keeps its content under a new name beside it', async (t) => {
     const path = join(await tempFolder(t), 'run.json');
     await writeFile(path, 'damaged');
     const aside = await quarantine(path, 1234);
@@ -161,7 +157,7 @@ describe('files', () => {
 describe('on Windows', () => {
   const busy = (code: string): Error => Object.assign(new Error('invented'), { code });
 
-  test('a file that somebody has open is replaced a moment later, and elsewhere a refusal is one', async () => {
+  test('a file that is open elsewhere is replaced after a retry; other systems fail at once', async () => {
     const answers = [busy('EPERM'), busy('EBUSY'), undefined];
     let calls = 0;
     const rename = (): Promise<void> => {
@@ -174,7 +170,7 @@ describe('on Windows', () => {
     assert.equal(calls, 4);
   });
 
-  test('a file that stays open is told of, and what is no matter of waiting at once', async () => {
+  test('a file that stays open is reported after retries, and other errors at once', async () => {
     let calls = 0;
     const refusing = (code: string) => ({
       platform: 'win32' as const,
@@ -199,11 +195,11 @@ describe('on Windows', () => {
     ['c:\\projects\\shop', 'c:\\projects', undefined],
     ['c:\\projects', 'c:\\projects\\..odd\\a.ts', '..odd/a.ts'],
   ] as const)
-    test(`from ${folder} to ${file}, the way down is ${way ?? 'none'}`, () => {
+    test(`from ${folder} to ${file} the relative path is ${way ?? 'undefined'}`, () => {
       assert.equal(pathInside(folder, file, win32), way);
     });
 
-  test('letter case tells files apart elsewhere', () => {
+  test('other systems compare names case-sensitively', () => {
     assert.equal(pathInside('/home/me/shop', '/home/me/Shop/a.ts', posixPath), undefined);
     assert.equal(pathInside('/home/me/shop', '/home/me/shop/a\\b.ts', posixPath), 'a\\b.ts');
   });

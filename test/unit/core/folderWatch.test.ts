@@ -28,7 +28,7 @@ function listen(folder: string): {
 }
 
 describe('a watched folder', () => {
-  test('tells what is made, touched and removed in it', { timeout: 10_000 }, async (t) => {
+  test('reports created, changed and removed entries', { timeout: 10_000 }, async (t) => {
     const folder = await tempFolder(t);
     const { heard, names, dispose } = listen(folder);
     t.after(dispose);
@@ -43,7 +43,7 @@ describe('a watched folder', () => {
     await heard('run');
   });
 
-  test('that cannot be watched is looked at every ten seconds, until nobody wants it any more', async (t) => {
+  test('that cannot be watched is polled every ten seconds until disposed', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const { names, dispose } = listen(join(await tempFolder(t), 'nowhere'));
     t.mock.timers.tick(20_000);

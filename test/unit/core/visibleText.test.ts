@@ -5,7 +5,7 @@ import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { toVisibleJson, visibleLine, visibleName, visibleText } from '../../../src/core/visibleText.ts';
 import { propertyRuns } from './propertyRuns.ts';
 
-test('F79 control and bidi characters of titles, ids and ratings become visible escapes', () => {
+test('F79 control and bidi characters of titles, IDs and ratings become visible escapes', () => {
   const item = {
     id: 'F\u0000\u200F1',
     title: 'safe\u202Eevil\u2066\u2069 \u0007\u001b[31m\r\nnext',
@@ -17,18 +17,18 @@ test('F79 control and bidi characters of titles, ids and ratings become visible 
   assert.equal(finding.severityText, 'bad\\u{202E}ness');
 });
 
-test('F79 two names of files that differ look different: a line break is seen in a name, and so is each space', () => {
+test('F79 different file names look different: line breaks and spaces are visible', () => {
   assert.equal(visibleName('a\nb\tc\u202E  d .js'), 'a\\u{000A}b\\u{0009}c\\u{202E}  d .js');
 });
 
-test('line breaks, tabs, Japanese and joined emoji stay as they are', () => {
+test('line breaks, tabs, Japanese and joined emoji are unchanged', () => {
   assert.equal(visibleText('a\r\n\tb 重大 👩\u200D💻'), 'a\n\tb 重大 👩\u200D💻');
   assert.equal(visibleText('\u2028\uFEFF\u00AD\uD800'), '\\u{2028}\\u{FEFF}\\u{00AD}\\u{D800}');
   // No character has these numbers, and nothing is drawn for them.
   assert.equal(visibleText('\u{E0000}葛\u{E0101}\u{E0FFF}'), '\\u{E0000}葛\u{E0101}\\u{E0FFF}');
 });
 
-test('no text keeps a character that hides or reorders others', () => {
+test('no output contains a character that hides or reorders others', () => {
   const wild = fc
     .array(
       fc.oneof(
@@ -49,7 +49,7 @@ test('no text keeps a character that hides or reorders others', () => {
   );
 });
 
-test('a raw value is shown as JSON that reads as the same value', () => {
+test('a raw value is shown as JSON that parses to the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (value, text) => {
       const raw = { value, text };
@@ -58,7 +58,7 @@ test('a raw value is shown as JSON that reads as the same value', () => {
   );
 });
 
-test('nothing in raw JSON is invisible, and what people write is left as it is', () => {
+test('raw JSON has no invisible characters, and visible text is unchanged', () => {
   const shown = toVisibleJson(
     JSON.stringify({ title: 'a\u202Eb\u0085\u200B\u{E0041}\u2028', 説明: 'パスワード 👍 é' }),
   );
@@ -68,6 +68,6 @@ test('nothing in raw JSON is invisible, and what people write is left as it is',
   assert.match(shown, /"説明": "パスワード 👍 é"/);
 });
 
-test('a value that is nested too deeply to be written is none', () => {
+test('a value that is nested too deeply has no JSON', () => {
   assert.equal(toVisibleJson(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), undefined);
 });

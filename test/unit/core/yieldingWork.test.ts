@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { once } from '../../../src/core/yieldingWork.ts';
 
-test('what is done once is done anew only after it failed', async () => {
+test('work that is done once is repeated only after a failure', async () => {
   const ends = [Promise.reject(new Error('the disk is full')), Promise.resolve('loaded')];
   ends[0]?.catch(() => undefined);
   let begun = 0;

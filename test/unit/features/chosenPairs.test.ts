@@ -31,7 +31,7 @@ const none: Choice = new Map();
 const withFault = (subject: string) => (error: AssessmentError) =>
   error.kind === 'badPairs' && error.data.subject === subject;
 
-test('all pairs without priorities are sent as no pairs at all, and fewer as they are', () => {
+test('all pairs without priorities are sent as no list, and fewer as they are', () => {
   assert.equal(toPairs(everyPair(features), features), undefined);
   const fewer = withPairs(everyPair(features), pairsOf(features).slice(0, 20), false);
   assert.equal(countChosen(fewer, features), 2);
@@ -41,7 +41,7 @@ test('all pairs without priorities are sent as no pairs at all, and fewer as the
   ]);
 });
 
-test('a priority is sent with its pair, also where all are chosen', () => {
+test('a priority is sent with its pair, also if all pairs are chosen', () => {
   const choice = withPairs(everyPair(features), [xss('Log in')], true, 'high');
   const pairs = toPairs(choice, features) ?? [];
   assert.equal(pairs.length, 22);
@@ -51,7 +51,7 @@ test('a priority is sent with its pair, also where all are chosen', () => {
   );
 });
 
-test('a pair that is chosen again keeps its priority until another is given, or none', () => {
+test('a pair chosen again keeps its priority until it is changed or removed', () => {
   const high = withPairs(none, [xss('Log in')], true, 'high');
   const again = withPairs(high, pairsOf(features), true);
   assert.equal(again.get('Log in')?.get('XSS'), 'high');
@@ -69,7 +69,7 @@ test('F136 of 10,010 pairs all can be sent, or 10,000, but not 10,001', () => {
   assert.throws(() => toPairs(high, many), withFault('tooMany'));
 });
 
-test('F136 no pair at all, or a name that no longer exists, is refused', () => {
+test('F136 an empty choice or an unknown name is refused', () => {
   assert.throws(() => toPairs(none, features), withFault('none'));
   assert.throws(() => toPairs(everyPair([]), []), withFault('none'));
   const choice = withPairs(everyPair(features), [xss('Search')], true);
@@ -77,7 +77,7 @@ test('F136 no pair at all, or a name that no longer exists, is refused', () => {
   assert.throws(() => toPairs(choice, features), withFault('gone'));
 });
 
-test('F143 until a person chooses, a run is continued with the pairs that it asked for itself', async (t) => {
+test('F143 a continuation uses the pairs of the continued run until the user chooses', async (t) => {
   const folder = await tempFolder(t);
   const pairs = [
     { feature_name: 'Search\n', perspective: 'XSS' as const },
@@ -103,7 +103,7 @@ test('F143 until a person chooses, a run is continued with the pairs that it ask
   ]);
 });
 
-test('F143 a run that continues one of one pair is for the same finding only where it asks for the same pair', () => {
+test('F143 a continuation of one pair is for the same finding only if it has the same pair', () => {
   const pair = { feature_name: 'Log in', perspective: 'XSS' } as const;
   const other = { feature_name: 'Search', perspective: 'XSS' } as const;
   const run = { input: { target_urls: [], pairs: [pair] } };
@@ -114,7 +114,7 @@ test('F143 a run that continues one of one pair is for the same finding only whe
   assert.ok(!isItsPair({ input: undefined }, [pair]));
 });
 
-test('the choice is kept in the folder of the run, and until there is one all pairs of a crawl are chosen', async (t) => {
+test('the choice is stored in the run folder; by default all pairs of a crawl are chosen', async (t) => {
   const folder = await tempFolder(t);
   await writeFile(join(folder, 'features.json'), JSON.stringify(features));
   assert.equal(await readChoice(folder), undefined);
@@ -133,7 +133,7 @@ test('the choice is kept in the folder of the run, and until there is one all pa
   await assert.rejects(pairsToContinue(crawled, folder, parseWorker), withFault('gone'));
 });
 
-test('F136 a choice that is damaged is never taken for none or for all', async (t) => {
+test('F136 a damaged choice is never read as none or all', async (t) => {
   const folder = await tempFolder(t);
   await writeFile(join(folder, 'features.json'), JSON.stringify(features));
   for (const text of ['', '{}', '[["Log in",[["Unknown",null]]]]', '[["Log in",[["XSS","urgent"]]]]']) {
@@ -142,7 +142,7 @@ test('F136 a choice that is damaged is never taken for none or for all', async (
   }
 });
 
-test('choosing pairs and leaving pairs out, in any order, leaves what a set of them holds', () => {
+test('any sequence of choosing and unchoosing equals a set of pairs', () => {
   const known = pairsOf([...features, { name: '__proto__' }]);
   const step = fc.record({
     pairs: fc.array(fc.constantFrom(...known)),

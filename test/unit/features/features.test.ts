@@ -16,7 +16,7 @@ const crawled = crawledWith('features');
 
 const namesOf = (value: unknown): string[] => toFeatures(value).features.map(({ name }) => name);
 
-test('features are read from lists and maps, bare or wrapped, and from names alone', () => {
+test('features are read from lists, maps and names, bare or wrapped', () => {
   const list = [{ name: 'Log in' }, { name: 'Search' }];
   const grouped = [
     { page: '/', features: [{ name: 'Log in' }] },
@@ -36,7 +36,7 @@ test('features are read from lists and maps, bare or wrapped, and from names alo
   assert.deepEqual(namesOf([]), []);
 });
 
-test('a feature brings what helps to recognise it, and its name is never altered', () => {
+test('a feature has descriptive fields, and its name is unchanged', () => {
   const name = '  Log in\n\u202E [x](command:y) ';
   assert.deepEqual(
     toFeatures([
@@ -67,12 +67,12 @@ test('F136 equal names are one feature, and entries without a usable name are co
   assert.deepEqual([list.repeated, list.unreadable, list.cut], [1, 5, 0]);
 });
 
-test('F136 of too many features the first ones are read, and the others counted', () => {
+test('F136 only the first features up to the limit are read, and the others counted', () => {
   const { features, cut } = toFeatures(Array.from({ length: 10_003 }, (_, at) => `Feature ${at}`));
   assert.deepEqual([features.length, cut], [10_000, 3]);
 });
 
-test('F136 features of another shape, too large or absent are said, each in its way', async (t) => {
+test('F136 malformed, oversized and missing features each have their own message', async (t) => {
   const folder = await tempFolder(t);
   const file = join(folder, 'features.json');
   const read = (run = crawled): Promise<FeatureList> => readFeatures(run, folder, parseWorker);
@@ -101,7 +101,7 @@ test('F136 features of another shape, too large or absent are said, each in its 
   );
 });
 
-test('F136 whatever JSON an artifact holds, it is read or refused, and never more', () => {
+test('F136 any JSON is read or refused within the limits', () => {
   const key = fc.constantFrom(
     'features',
     'items',

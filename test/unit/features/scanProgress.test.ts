@@ -20,7 +20,7 @@ const statesOf = ({ stateOf }: ScanProgress): string[] => [
   stateOf('Log in', 'CSRF'),
 ];
 
-test('completed pairs were tested, skipped ones not applicable, and others not tested, in every shape', () => {
+test('completed pairs are tested, skipped ones not applicable, others untested, in every shape', () => {
   for (const shape of [
     {
       completed: [{ feature_name: 'Log in', perspective: 'XSS' }],
@@ -43,7 +43,7 @@ test('completed pairs were tested, skipped ones not applicable, and others not t
   }
 });
 
-test('names are compared as they are, and a pair in both lists was tested', () => {
+test('names are compared exactly, and a pair in both lists is tested', () => {
   const { stateOf, tested, notApplicable } = toScanProgress(
     listProgress({
       completed: [{ feature_name: 'Log in ', perspective: 'XSS' }],
@@ -54,7 +54,7 @@ test('names are compared as they are, and a pair in both lists was tested', () =
   assert.deepEqual([tested, notApplicable], [1, 0]);
 });
 
-test('F136 where entries cannot be read, what is not listed is not known', () => {
+test('F136 if entries are unreadable, unlisted pairs are unknown', () => {
   const progress = toScanProgress(
     listProgress({
       completed: [
@@ -69,7 +69,7 @@ test('F136 where entries cannot be read, what is not listed is not known', () =>
   assert.equal(progress.problem, 'partlyUnreadable');
 });
 
-test('F136 progress that is absent or of another shape leaves every pair unknown, and says so', async (t) => {
+test('F136 missing or malformed progress makes every pair unknown, with a message', async (t) => {
   const folder = await tempFolder(t);
   const crawl = crawledWith('scan_progress');
   const run: Run = { ...crawl, workflow: 'blackbox-assessment' };

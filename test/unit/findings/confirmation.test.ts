@@ -30,7 +30,7 @@ const reflected = {
 };
 const { finding: someFinding } = invent();
 
-test('what is known after a pair was tried: never more than its run tells', () => {
+test('the result after testing a pair claims no more than its run reports', () => {
   const found: readonly Finding[] = [someFinding];
   const tried = (run: Run, isSame?: boolean): Run => ({
     ...run,
@@ -78,7 +78,7 @@ async function addTried(
   return tried;
 }
 
-test('the runs that tried a pair for a finding tell of this pair alone, the latest first', async (t) => {
+test('runs that tested the pair of a finding count for this pair only, latest first', async (t) => {
   const fixture = await setUpFindings(t);
   const source = { runs: fixture.runs, workerFile: parseWorker };
   const completed = { completed: [pair], skipped: [] };
@@ -103,14 +103,14 @@ test('the runs that tried a pair for a finding tell of this pair alone, the late
   assert.match(String(confirmLive[0]?.['result']), /a person says that it is the same$/);
 });
 
-test('a person’s word on a finding belongs to runs that were to confirm one', () => {
+test('a person’s answer about a finding belongs to runs that were to confirm one', () => {
   const word = { type: 'answeredIsSame', isSame: true, at: 9 } as const;
   const { succeeded } = runOf;
   assert.equal(advance(succeeded, word), succeeded);
   assert.equal(advance({ ...succeeded, confirms: '1:print' }, word).isSame, true);
 });
 
-test('the weakness proposes a perspective; one that none stands for proposes none', () => {
+test('the weakness proposes a perspective, or none', () => {
   const table = {
     89: 'Injection',
     79: 'XSS',
@@ -129,7 +129,7 @@ test('the weakness proposes a perspective; one that none stands for proposes non
   assert.equal(proposedPerspective({ ...someFinding, cwes: [328] }), undefined);
 });
 
-test('one pair is tried anew, within 10 and 5 credits, by the rest of what the run was asked', () => {
+test('one pair is tested again within 10 and 5 credits, otherwise with the input of the run', () => {
   const asked = {
     target_urls: ['https://shop.example/'],
     oos_urls: ['https://shop.example/logout'],

@@ -6,7 +6,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import { finding, setUpFindings, titles } from './findingFixture.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 
-test('of each open folder the findings of its latest run are shown', async (t) => {
+test('each open folder shows the findings of its latest run', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
   await fixture.addRun(['shop'], finding('old'));
   await fixture.addRun(['tool'], finding('other folder'));
@@ -15,7 +15,7 @@ test('of each open folder the findings of its latest run are shown', async (t) =
   assert.deepEqual(titles(fixture).sort(), ['new', 'other folder']);
 });
 
-test('a run that a person chooses takes the place of the latest one, and clearing shows none', async (t) => {
+test('a chosen run replaces the latest one, and clearing shows none', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const old = await fixture.addRun(['shop'], finding('old'));
   await fixture.addRun(['shop'], finding('new'));
@@ -25,7 +25,7 @@ test('a run that a person chooses takes the place of the latest one, and clearin
   assert.deepEqual(titles(fixture), []);
 });
 
-test('what a folder shows is absent from no later run of another folder', async (t) => {
+test('findings shown in one folder are not absent from a later run of another folder', async (t) => {
   const fixture = await setUpFindings(t);
   const tool = path.join(fixture.root, 'tool');
   fixture.open.add(path.join(fixture.root, 'shop')).add(tool);
@@ -38,7 +38,7 @@ test('what a folder shows is absent from no later run of another folder', async 
   assert.deepEqual(fixture.store.absent(), []);
 });
 
-test('listeners hear of new findings and of the end of their comparison, and not of what changes nothing here', async (t) => {
+test('events fire for new findings and the end of a comparison, and not without a change here', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   let heard = 0;
   fixture.store.onDidChange(() => {
@@ -49,7 +49,7 @@ test('listeners hear of new findings and of the end of their comparison, and not
   assert.equal(heard, 2);
 });
 
-test('a finding has the file and the line of its place; a snippet corrects a wrong line', async (t) => {
+test('a finding has the file and line of its place, corrected by its snippet', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('moved', { file: 'a.js', line: 1, snippet: 'three' }));
   const [place] = fixture.store.all()[0]?.places ?? [];
@@ -57,7 +57,7 @@ test('a finding has the file and the line of its place; a snippet corrects a wro
   assert.deepEqual([place.path, place.startLine], ['a.js', 3]);
 });
 
-test('F73 the same path in two folders of a run means the folder that the finding names by its target', async (t) => {
+test("F73 a path in two folders of a run belongs to the folder of the finding's target", async (t) => {
   const fixture = await setUpFindings(t, 'one');
   const place = (target: number) => ({ title: String(target), file: 'a.js', line: 1, target_index: target });
   await fixture.addRun(
@@ -70,7 +70,7 @@ test('F73 the same path in two folders of a run means the folder that the findin
   );
 });
 
-test('F107 why findings cannot be read is known of every run that was wanted, shown or not, until it can be', async (t) => {
+test('F107 the reason of unreadable findings is kept for every requested run until they are readable', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await fixture.addRun(['shop'], '{"no":"list"}');
   let heard = 0;
@@ -83,7 +83,7 @@ test('F107 why findings cannot be read is known of every run that was wanted, sh
   assert.deepEqual([fixture.store.failureOf(run.id), heard], [undefined, 2]);
 });
 
-test('a findings file that cannot be read says so and takes nothing else with it', async (t) => {
+test('an unreadable findings file is reported and affects no other run', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
   await fixture.addRun(['shop'], '"nothing"');
   await fixture.addRun(['tool'], finding('fine'));
@@ -103,7 +103,7 @@ test('after clearing, the findings of a run that ends later are shown', async (t
   assert.deepEqual(titles(fixture), ['new']);
 });
 
-test('after clearing, runs of folders that other windows have open are not shown here', async (t) => {
+test('after clearing, runs of folders in other windows are not shown', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('old'));
   const elsewhere = await fixture.addRun(['closed'], finding('of a folder that is not open'));
@@ -116,7 +116,7 @@ test('after clearing, runs of folders that other windows have open are not shown
   assert.deepEqual(titles(fixture), ['new']);
 });
 
-test('a chosen run gives way to one that ends later, and to the latest one when it is removed', async (t) => {
+test('a chosen run is replaced by one that ends later, and by the latest one when removed', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const chosen = await fixture.addRun(['shop'], finding('chosen'));
   await fixture.addRun(['shop'], finding('latest'));
@@ -132,7 +132,7 @@ test('a chosen run gives way to one that ends later, and to the latest one when 
   assert.deepEqual(titles(fixture), ['fifth']);
 });
 
-test('choosing a run that has no findings file leaves the findings that are shown', async (t) => {
+test('choosing a run without a findings file keeps the shown findings', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const run = await fixture.addRun(['shop'], finding('here'));
   const empty: Run = { ...run, id: 'run-without', createdAt: 0, ...{ artifacts: [] } };
@@ -141,7 +141,7 @@ test('choosing a run that has no findings file leaves the findings that are show
   assert.deepEqual(titles(fixture), ['here']);
 });
 
-test('a finding is found by its position in the file, also when some of them are not shown', async (t) => {
+test('a finding is found by its index in the file even if some are not shown', async (t) => {
   const fixture = await setUpFindings(t, 'one', 'two');
   const findings = [0, 1].map((target) => ({
     title: String(target),
@@ -178,7 +178,7 @@ test('each folder of a run of two shows only its own latest findings', async (t)
   assert.deepEqual(titles(fixture), ['one, old', 'two', 'one, gone', 'anywhere']);
 });
 
-test('F110 what a finding is about, what is opened and whose text is kept are the same file: the one that was sent', async (t) => {
+test('F110 state, opened file and stored text of a finding refer to the same sent file', async (t) => {
   const fixture = await setUpFindings(t);
   const shop = path.join(fixture.root, 'shop');
   fixture.open.add(shop);
@@ -196,7 +196,7 @@ test('F110 what a finding is about, what is opened and whose text is kept are th
   );
 });
 
-test('of a run of two folders, a finding whose file is gone stays the finding of its folder', async (t) => {
+test('a finding whose file is gone stays with its folder in a run of two', async (t) => {
   const fixture = await setUpFindings(t);
   const [shop, tool] = [path.join(fixture.root, 'shop'), path.join(fixture.root, 'tool')];
   fixture.open.add(shop).add(tool);
@@ -231,7 +231,7 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
   assert.ok(fixture.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
 });
 
-test('a reading that failed does not keep the next one from being shown', async (t) => {
+test('a failed reading does not prevent the next one', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('One'), { 'a.js': 'a\nb\n' });
   const listening = fixture.store.onDidChange(() => {
@@ -244,7 +244,7 @@ test('a reading that failed does not keep the next one from being shown', async 
   assert.deepEqual(titles(fixture), ['Two']);
 });
 
-test('findings in files that are as they were sent are shown before changed files are followed', async (t) => {
+test('findings in unchanged files are shown before changed files are followed', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const places = ['a.js', 'b.js'].map((file) => ({ title: file, severity: 'high', file, line: 1 }));
   const both = { title: 'both', severity: 'high', locations: places };

@@ -40,7 +40,7 @@ const finding = fc.record<Item>(
 );
 const findings = fc.array(finding, { minLength: 1, maxLength: 15 });
 
-test('names do not depend on the run, on lines, or on the order of the file', () => {
+test('names are independent of the run, of lines and of the order in the file', () => {
   fc.assert(
     fc.property(findings, fc.nat({ max: 300 }), fc.infiniteStream(fc.nat()), (items, shift, random) => {
       const before = names(items);
@@ -58,7 +58,7 @@ test('names do not depend on the run, on lines, or on the order of the file', ()
   );
 });
 
-test('findings of another kind, file or code that come or go change no name', () => {
+test('other findings that come or go do not change a name', () => {
   fc.assert(
     fc.property(findings, findings, (items, others) => {
       const unrelated = others.map((each, at) => ({ ...each, file: `other/${String(at)}.js` }));
@@ -67,14 +67,14 @@ test('findings of another kind, file or code that come or go change no name', ()
   );
 });
 
-test('white space in the snippet is no difference, code is', () => {
+test('white space in the snippet does not change the name, code does', () => {
   const item = { title: 'SQL', file: 'a.js', line: 1, snippet: 'db.query( sql )' };
   const same = [{ ...item, snippet: '\tdb.query(sql)\r\n' }];
   assert.deepEqual(names([item]), names(same));
   assert.notDeepEqual(names([item]), names([{ ...item, snippet: 'db.query(sql, [])' }]));
 });
 
-test('a finding of a live application is named by perspective or weakness, feature, method and path of its URL', () => {
+test('a live finding is named by perspective or weakness, feature, method and URL path', () => {
   const item = {
     title: 'One wording',
     perspective: 'XSS',
@@ -100,7 +100,7 @@ test('a finding of a live application is named by perspective or weakness, featu
   assert.notDeepEqual(nameOf(weakness), nameOf({ ...weakness, cwe: 89 }));
 });
 
-test('a weakness names the kind, else the title does', () => {
+test('a name uses the weakness, or else the title', () => {
   const item = { title: 'One wording', file: 'a.js', line: 1 };
   const other = { ...item, title: 'Other wording' };
   assert.notDeepEqual(names([item]), names([other]));
@@ -108,11 +108,11 @@ test('a weakness names the kind, else the title does', () => {
   assert.notDeepEqual(names([{ ...item, cwe: 89 }]), names([{ ...item, cwe: 79 }]));
 });
 
-test('a name says by which scheme it was made', () => {
+test('a name contains its scheme', () => {
   assert.match(names([{ title: 'SQL', file: 'a.js', line: 1 }])[0] ?? '', /^1:[0-9a-f]{32}$/);
 });
 
-test('a name is the same whatever files are here, whatever paths are mapped to, and whatever the folders are called', async (t) => {
+test('a name is independent of local files, mappings and folder names', async (t) => {
   const root = await scratchFolder(t, []);
   const paths = ['a.js', 'src/a.js', 'lib/src/a.js', 'gone/b.js', '/workspace/repo/src/a.js', 'shop/a.js'];
   const mapping = fc.record({
@@ -167,7 +167,7 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
   );
 });
 
-test('a path that starts with the number of its archive is the same with and without a list of what was sent', async () => {
+test('a path with the number of its archive is resolved alike with and without the list of sent files', async () => {
   const files = new Map([['src/a.ts', { path: 'src/a.ts', bytes: 1, sha256: '' }]]);
   const pathOf = async (reported: string, sent: SentOfRun): Promise<string> => {
     const place = { path: reported, targetIndex: 0 };

@@ -25,7 +25,7 @@ async function reloadMeanwhile(
   await acted?.done;
 }
 
-test('what happens to a file while findings are read anew is taken over, on the disk and in the editor', async (t) => {
+test('changes on disk and in the editor during a reload of findings are applied', async (t) => {
   const fixture = await setUpFindings(t);
   const { store, edit, root } = fixture;
   const folder = path.join(root, 'shop');
@@ -43,7 +43,7 @@ test('what happens to a file while findings are read anew is taken over, on the 
   assert.equal(line(), 5);
 });
 
-test('what happens to a file while the findings that point at it are read for the first time is taken over', async (t) => {
+test('changes to a file during the first reading of its findings are applied', async (t) => {
   const fixture = await setUpFindings(t);
   const { store } = fixture;
   const folder = path.join(fixture.root, 'shop');
@@ -58,7 +58,7 @@ test('what happens to a file while the findings that point at it are read for th
   assert.equal(store.all()[0]?.places[0]?.startLine, 4);
 });
 
-test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {
+test('findings that were downloaded again replace the previous ones, whichever window downloads', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const run = await fixture.addRun(['shop'], '"nothing"');
   const [first] = fixture.store.shownRuns();
@@ -69,7 +69,7 @@ test('findings that were downloaded again are shown in place of the former ones,
   assert.deepEqual(titles(fixture), ['whole']);
 });
 
-test('what another window notes on a run that is shown lets its findings be, unless it has downloaded them again', async (t) => {
+test('a note of another window on a shown run does not reload its findings, a new download does', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));
@@ -87,7 +87,7 @@ test('what another window notes on a run that is shown lets its findings be, unl
   assert.deepEqual(titles(fixture), ['anew']);
 });
 
-test('runs that are shown, or compared with, have the name that a person gave them last', async (t) => {
+test('shown and compared runs have their latest user-given name', async (t) => {
   const fixture = await setUpFindings(t);
   const { store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));
@@ -105,7 +105,7 @@ test('runs that are shown, or compared with, have the name that a person gave th
   assert.deepEqual([later?.label, baseline?.label], ['nightly', 'weekly']);
 });
 
-test('a run that is shown is not read again to be looked at', async (t) => {
+test('viewing a run that is shown does not read it again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const before = await fixture.addRun(['shop'], finding('former', { file: 'a.js', line: 1 }));
   const run = await fixture.addRun(['shop'], finding('here'));
@@ -119,7 +119,7 @@ test('a run that is shown is not read again to be looked at', async (t) => {
   assert.deepEqual(await verdictsOf(fixture, run), { here: 'new', former: 'unknown' });
 });
 
-test('a run that could not be read is read again when it is looked at or shown, and tells of nothing until then', async (t) => {
+test('an unreadable run is read again when viewed or shown, and has no findings until then', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));
@@ -142,7 +142,7 @@ test('a run that could not be read is read again when it is looked at or shown, 
   assert.deepEqual(titles(fixture), ['here']);
 });
 
-test('what a run is compared with is read again as long as it could not be read, and then told of', async (t) => {
+test('an unreadable previous run is read again until it succeeds, with an event', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));

@@ -24,7 +24,7 @@ test('a folder is filled once', async () => {
   assert.deepEqual(await readdir(folder), ['.complete', 'whole']);
 });
 
-test('what a killed process left half-installed is removed and filled again', async () => {
+test('a half-installed folder of a killed process is removed and filled again', async () => {
   const folder = path.join(scratch, 'killed');
   const script = `
     import { writeFile } from 'node:fs/promises';

@@ -28,7 +28,7 @@ const isRunning = (pid: number): boolean => {
 const goneAll = (pids: readonly number[]): Promise<void> =>
   eventually(() => !pids.some(isRunning), 'every process is gone');
 
-test('stopping a kept process ends everything that it started', async () => {
+test('stopping a kept process ends its descendants', async () => {
   const kept = startKept(process.execPath, ['-e', family], process.env);
   const [line] = (await once(createInterface({ input: kept.stdout }), 'line')) as [string];
   const pids = line.split(' ').map(Number);
@@ -37,7 +37,7 @@ test('stopping a kept process ends everything that it started', async () => {
   await goneAll(pids);
 });
 
-test('a kept process and everything that it started end when the process that keeps it is killed', async () => {
+test('a kept process and its descendants end when the parent is killed', async () => {
   const module = path.resolve(import.meta.dirname, '../../host/keptProcess.ts');
   const script = `
     import { startKept } from ${JSON.stringify(module)};

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setUp } from '../../host/setUp.ts';
 
-test('what was made is undone from the last step to the first, also when a step fails', async () => {
+test('steps are undone in reverse order, also if a step fails', async () => {
   const undone: string[] = [];
   const make = async (name: string, onUndo: (undo: () => Promise<unknown>) => void): Promise<void> => {
     onUndo(() => Promise.resolve(undone.push(name)));

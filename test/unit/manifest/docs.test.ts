@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import * as z from 'zod/mini';
@@ -29,7 +29,7 @@ function boundsOf(schema: JsonSchema): string {
   return `${least === undefined ? 'at most ' : `${String(least)} to `}${String(most)}${unit}`;
 }
 
-test('the bounds in docs/api.md are those of the schemas that requests are checked with', () => {
+test('the bounds in docs/api.md equal those of the request schemas', () => {
   const inputs = Object.values(workflows).map(
     ({ request }) => (z.toJSONSchema(request) as JsonSchema).properties?.['input'],
   );
@@ -73,7 +73,7 @@ function textsOnScreen(): { readonly english: readonly string[]; readonly japane
   };
 }
 
-test('no text on screen has a word that docs/terms.md says is never used for its term', () => {
+test('no text on screen uses a word that docs/terms.md excludes', () => {
   const { english, japanese } = textsOnScreen();
   const rows = cellsOf('docs/terms.md').slice(1);
   assert.ok(rows.length > 40);
@@ -112,7 +112,7 @@ test('the texts on screen are written as docs/terms.md says', () => {
   }
 });
 
-test('docs/commands.md has every command, and every setting with its scope and default', () => {
+test('docs/commands.md lists every command, and every setting with scope and default', () => {
   const names = readJson('package.nls.json');
   const { contributes } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     contributes: {
@@ -134,4 +134,20 @@ test('docs/commands.md has every command, and every setting with its scope and d
     const shown = value === '' ? '' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
     assert.deepEqual(row?.slice(2, 4), [scopes[scope] ?? scope, shown], key);
   }
+});
+
+test('every test title has at most 110 characters', () => {
+  const sources = globSync('test/**/*.test.ts', { cwd: root }).map((file) =>
+    readFileSync(path.join(root, file), 'utf8'),
+  );
+  const titles = sources.flatMap((source) =>
+    [...source.matchAll(/\b(?:test|it|describe)\(\s*(['"`])(.+?)\1,(?= |$)/gm)].map(
+      ([, , title = '']) => title,
+    ),
+  );
+  assert.ok(titles.length > 1_000);
+  assert.deepEqual(
+    titles.filter(({ length }) => length > 110),
+    [],
+  );
 });

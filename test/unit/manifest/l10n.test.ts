@@ -62,7 +62,7 @@ test('every text in the code has a Japanese translation with the same placeholde
   }
 });
 
-test('every text of the manifest is there in both languages, and none is unused', async () => {
+test('every text of the manifest exists in both languages, and none is unused', async () => {
   const manifest = await readFile(path.join(root, 'package.json'), 'utf8');
   const used = [...manifest.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
   const [english, japanese] = await Promise.all([
@@ -73,7 +73,7 @@ test('every text of the manifest is there in both languages, and none is unused'
     assert.deepEqual(difference(Object.keys(texts), new Set(used)), { missing: [], unused: [] });
 });
 
-test('no error or state is worded outside of messages that can be translated', () => {
+test('errors and states are worded only in translatable messages', () => {
   for (const file of globSync('src/editor/**/*.ts', { cwd: root })) {
     const source = readFileSync(path.join(root, file), 'utf8');
     assert.doesNotMatch(
@@ -84,7 +84,7 @@ test('no error or state is worded outside of messages that can be translated', (
   }
 });
 
-test('every setting that has fixed values says what each of them means', async () => {
+test('every setting with fixed values describes each of them', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
     contributes: {
       configuration: {

@@ -33,7 +33,7 @@ before(async () => {
 const ofRuns = (entries: readonly Entry[]): readonly Entry[] =>
   entries.filter(({ when }) => when.includes('view == whitebox.runs'));
 
-test('no command of the title of the Runs view is one of its rows: VS Code gives both a row', () => {
+test('commands of the title of the Runs view and of its rows are disjoint: VS Code gives both a row', () => {
   const inTitle = ofRuns(menus['view/title']).map(({ command }) => command);
   const onRows = ofRuns(menus['view/item/context']).map(({ command }) => command);
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('no command of the title of the Runs view is one of its rows: VS Code gives
   );
 });
 
-test('what waits for a person has a button on its row: a lost answer, a cut-off upload, a run that does not end, findings that cannot be read', () => {
+test('rows that need the user have a button: lost answer, interrupted upload, late end, unreadable findings', () => {
   const inline = ofRuns(menus['view/item/context']).filter(({ group }) => group.startsWith('inline'));
   for (const [word, command] of [
     ['unknown', 'whitebox.resendDispatch'],
@@ -56,7 +56,7 @@ test('what waits for a person has a button on its row: a lost answer, a cut-off 
   }
 });
 
-test('F107 where findings cannot be read, their row and the Findings view lead to their file', async () => {
+test('F107 the row of unreadable findings and the Findings view open their file', async () => {
   const text = await readFile(path.join(root, 'package.json'), 'utf8');
   assert.match(
     text,
@@ -71,7 +71,7 @@ test('F107 where findings cannot be read, their row and the Findings view lead t
   );
 });
 
-test('F155 after a crawl, and after a run that reached its credit limit, the Findings view offers what continues it, and no new start', async () => {
+test('F155 after a crawl or a credit limit, the Findings view offers the continuation and no new start', async () => {
   const texts = JSON.parse(await readFile(path.join(root, 'package.nls.json'), 'utf8')) as Readonly<
     Record<string, string>
   >;
@@ -86,13 +86,13 @@ test('F155 after a crawl, and after a run that reached its credit limit, the Fin
   }
 });
 
-test('the Upload Preview stands alone while it is the question', () => {
+test('the Upload Preview is the only view during its question', () => {
   const others = views.filter(({ id }) => id !== 'whitebox.uploadPreview');
   assert.equal(others.length, views.length - 1);
   for (const { id, when } of others) assert.match(when ?? '', /!whitebox\.choosingFiles\b/, id);
 });
 
-test('while several runs are selected, their menu has what means all of them', () => {
+test('the menu of several selected runs has the commands for all of them', () => {
   const onSeveral = ofRuns(menus['view/item/context']).filter(
     ({ when, group }) =>
       !group.startsWith('inline') &&
@@ -104,7 +104,7 @@ test('while several runs are selected, their menu has what means all of them', (
   );
 });
 
-test('what has no effect on two compared runs is not in the palette either while they are compared', () => {
+test('commands without effect on two compared runs are hidden in the palette during a comparison', () => {
   const withoutEffect = menus['view/title'].filter(({ when }) => when.includes('!whitebox.comparing'));
   assert.notDeepEqual(withoutEffect, []);
   for (const { command } of withoutEffect) {
@@ -113,7 +113,7 @@ test('what has no effect on two compared runs is not in the palette either while
   }
 });
 
-test('F155 the palette has what can be done with the URL of a finding and on the live application, and rows offer Open as Assessed only for an uploaded file', () => {
+test('F155 the palette has the commands for live findings, and rows offer Open as Assessed for uploaded files only', () => {
   for (const command of ['whitebox.confirmLive', 'whitebox.copyUrl', 'whitebox.openUrl']) {
     const entry = menus.commandPalette.find((each) => each.command === command);
     assert.equal(entry?.when, 'whitebox.findingsShown', command);
@@ -122,7 +122,7 @@ test('F155 the palette has what can be done with the URL of a finding and on the
   assert.match(onRow?.when ?? '', /\\bwithFile\\b/);
 });
 
-test('F84 in Restricted Mode there is nothing but what views, hands on and signs out', () => {
+test('F84 Restricted Mode has only commands that view, share and sign out', () => {
   const always = commands
     .filter(({ enablement = '' }) => !enablement.includes('isWorkspaceTrusted'))
     .map(({ command }) => command.replace('whitebox.', ''));

@@ -28,7 +28,7 @@ test('the report page allows one script by nonce, its own stylesheet, and nothin
   assert.doesNotMatch(frameAllows, /unsafe|\*|data:|blob:|https?:(?!\/\/webview\.example)/);
 });
 
-test('the report page has no inline script, style or handler, and its addresses cannot break out', () => {
+test('the report page has no inline script, style or handler, and its URLs are escaped', () => {
   const html = documentHtml(frame);
   assert.match(html, /<html lang="ja">/);
   assert.match(html, /src="https:\/\/webview\.example\/report\.js\?a=1&amp;b=&quot;2&quot;"/);

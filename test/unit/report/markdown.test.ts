@@ -10,7 +10,7 @@ function htmlOf(markdown: string): string {
 
 const row = (cells: number, cell: string): string => `|${`${cell}|`.repeat(cells)}\n`;
 
-test('F128 a table of more than 20,000 cells is shown as text, also where its rows are short; a smaller one is a table', () => {
+test('F128 a table of more than 20,000 cells is shown as text, also with short rows', () => {
   const table = (columns: number, rows: string): string => row(columns, 'a') + row(columns, '-') + rows;
   assert.match(htmlOf(table(10, row(10, 'b').repeat(1_000))), /^<table>/);
   for (const large of [table(10, row(10, 'b').repeat(2_100)), table(300, row(1, 'b').repeat(100))]) {
@@ -27,7 +27,7 @@ test('F128 a paragraph of more than 16,000 characters is shown as text', () => {
   assert.ok(htmlOf(long).includes(`<code>${long}</code>`));
 });
 
-test('a link definition of any section holds for all of them', () => {
+test('a link definition of any section applies to all of them', () => {
   const html = htmlOf(`[a][x]\n\n${'# Filler\n\n'.repeat(1_000)}[x]: https://x.example\n`);
   assert.match(html, /<a href="https:\/\/x\.example">a<\/a>/);
 });

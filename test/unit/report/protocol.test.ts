@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { readHostMessage, readWebviewMessage, readWebviewState } from '../../../src/core/report/protocol.ts';
 
-test('F81 only the four messages of the report view are accepted, and places and actions only by index', () => {
+test('F81 only the four messages of the report view are accepted, with places and actions by index', () => {
   assert.deepEqual(readWebviewMessage({ type: 'ready' }), { type: 'ready' });
   for (const type of ['openPlace', 'act'])
     assert.deepEqual(readWebviewMessage({ type, index: 3 }), { type, index: 3 });
@@ -49,12 +49,12 @@ test('F81 only the four messages of the report view are accepted, and places and
   }
 });
 
-test('a message that inherits its type, or is not a plain object, is refused', () => {
+test('a message with an inherited type or a custom prototype is refused', () => {
   assert.equal(readWebviewMessage(Object.create({ type: 'command' })), undefined);
   assert.equal(readWebviewMessage(new Map([['type', 'ready']])), undefined);
 });
 
-test('the view takes a report only when every part of it is there', () => {
+test('the view accepts a report only if every part is present', () => {
   const words =
     'tableOfContents skipContents findingsBySeverity copy copied copyFailed openInEditor done notDone code table';
   const message = {
@@ -88,7 +88,7 @@ test('the view takes a report only when every part of it is there', () => {
   );
 });
 
-test('a kept state of another shape is forgotten, one with more in it is read', () => {
+test('a saved state of another shape is dropped, and extra members are allowed', () => {
   assert.deepEqual(readWebviewState({ documentId: 'r1', section: 2, offsetPx: 10.5, later: true }), {
     documentId: 'r1',
     section: 2,

@@ -31,7 +31,7 @@ const document = fc
   .array(fc.constantFrom(...blocks), { minLength: 5, maxLength: 120 })
   .map((parts) => parts.join('\n'));
 
-test('a report read section by section is the report read as a whole', () => {
+test('a report parsed in sections equals the report parsed as a whole', () => {
   const marked = new Marked();
   fc.assert(
     fc.property(document, (source) => {
@@ -43,7 +43,7 @@ test('a report read section by section is the report read as a whole', () => {
   );
 });
 
-test('a section never grows with the report', () => {
+test('the size of a section is independent of the report', () => {
   const paragraphs = Array.from(
     { length: 5_000 },
     (_, index) => `Paragraph ${index} ${'x'.repeat(80)}\n`,
@@ -61,7 +61,7 @@ test('a section never grows with the report', () => {
   }
 });
 
-test('a link definition anywhere in the report is known, one inside code is not', () => {
+test('a link definition anywhere in the report is known, except inside code', () => {
   const source =
     '[a]: https://a.example\n[b]: <https://b.example> "B"\n\n```\n[c]: https://c.example\n```\n\ntext\n[d]: no\n';
   assert.equal(splitSections(source).definitions, '[a]: https://a.example\n[b]: <https://b.example> "B"');
@@ -72,13 +72,13 @@ const afterIt = '# After\n\nAnother.\n';
 const most = 64_000;
 
 for (const [what, block] of [
-  ['an unbroken run of more than 10,000 characters', `${'a'.repeat(10_001)}@ b`],
+  ['an unbroken sequence of more than 10,000 characters', `${'a'.repeat(10_001)}@ b`],
   ['a list of more than 64 kB', '- item\n\n  ```js\n  let a;\n  ```\n\n'.repeat(2_000)],
   ['a paragraph of more than 64 kB', 'word '.repeat(13_000)],
   ['a list of more than 4,000 lines', `- x\n${'y\n'.repeat(4_001)}`],
   ['a code block that is never closed', `\`\`\`\n${'# no heading\n\n'.repeat(10_000)}`],
 ] as const)
-  test(`F128 ${what} is text, in pieces of bounded size, and what stands beside it is not`, () => {
+  test(`F128 ${what} becomes text in pieces of bounded size, without affecting its neighbours`, () => {
     const isOpen = block.startsWith('```');
     const source = `${beforeIt}${block}\n\n${isOpen ? '' : afterIt}`;
     const { sections } = splitSections(source);
@@ -89,7 +89,7 @@ for (const [what, block] of [
     assert.deepEqual(others, isOpen ? [beforeIt] : [beforeIt, afterIt]);
   });
 
-test('F128 no section of Markdown is larger than a block may be, whatever the report', () => {
+test('F128 no Markdown section exceeds the size of a block, for any report', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(...blocks, 'x'.repeat(9_000), '- a\n'.repeat(3_000)), { maxLength: 40 }),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeResponse } from '../../service/apiSchemas.ts';
 
-test('a description has only the members that its status and its kind allow', () => {
+test('a run description has only the members of its status and kind', () => {
   const artifact = { artifact_name: 'report' };
   const isValid = new Ajv2020({ strict: true }).compile(
     describeResponse([{ name: 'report', required: true }]),

@@ -29,7 +29,7 @@ const pairKeys = (pairs: ScanProgress['completed']) =>
   pairs.map(({ feature_name, perspective }) => `${perspective} ${feature_name}`);
 
 describe('a crawl of the invented application', () => {
-  test('finds pages and forms, for each role that signs in, and stays in scope', async (t) => {
+  test('finds pages and forms for each role that signs in, within its scope', async (t) => {
     const caller = await callBlackbox(t);
     const { id, described } = await caller.run(CRAWL);
     assert.deepEqual(described, {
@@ -65,7 +65,7 @@ describe('a crawl of the invented application', () => {
     );
   });
 
-  test('ends at its credit limit with what it has found, and goes on from there', async (t) => {
+  test('ends at its credit limit with partial results, and can be continued', async (t) => {
     const caller = await callBlackbox(t);
     const names = async (id: string) => (await featuresOf(caller, CRAWL, id)).map(({ name }) => name);
     let { id } = await caller.run(CRAWL, { credit_limit: 5 });
@@ -81,7 +81,7 @@ describe('a crawl of the invented application', () => {
     assert.equal(found.length, 14);
   });
 
-  test('aborts when nobody answers', async (t) => {
+  test('aborts if the application does not answer', async (t) => {
     const caller = await callBlackbox(t);
     await caller.application.close();
     const { described } = await caller.run(CRAWL);
@@ -91,7 +91,7 @@ describe('a crawl of the invented application', () => {
 });
 
 describe('an assessment of the invented application', () => {
-  test('finds each planted weakness once, tests each pair that applies and reports in the chosen language', async (t) => {
+  test('finds each planted weakness once, tests each applicable pair and reports in the chosen language', async (t) => {
     const caller = await callBlackbox(t);
     const { id, described } = await caller.run(ASSESSMENT, { language: 'japanese' });
     assert.deepEqual(described, {
@@ -158,7 +158,7 @@ describe('an assessment of the invented application', () => {
     assert.deepEqual(await progressOf(caller, third.id), after);
   });
 
-  test('takes the features of a crawl, and the chosen pairs by their priority', async (t) => {
+  test('uses the features of a crawl, and the chosen pairs by priority', async (t) => {
     const caller = await callBlackbox(t);
     const { id } = await caller.run(CRAWL);
     const pair = (feature_name: string, perspective: string, priority?: string) => ({
@@ -190,7 +190,7 @@ describe('an assessment of the invented application', () => {
   });
 });
 
-describe('a run that goes on from another', () => {
+describe('a continued run', () => {
   const DAY_MS = 24 * 60 * 60 * 1000;
 
   test('is refused where the reference forbids it', async (t) => {
@@ -258,7 +258,7 @@ describe('a run that goes on from another', () => {
   });
 });
 
-test('a blackbox run is cancelled, and announced to its webhook, like a whitebox run', async (t) => {
+test('is cancelled and announced to its webhook like a whitebox run', async (t) => {
   const webhookEndpoints = { hook: 'http://127.0.0.1:9/' };
   for (const workflow of [CRAWL, ASSESSMENT] as const) {
     const caller = await callBlackbox(t, { runDurationMs: 24 * 60 * 60 * 1000, webhookEndpoints });

@@ -31,7 +31,7 @@ const both: readonly Bound[] = [
   ['characters of a target', { target_urls: [urlOf(5001)] }, { target_urls: [urlOf(5000)] }],
   ['relative target', { target_urls: ['/catalogue'] }],
   ['target without a scheme', { target_urls: ['127.0.0.1/catalogue'] }],
-  ['target that is no text', { target_urls: [1] }],
+  ['target that is not a string', { target_urls: [1] }],
   ['oos_urls', { oos_urls: list(101, TARGET) }, { oos_urls: list(100, TARGET) }],
   ['0 oos_urls', { oos_urls: 'none' }, { oos_urls: [] }],
   ['characters of an exclusion', { oos_urls: [urlOf(5001)] }, { oos_urls: [urlOf(5000)] }],
@@ -111,7 +111,7 @@ describe('the input of blackbox workflows', () => {
     ['blackbox-crawl', [...both, ...crawl]],
     ['blackbox-assessment', [...both, ...assessment]],
   ] as const) {
-    test(`of ${workflow} is refused beyond every documented bound, and taken at it`, async (t) => {
+    test(`of ${workflow} is refused beyond every documented bound, and accepted at it`, async (t) => {
       const { service, post } = await callService(t, { outcome: { kind: 'bare' } });
       const path = `/workflows/${workflow}/dispatch`;
       const dispatch = (change: object) =>
@@ -133,7 +133,7 @@ describe('the input of blackbox workflows', () => {
     });
   }
 
-  test('may name 10,000 pairs, each as long as it may be named', async (t) => {
+  test('may contain 10,000 pairs with names of maximum length', async (t) => {
     const { post } = await callService(t);
     const input = { language: 'english', target_urls: [TARGET], ...pairs({ priority: 'medium' }, 10_000) };
     const [first] = input.pairs;
@@ -142,7 +142,7 @@ describe('the input of blackbox workflows', () => {
     assert.deepEqual([status, /workflow_run_not_found/.test(text)], [404, true], text);
   });
 
-  test('names applications of verified ownership only', async (t) => {
+  test('is accepted only for applications with verified ownership', async (t) => {
     const verifiedOrigins = ['http://127.0.0.1:9'];
     const { service, post } = await callService(t, { verifiedOrigins, outcome: { kind: 'bare' } });
     for (const other of [

@@ -7,7 +7,7 @@ import { send } from './serviceCaller.ts';
 
 const main = join(import.meta.dirname, '../../service/main.ts');
 
-test('the service starts from the command line, prints what a client needs and ends when interrupted', async () => {
+test('the service starts from the command line, prints its address and token, and ends when interrupted', async () => {
   const child = spawn(process.execPath, [main, '--run-seconds', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -8,7 +8,7 @@ import { callService, send } from './serviceCaller.ts';
 const archive = tarGz([{ path: 'a.js', content: 'eval(x);\n' }]);
 
 describe('documents', () => {
-  test('the OpenAPI 3.1 description is served without a token and lists the documented operations', async (t) => {
+  test('include an OpenAPI 3.1 description, served without a token, of the documented operations', async (t) => {
     const { service } = await callService(t);
     const { status, json } = await send('GET', `${service.baseUrl}/docs/openapi.json`);
     assert.equal(status, 200);
@@ -28,7 +28,7 @@ describe('documents', () => {
     assert.ok(Object.values(paths).every((path) => Object.keys(path).join() === 'post'));
   });
 
-  test('the schemas of the artifacts are served, and the artifacts of a run fit them', async (t) => {
+  test('include artifact schemas, which the artifacts of a run satisfy', async (t) => {
     const { service, start, run, artifact } = await callBlackbox(t);
     for (const [workflow, names] of [
       ['whitebox-assessment', ['findings']],
@@ -46,7 +46,7 @@ describe('documents', () => {
     }
   });
 
-  test('there are no other documents', async (t) => {
+  test('are no other documents', async (t) => {
     const { service } = await callService(t);
     for (const path of [
       '/docs',

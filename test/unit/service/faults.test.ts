@@ -7,7 +7,7 @@ const archive = tarGz([{ path: 'a.js', content: 'eval(x);\n' }]);
 const broken = { name: /SocketError|Error/ };
 
 describe('fault rules', () => {
-  test('a lost reply leaves the operation done', async (t) => {
+  test('can lose a reply after the operation', async (t) => {
     const faults = [{ match: { path: '/dispatch' }, after: { kind: 'reset' as const } }];
     const { service, start } = await callService(t, { faults });
     await assert.rejects(start(archive), broken);
@@ -15,14 +15,14 @@ describe('fault rules', () => {
     assert.equal(service.requests.at(-1)?.status, undefined);
   });
 
-  test('a reset before the operation leaves it undone', async (t) => {
+  test('can reset a connection before the operation', async (t) => {
     const { service, start } = await callService(t);
     service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
     await assert.rejects(start(archive), broken);
     assert.deepEqual(service.runs(), []);
   });
 
-  test('a reply can stand in for the operation, or hide that it was done', async (t) => {
+  test('can replace the reply, with or without the operation', async (t) => {
     const { service, post } = await callService(t);
     const reserve = () => post('/input-files/get-upload-url', { content_length: 1 });
     const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '120' }, body: 'later' };
@@ -36,7 +36,7 @@ describe('fault rules', () => {
     assert.equal(service.files().length, 1);
   });
 
-  test('a rule can pick its match by number, by count, by method and by pattern', async (t) => {
+  test('match by number, count, method and pattern', async (t) => {
     const { service, post } = await callService(t);
     const statuses = async (count: number) => {
       const answers: number[] = [];
@@ -55,7 +55,7 @@ describe('fault rules', () => {
     assert.deepEqual(await statuses(1), [404]);
   });
 
-  test('an operation can be performed twice for one request', async (t) => {
+  test('can perform an operation twice for one request', async (t) => {
     const { service, post } = await callService(t);
     service.addFault({ match: {}, after: { kind: 'duplicate' } });
     assert.equal((await post('/input-files/get-upload-url', { content_length: 1 })).status, 200);

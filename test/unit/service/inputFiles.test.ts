@@ -15,7 +15,7 @@ async function reserve({ post }: ServiceCaller, bytes = content.length) {
 const statesOf = ({ service }: ServiceCaller) => service.files().map(({ state }) => state);
 
 describe('input files', () => {
-  test('a file is reserved, uploaded, confirmed and deleted, with the documented members only', async (t) => {
+  test('are reserved, uploaded, confirmed and deleted, with the documented members only', async (t) => {
     const caller = await callService(t, { uploadUrlSeconds: 60 });
     const { fileId, url, answer } = await reserve(caller);
     assert.deepEqual(answer.json, { file_id: fileId, upload_url: url, expires_in_seconds: 60 });
@@ -43,7 +43,7 @@ describe('input files', () => {
     ['cancelled', ['cancel-upload'], [404, 404, 404, 404]],
     ['deleted', ['PUT', 'confirm-upload', 'delete'], [404, 404, 404, 404]],
   ];
-  test('each move of a file is taken only in the state that the reference names', async (t) => {
+  test('accept each transition only in the documented state', async (t) => {
     for (const [state, steps, expected] of moves) {
       for (const [index, verb] of verbs.entries()) {
         const caller = await callService(t);
@@ -62,7 +62,7 @@ describe('input files', () => {
     }
   });
 
-  test('reservations count against the capacity of their organization until they are cancelled or deleted', async (t) => {
+  test('count reservations against the capacity until they are cancelled or deleted', async (t) => {
     const organizations = { 'invented-a': ['invented-a-token'], 'invented-b': ['invented-b-token'] };
     const caller = await callService(t, { capacityBytes: 20, organizations });
     const first = await reserve(caller, 12);
@@ -78,7 +78,7 @@ describe('input files', () => {
     await reserve(caller, 12);
   });
 
-  test('a pending upload keeps its capacity after its address has expired, and can still be cancelled', async (t) => {
+  test('keep the capacity of an expired upload, which can still be cancelled', async (t) => {
     const clock = movableClock();
     const caller = await callService(t, { clock, capacityBytes: 12, uploadUrlSeconds: 60 });
     const { fileId, url } = await reserve(caller);
@@ -89,7 +89,7 @@ describe('input files', () => {
     assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 12 })).status, 200);
   });
 
-  test('a file is gone after its retention, and its capacity is free', async (t) => {
+  test('disappear after their retention and free the capacity', async (t) => {
     const clock = movableClock();
     const caller = await callService(t, { clock, capacityBytes: 12, fileRetentionMs: 2 * DAY_MS });
     const fileId = await caller.upload(content);
@@ -101,7 +101,7 @@ describe('input files', () => {
     await reserve(caller, 12);
   });
 
-  test('a run keeps its own copy of a file that is deleted right after the dispatch', async (t) => {
+  test('are copied to a run, so that deleting one right after the dispatch is safe', async (t) => {
     const caller = await callService(t);
     const runId = await caller.start(tarGz([{ path: 'a.js', content: 'eval(x);\n' }]));
     const [file] = caller.service.files();

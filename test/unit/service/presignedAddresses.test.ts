@@ -30,7 +30,7 @@ function rawPut(url: string, headers: string, body: string): string {
 }
 
 describe('presigned addresses', () => {
-  test('an upload needs the length that was reserved, neither more nor less', async (t) => {
+  test('require exactly the reserved upload length', async (t) => {
     const caller = await callService(t);
     const url = await uploadUrl(caller);
     for (const body of ['eleven byte', 'thirteen byte', '']) {
@@ -42,7 +42,7 @@ describe('presigned addresses', () => {
     assert.equal(caller.service.files()[0]?.state, 'reserved');
   });
 
-  test('an upload without Content-Length is refused, chunked or not', async (t) => {
+  test('require Content-Length for an upload', async (t) => {
     const caller = await callService(t);
     const url = await uploadUrl(caller);
     const chunked = rawPut(url, 'Transfer-Encoding: chunked\r\n', 'c\r\ntwelve bytes\r\n0\r\n\r\n');
@@ -51,14 +51,14 @@ describe('presigned addresses', () => {
     assert.equal(caller.service.files()[0]?.state, 'reserved');
   });
 
-  test('an Authorization header is refused on upload and download', async (t) => {
+  test('refuse an Authorization header on upload and download', async (t) => {
     const caller = await callService(t);
     const headers = { authorization: `Bearer ${caller.service.token}` };
     assert.equal((await send('PUT', await uploadUrl(caller), { headers, body: content })).status, 400);
     assert.equal((await send('GET', await downloadUrl(caller), { headers })).status, 400);
   });
 
-  test('a changed address and the wrong method are refused with XML', async (t) => {
+  test('are refused with XML if changed or used with the wrong method', async (t) => {
     const caller = await callService(t);
     const url = await uploadUrl(caller);
     const other = await uploadUrl(caller);
@@ -82,7 +82,7 @@ describe('presigned addresses', () => {
     );
   });
 
-  test('both kinds of address expire when they said they would', async (t) => {
+  test('expire at their announced time', async (t) => {
     const clock = movableClock();
     const caller = await callService(t, { clock, uploadUrlSeconds: 60, downloadUrlSeconds: 30 });
     const upload = await uploadUrl(caller);
@@ -99,7 +99,7 @@ describe('presigned addresses', () => {
     assert.match(late.text, /<Message>Request has expired</);
   });
 
-  test('an upload can be repeated until the file is confirmed or cancelled, and the last one counts', async (t) => {
+  test('allow repeated uploads until the file is confirmed or cancelled, and the last one counts', async (t) => {
     const caller = await callService(t);
     const url = await uploadUrl(caller);
     const second = Buffer.from('TWELVE BYTES');
@@ -116,7 +116,7 @@ describe('presigned addresses', () => {
     assert.match(refused.text, /<Code>NoSuchUpload</);
   });
 
-  test('a download has the length and the type of the artifact', async (t) => {
+  test('return length and type of an artifact', async (t) => {
     const caller = await callService(t);
     const answer = await send('GET', await downloadUrl(caller));
     assert.equal(answer.headers['content-type'], 'text/markdown; charset=utf-8');

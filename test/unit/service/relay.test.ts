@@ -60,7 +60,7 @@ test('the relay posts a link that the extension reads as the run of the event', 
   });
 });
 
-test('F142 the relay passes on nothing but IDs, and no body without end', async (t) => {
+test('F142 the relay passes on only IDs, and bounds the body', async (t) => {
   const { said, post } = await startRelay(t);
   const hostile = [
     { ...event, data: { ...data, workflow_run_id: 'x https://hostile.example.test' } },
@@ -83,7 +83,7 @@ function signed(secret: string, id: string, body: string, time = new Date()): Re
   };
 }
 
-test('the relay takes what Standard Webhooks signs, once for each delivery, and nothing else', async (t) => {
+test('the relay accepts Standard Webhooks signatures once per delivery, and nothing else', async (t) => {
   // Invented.
   const [secret, other] = [0, 1].map(
     (at) => `whsec_${Buffer.alloc(24, `key ${String(at)}`).toString('base64')}`,
@@ -108,7 +108,7 @@ test('the relay takes what Standard Webhooks signs, once for each delivery, and 
   assert.equal(said.length, 1);
 });
 
-test('the relay asks its sender to try again when the chat does not take a link', async (t) => {
+test('the relay asks its sender to retry if the chat rejects the link', async (t) => {
   const { post } = await startRelay(t, { CHAT_URL: `http://127.0.0.1:${String(await freePort())}/` });
   assert.equal(await post(JSON.stringify(event)), 502);
 });

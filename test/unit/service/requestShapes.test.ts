@@ -90,7 +90,7 @@ describe('request shapes', () => {
     assert.deepEqual(service.runs(), []);
   });
 
-  test('identifiers of 256 characters fit, counted in characters and not in bytes', async (t) => {
+  test('identifiers of 256 characters are accepted, counted in characters and not in bytes', async (t) => {
     const { post } = await callService(t);
     for (const identifier of [longest, '診'.repeat(256), '😀'.repeat(256)]) {
       assert.equal((await post(`${files}/delete`, { file_id: identifier })).status, 404);
@@ -98,7 +98,7 @@ describe('request shapes', () => {
     }
   });
 
-  test('100 webhook endpoint IDs fit', async (t) => {
+  test('100 webhook endpoint IDs are accepted', async (t) => {
     const webhooks = strings(100);
     const endpoints = Object.fromEntries(webhooks.map((id) => [id, 'http://127.0.0.1:9/']));
     const { service, start } = await callService(t, { webhookEndpoints: endpoints });
@@ -134,7 +134,7 @@ describe('request shapes', () => {
     assert.equal((await send('POST', url, { headers: withCharset, body })).status, 404);
   });
 
-  test('addresses outside the documented ones are not there', async (t) => {
+  test('undocumented paths do not exist', async (t) => {
     const { service, post } = await callService(t);
     assert.equal((await post('/workflows/blackbox-scan/describe', { workflow_run_id: 'r' })).status, 404);
     assert.equal((await post('/input-files/list', {})).status, 404);
@@ -146,7 +146,7 @@ describe('request shapes', () => {
     assert.match(twice, /^HTTP\/1\.1 404 /);
   });
 
-  test('an operation is only where the reference has it: no query, no dot segments', async (t) => {
+  test('an operation has exactly the documented path: no query, no dot segments', async (t) => {
     const { service } = await callService(t);
     const { organizationId, token } = service;
     const operation = `/o/${organizationId}${files}/get-upload-url`;
@@ -174,7 +174,7 @@ describe('authentication', () => {
     assert.equal((await post(`${files}/delete`, { file_id: 'f' }, { token: 'invented-other' })).status, 401);
   });
 
-  test("another organization's token is 403, an unknown organization 404, and files and runs are not shared", async (t) => {
+  test('a token of another organization is 403, an unknown organization 404; files and runs are not shared', async (t) => {
     const organizations = { 'invented-a': ['invented:a'], 'invented b': ['invented-b'] };
     const { post, upload, start } = await callService(t, { organizations });
     const archive = tarGz([{ path: 'a.js', content: '' }]);
@@ -192,7 +192,7 @@ describe('authentication', () => {
     );
   });
 
-  test('a token that is taken away stops working at once', async (t) => {
+  test('a revoked token is refused at once', async (t) => {
     const { service, post } = await callService(t);
     const body = { file_id: 'f' };
     assert.equal((await post(`${files}/delete`, body)).status, 404);
@@ -201,7 +201,7 @@ describe('authentication', () => {
     assert.equal((await post(`${files}/delete`, body, { token: 'invented-renewed' })).status, 404);
   });
 
-  test('the log of requests tells whether a token was sent and never which', async (t) => {
+  test('the request log says whether a token was sent, not which', async (t) => {
     const { service, upload } = await callService(t);
     await upload(Buffer.from('content'));
     assert.deepEqual(

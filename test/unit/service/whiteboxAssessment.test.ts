@@ -71,7 +71,7 @@ describe('a whitebox run on the sample workspace', () => {
     }
   });
 
-  test('the report is written in the chosen language and quotes each place', async (t) => {
+  test('has a report in the chosen language that quotes each place', async (t) => {
     const caller = await callService(t);
     const runId = await caller.start(await sampleArchive(), { language: 'japanese' });
     const findings = await findingsOf(caller, runId);
@@ -85,8 +85,8 @@ describe('a whitebox run on the sample workspace', () => {
   });
 });
 
-describe('any other whitebox run', () => {
-  test('lines are right with CRLF, and in a zip', async (t) => {
+describe('another whitebox run', () => {
+  test('has right lines with CRLF and in a zip', async (t) => {
     const caller = await callService(t);
     const archive = zip([{ path: 'フォルダー/a.js', content: '\r\n\r\neval(text);\r\n' }]);
     const findings = await findingsOf(caller, await caller.start(archive, { archiveType: 'zip' }));
@@ -94,7 +94,7 @@ describe('any other whitebox run', () => {
     assert.equal(findings[0]?.locations[0]?.snippet, 'eval(text);');
   });
 
-  test('each location names its own target', async (t) => {
+  test('names the target of each location', async (t) => {
     const caller = await callService(t);
     const targets: object[] = [];
     for (const content of ['', 'eval(text)']) {
@@ -110,7 +110,7 @@ describe('any other whitebox run', () => {
   });
 });
 
-describe('archives that must not be unpacked', () => {
+describe('unsafe archives', () => {
   const plain = { path: 'a.js', content: 'eval(x)' };
   const bad: [string, string, Buffer][] = [
     ['a name that leads out', 'tar_gz', tarGz([plain, { path: '../outside.js', content: '' }])],
@@ -138,7 +138,7 @@ describe('archives that must not be unpacked', () => {
     ['the same name twice in a zip', 'zip', zip([plain, plain])],
   ];
 
-  test('an unsafe or broken archive aborts the run and names its target', async (t) => {
+  test('abort the run, which names the target', async (t) => {
     const caller = await callService(t);
     for (const [what, archiveType, archive] of bad) {
       const runId = await caller.start(archive, { archiveType });

@@ -17,7 +17,7 @@ const success = {
 };
 
 describe('workflow runs', () => {
-  test('a run is RUNNING, and nothing more, until its duration has passed by the clock', async (t) => {
+  test('are RUNNING, and nothing more, until their duration has passed', async (t) => {
     const clock = movableClock();
     const { service, start, describe, whitebox } = await callService(t, { clock, runDurationMs: DAY_MS });
     const runId = await start(archive);
@@ -33,7 +33,7 @@ describe('workflow runs', () => {
     assert.deepEqual(await describe(runId), success);
   });
 
-  test('an aborted run names its reason, with a detail only when there is one', async (t) => {
+  test('that are aborted name the reason, with a detail only if there is one', async (t) => {
     const { service, start, describe } = await callService(t, { runDurationMs: DAY_MS });
     const plain = await start(archive);
     await service.finishRun(plain, { kind: 'aborted', code: 'invented_reason' });
@@ -49,7 +49,7 @@ describe('workflow runs', () => {
     }
   });
 
-  test('cancel answers an empty object, takes effect after its delay and is refused once the run has exited', async (t) => {
+  test('are cancelled with an empty object after a delay, and cannot be cancelled after their exit', async (t) => {
     const clock = movableClock();
     const { start, describe, whitebox } = await callService(t, {
       clock,
@@ -68,7 +68,7 @@ describe('workflow runs', () => {
     assert.equal((await whitebox('cancel', body)).status, 409);
   });
 
-  test('a run that ends before its cancel takes effect has succeeded', async (t) => {
+  test('that end before their cancel takes effect have succeeded', async (t) => {
     const { service, start, describe, whitebox } = await callService(t, {
       runDurationMs: DAY_MS,
       cancelDelayMs: 5000,
@@ -79,7 +79,7 @@ describe('workflow runs', () => {
     assert.deepEqual(await describe(runId), success);
   });
 
-  test('results and artifacts are gone 30 days after the exit', async (t) => {
+  test('lose results and artifacts 30 days after the exit', async (t) => {
     const clock = movableClock();
     const { service, start, describe, whitebox } = await callService(t, {
       clock,
@@ -98,7 +98,7 @@ describe('workflow runs', () => {
     assert.equal((await send('GET', url)).status, 404);
   });
 
-  test('unknown runs and artifacts are 404', async (t) => {
+  test('that are unknown, and unknown artifacts, are 404', async (t) => {
     const { service, start, whitebox } = await callService(t);
     for (const verb of ['describe', 'cancel']) {
       assert.equal((await whitebox(verb, { workflow_run_id: 'run-unknown' })).status, 404);
@@ -109,7 +109,7 @@ describe('workflow runs', () => {
     assert.equal((await whitebox('get-artifact-download-url', unknown)).status, 404);
   });
 
-  test('a dispatch that is refused for its second target starts nothing', async (t) => {
+  test('refused for their second target start nothing', async (t) => {
     const { service, upload, whitebox } = await callService(t);
     const targets = [await upload(archive), 'file-unknown'].map((file_id) => ({
       file_upload: { file_id, archive_type: 'tar_gz' },
@@ -141,7 +141,7 @@ describe('webhooks', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, next };
   }
 
-  test('the documented event is posted when a run exits, without anybody asking', async (t) => {
+  test('are posted as documented when a run exits', async (t) => {
     const { url, next } = await endpoint(t);
     const { service, start } = await callService(t, { runDurationMs: 20, webhookEndpoints: { hook: url } });
     const delivered = next();
@@ -165,7 +165,7 @@ describe('webhooks', () => {
     );
   });
 
-  test('an endpoint that nobody registered is refused at dispatch', async (t) => {
+  test('that are not registered are refused at dispatch', async (t) => {
     const { service, upload, whitebox } = await callService(t);
     const target = { file_upload: { file_id: await upload(archive), archive_type: 'tar_gz' } };
     const refused = await whitebox('dispatch', {
@@ -176,7 +176,7 @@ describe('webhooks', () => {
     assert.deepEqual(service.runs(), []);
   });
 
-  test('only loopback endpoints can be registered', async (t) => {
+  test('can be registered on loopback only', async (t) => {
     const webhookEndpoints = { hook: 'https://example.com/' };
     await assert.rejects(callService(t, { webhookEndpoints }), /not a loopback/);
   });

@@ -47,7 +47,7 @@ function stores() {
   };
 }
 
-test('a kept password is found for its request, in the order of the credentials, and is nowhere but in the secret storage', async () => {
+test('a saved password is found for its request, in credential order, and only in secret storage', async () => {
   const { passwords, index } = stores();
   await passwords.keep(request, bob, 'canary-bob');
   assert.deepEqual(await passwords.of(request), [undefined, 'canary-bob']);
@@ -66,7 +66,7 @@ const changed: readonly (readonly [part: string, input: ApplicationInput])[] = [
 ];
 
 for (const [part, after] of changed) {
-  test(`F131 where ${part} changed since, a password is not found, and the difference is`, async () => {
+  test(`F131 where ${part} changed since, a password is not found, but the difference is`, async () => {
     const { passwords } = stores();
     await passwords.keep(request, alice, 'canary-1');
     const later = { ...account, input: after };
@@ -83,7 +83,7 @@ for (const [part, after] of changed) {
   });
 }
 
-test('F131 what is not the part of a request that decides where passwords go asks for none again', async () => {
+test('F131 changes that do not decide where passwords go require no new password', async () => {
   const { passwords } = stores();
   await passwords.keep(request, alice, 'canary-1');
   const carol = { id: 'carol', role: 'admin' };
@@ -136,7 +136,7 @@ async function comparedWith(
   }
 }
 
-test('F144 a request is compared with the latest of its workflow and target file, else of the file’s other workflow, and with no other', async () => {
+test('F144 a request is compared with the latest of its workflow and file, or else of the file’s other workflow', async () => {
   const assessment = { workflow: 'blackbox-assessment' } as const;
   const other = { targetFile: '/invented/other.blackbox.json' };
   assert.equal(
@@ -176,7 +176,7 @@ test('F144 a request is compared with the latest of its workflow and target file
   assert.equal(await comparedWith([]), undefined);
 });
 
-test('what is kept can be listed and forgotten', async () => {
+test('saved passwords can be listed and deleted', async () => {
   const { passwords, secrets, index } = stores();
   await passwords.keep(request, alice, 'canary-1');
   const [kept, ...others] = await passwords.kept();

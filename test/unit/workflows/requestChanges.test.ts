@@ -35,7 +35,7 @@ function readBack(line: string): string {
     .replace(/\\u\{([\dA-F]+)\}/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 16)));
 }
 
-test('F144 an exact line can be read back, whatever is in the text, and a dialog joins no white space of it', () => {
+test('F144 an exact line can be parsed back for any text, and a dialog collapses no white space in it', () => {
   fc.assert(
     fc.property(text, (written) => {
       const line = exactLine(written);
@@ -55,7 +55,7 @@ function between(one: string, other: string): string {
   return a.slice(start, a.length - end).join('');
 }
 
-test('F144 all that differs between two texts is in the two lines that show them, and the lines differ', () => {
+test('F144 two lines show all differences between two texts, and the lines differ', () => {
   fc.assert(
     fc.property(text, text, text, text, (start, before, after, end) => {
       const [one, other] = [start + before + end, start + after + end];
@@ -69,7 +69,7 @@ test('F144 all that differs between two texts is in the two lines that show them
   );
 });
 
-test('F144 every text of a part that two requests do not share is shown, and none that they share', () => {
+test('F144 every text that only one of two requests has is shown, and no common one', () => {
   const texts = fc.uniqueArray(text, { maxLength: 6 });
   fc.assert(
     fc.property(texts, texts, (one, other) => {
@@ -86,7 +86,7 @@ test('F144 every text of a part that two requests do not share is shown, and non
   );
 });
 
-test('F144 the start and the end that two texts share are cut away but for some of it, and a long change is said to be long', () => {
+test('F144 common prefix and suffix of two texts are shortened, and a long change is marked as long', () => {
   const [start, end] = ['s'.repeat(200), 'e'.repeat(200)];
   const edited = (before: string, after: string) =>
     changedLines({ added: [start + after + end], removed: [start + before + end] });

@@ -52,8 +52,8 @@ const broken: readonly (readonly [name: string, file: unknown, problem: string, 
   ['no target', {}, 'missing target_urls', '{'],
   ['0 targets', { target_urls: [] }, 'atLeast 1 items', '[]'],
   ['101 targets', { target_urls: many(101, (at) => url + String(at)) }, 'atMost 100 items', '['],
-  ['a target that is no list', { target_urls: url }, 'type array', `"${url}"`],
-  ['a target that is no text', withUrl(7), 'type string', '7'],
+  ['a target list that is not a list', { target_urls: url }, 'type array', `"${url}"`],
+  ['a target that is not a string', withUrl(7), 'type string', '7'],
   ['a relative URL', withUrl('/login'), 'url', '"/login"'],
   ['an ftp URL', withUrl('ftp://example.com/'), 'url', '"ftp://example.com/"'],
   ['a URL without a host', withUrl('https:///'), 'url', '"https:///"'],
@@ -167,7 +167,7 @@ const bare = (text: string) => {
 };
 
 for (const [name, file, expected, at] of broken) {
-  test(`${name.startsWith('F') ? name : `F117 ${name}`} in a target file is a problem at its place, also for the JSON support`, () => {
+  test(`${name.startsWith('F') ? name : `F117 ${name}`} in a target file is a problem, also in the JSON support`, () => {
     const text = JSON.stringify(file, undefined, 2);
     const problems = bare(text);
     assert.deepEqual(
@@ -182,7 +182,7 @@ for (const [name, file, expected, at] of broken) {
   });
 }
 
-test('F117 a target file within all bounds is read, by us and by the JSON support', () => {
+test('F117 a target file within all bounds is accepted, by us and by the JSON support', () => {
   assert.deepEqual(readTargetFile(JSON.stringify(whole)), { file: whole });
   assert.equal(contributed(whole), true, JSON.stringify(contributed.errors));
   assert.deepEqual(readTargetFile(`{"target_urls":["${url}"]}`), { file: { target_urls: [url] } });
@@ -194,12 +194,12 @@ for (const [name, text] of [
   ['a trailing comma', `{"target_urls":["${url}",]}`],
   ['text after the end', `{"target_urls":["${url}"]} {}`],
 ] as const) {
-  test(`F117 a target file with ${name} is no JSON`, () => {
+  test(`F117 a target file with ${name} is invalid JSON`, () => {
     assert.equal(bare(text)[0]?.kind, 'notJson');
   });
 }
 
-test('F117 members that stand twice are a problem at the second', () => {
+test('F117 duplicate members are a problem at the second', () => {
   const text = `{"target_urls": ["${url}"], "target_urls": ["https://evil.example/"]}`;
   assert.deepEqual(bare(text), [
     { kind: 'repeated', subject: 'target_urls', offset: text.lastIndexOf('"target_urls"'), length: 13 },
@@ -211,7 +211,7 @@ test('F117 a member __proto__ gives no targets', () => {
   assert.ok(kinds.includes('missing'));
 });
 
-test('any text is read, or has problems inside it', () => {
+test('any text is parsed, or has problems within its range', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
       for (const { offset, length } of bare(text))
@@ -233,7 +233,7 @@ const urlText = fc
   )
   .map((parts) => parts.join(''));
 
-test('F117 a URL of a target file is one that the API takes', () => {
+test('F117 a URL of a target file is one that the API accepts', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -255,7 +255,7 @@ test('F117 a URL of a target file is one that the API takes', () => {
     );
 });
 
-test('a target file makes the input of each workflow, which the API’s bounds accept', () => {
+test('a target file gives the input of each workflow, within the API’s bounds', () => {
   const { file } = readTargetFile(JSON.stringify(whole)) as { file: z.infer<typeof targetFileSchema> };
   const { target_urls, oos_urls, authentication, preference, crawl, assessment } = whole;
   const shared = { target_urls, oos_urls, authentication, preference };
@@ -267,7 +267,7 @@ test('a target file makes the input of each workflow, which the API’s bounds a
   assert.ok(z.strictObject(requestInput).safeParse(request).success);
 });
 
-test('F130 every password is taken out of a target file, and nothing else', () => {
+test('F130 every password is removed from a target file, and nothing else', () => {
   const text = `{
   "target_urls": ["${url}"],
   "authentication": {

@@ -34,7 +34,7 @@ describe('activation without runs', () => {
     assert.equal(hostRequire.cache[bundle('main.cjs')], undefined);
   });
 
-  it('loads the main part when a target file is opened, which then has its lenses', async () => {
+  it('loads the main part when a target file is opened, and shows its lenses', async () => {
     const folder = vscode.workspace.workspaceFolders![0]!.uri;
     const uri = vscode.Uri.joinPath(folder, 'opened.blackbox.json');
     await vscode.workspace.fs.writeFile(
@@ -54,7 +54,7 @@ describe('activation without runs', () => {
     }
   });
 
-  it('F88 activation and the main part leave the dispatchers that all extensions share as they were', async () => {
+  it('F88 leaves the shared HTTP dispatchers of other extensions unchanged', async () => {
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
     assert.ok(watch.slots.size > 0, 'there are some to look at');

@@ -15,7 +15,7 @@ const storage = process.env[storageVariable]!;
 const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
   vscode.commands.executeCommand(`whitebox.${command}`, ...args);
 
-describe('what the Upload Preview shows', () => {
+describe('the folders shown in the Upload Preview', () => {
   let folder: string;
   let api: vscode.Uri;
   let service: AssessmentService;
@@ -48,7 +48,7 @@ describe('what the Upload Preview shows', () => {
     await service.close();
   });
 
-  it('of a folder is what its ▶ asks about and its 💾 saves, and what another start or archive holds besides is told', async () => {
+  it('are started by ▶ and saved by 💾; other starts and archives say what the preview does not show', async () => {
     const to = path.join(folder, '..', 'saved.tar.gz');
     answer({ showSaveDialog: () => vscode.Uri.file(to) });
     await run('assessFolder', api);
@@ -75,7 +75,7 @@ describe('what the Upload Preview shows', () => {
     assert.deepEqual(service.requests, []);
   });
 
-  it('of a run that is tried again goes on as that, with a word about the files that it did not send', async () => {
+  it('stay those of a retried run, which lists the files that were not sent before', async () => {
     const id = '20260101000000-shown';
     const { baseUrl, organizationId } = service;
     await storeUnsentRun(storage, { id, folder, baseUrl, organizationId }, { 'other.js': 'other();\n' });

@@ -17,7 +17,7 @@ import { silent } from '../../../silentLog.ts';
 
 const baseUrl = `https://${serviceHost}/v1`;
 
-describe('a company’s network', () => {
+describe('a corporate network', () => {
   let service: AssessmentService;
   let front: RecordingServer;
   let otherName: RecordingServer;
@@ -58,7 +58,7 @@ describe('a company’s network', () => {
       'whitebox.tokenCommand': printing(service.token),
     });
 
-  it('F87 calls pass a proxy that wants credentials, to a service whose certificate a private CA signed', async () => {
+  it('F87 calls pass an authenticating proxy to a service with a certificate of a private CA', async () => {
     await signIn(baseUrl);
     await vscode.commands.executeCommand('whitebox.testConnection');
     assert.deepEqual(
@@ -95,7 +95,7 @@ describe('a company’s network', () => {
     }
   });
 
-  it('F87 a proxy that refuses us is told apart from the service', async () => {
+  it('F87 a rejection by the proxy is distinguished from one by the service', async () => {
     await setUserSettings({ 'http.proxy': proxy.bareAddress });
     const before = front.requests.length;
     assert.equal(await failureOf(baseUrl), 'proxy');
@@ -104,8 +104,8 @@ describe('a company’s network', () => {
   });
 
   const badCertificates = [
-    ['was not signed by anyone we trust', `https://${serviceHost}:445/v1`, () => stranger],
-    ['belongs to another name', `https://${serviceHost}:444/v1`, () => otherName],
+    ['was signed by an untrusted CA', `https://${serviceHost}:445/v1`, () => stranger],
+    ['has another host name', `https://${serviceHost}:444/v1`, () => otherName],
   ] as const;
   for (const [flaw, url, server] of badCertificates) {
     it(`F85 a certificate that ${flaw} is refused before anything is sent`, async () => {
@@ -116,7 +116,7 @@ describe('a company’s network', () => {
     });
   }
 
-  it('F85 a certificate nobody signed is refused on loopback, too', async () => {
+  it('F85 a self-signed certificate is refused on loopback, too', async () => {
     const url = `https://127.0.0.1:${stranger.port}/v1`;
     await signIn(url);
     assert.equal(await failureOf(url), 'tls');

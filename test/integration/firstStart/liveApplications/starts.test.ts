@@ -100,7 +100,7 @@ describe('starting a blackbox run', () => {
   const dispatches = (): readonly LoggedRequest[] =>
     service.requests.filter(({ path: at }) => at.endsWith('/dispatch'));
 
-  it('asks once, with everything that is sent, and sends nothing when the question is dismissed', async () => {
+  it('asks once, listing everything that is sent, and sends nothing when dismissed', async () => {
     await call('startCrawl', await write());
     assert.deepEqual(
       messages.shown.map(({ isModal }) => isModal),
@@ -118,7 +118,7 @@ describe('starting a blackbox run', () => {
     assert.equal(dispatches().length, 0);
   });
 
-  it('shows the exact request without a password, and then sends it with the passwords', async () => {
+  it('shows the exact request without the password, then sends it with passwords', async () => {
     let shows = 0;
     press = ({ buttons }) => {
       if (buttons.includes('Show Exact Request')) return shows++ === 0 ? 'Show Exact Request' : 'Start Crawl';
@@ -138,7 +138,7 @@ describe('starting a blackbox run', () => {
     );
   });
 
-  it('asks again with what the target file says by then', async () => {
+  it('asks again with the current content of the target file', async () => {
     let shows = 0;
     press = async ({ buttons }) => {
       if (buttons.includes('Show Exact Request')) return shows++ === 0 ? 'Show Exact Request' : 'Start Crawl';
@@ -181,7 +181,7 @@ describe('starting a blackbox run', () => {
   const linesOf = (items: readonly vscode.TreeItem[]): string[] =>
     items.map(({ label, description }) => `${label as string}: ${description as string}`);
 
-  it('F134 goes all the way: crawl, assess its features, run into the limit, continue, crawl further', async () => {
+  it('F134 runs crawl, assessment of features, credit limit, continuation and another crawl', async () => {
     const uri = await write();
     const crawl = await startBy('startCrawl', uri);
     assert.equal(crawl.input['credit_limit'], 20);
@@ -251,7 +251,7 @@ describe('starting a blackbox run', () => {
     assert.ok(linesOf(await runItems(crawl.id)).some((line) => line.startsWith('Continued by: Crawl, ')));
   });
 
-  it('F135 goes on from no run from which the service does not, and says why', async () => {
+  it('F135 refuses to continue a run that the service cannot continue, and says why', async () => {
     const { id } = await startBy('startBlackboxAssessment', await write());
     const [row] = await finish(id, { kind: 'aborted', code: 'invented' });
     assert.doesNotMatch(row?.contextValue ?? '', /continueAssessment|assessPairs/);
@@ -265,7 +265,7 @@ describe('starting a blackbox run', () => {
     assert.equal(dispatches().length, sent);
   });
 
-  it('F137 shows what has changed in the file since the last start, and nothing in it as a link or command', async () => {
+  it('F137 shows changes of the target file since the last start as plain text', async () => {
     const [login] = application.credentials;
     const seller = { id: login?.id, role: 'seller, too' };
     const hook = { webhook_endpoint_ids: ['hook-1'] };
@@ -301,7 +301,7 @@ describe('starting a blackbox run', () => {
     assert.doesNotMatch(detail, /since the last start/);
   });
 
-  it('F131 shows changed instructions for the crawl before a password goes with them, also after an assessment from the changed file', async () => {
+  it('F131 shows changed crawl instructions before a password is sent, also after an assessment of the changed file', async () => {
     const { id } = await startBy('startCrawl', await write());
     await finish(id);
     const crawl = { credit_limit: 20, additional_instructions: 'Log in elsewhere.' };
@@ -318,7 +318,7 @@ describe('starting a blackbox run', () => {
     assert.equal(dispatches().length, sent);
   });
 
-  it('F162 leads with ownership where the service forbids a start, offers no sign-in, and starts again from the file', async () => {
+  it('F162 explains a missing ownership, offers no sign-in, and restarts from the target file', async () => {
     const uri = await write();
     service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 403 } });
     const { id } = await startBy('startCrawl', uri);
@@ -334,7 +334,7 @@ describe('starting a blackbox run', () => {
     await finish(again.id);
   });
 
-  it('F133 is called a crawl where the answer to its start is lost, and where it may be sent again', async () => {
+  it('F133 is called a crawl in the messages about a lost answer and a second dispatch', async () => {
     const { host } = new URL(application.origin);
     service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 500 } });
     const { id } = await startBy('startCrawl', await write());
@@ -348,7 +348,7 @@ describe('starting a blackbox run', () => {
     assert.match((await runLines(id))[0] ?? '', /: no longer watched · /);
   });
 
-  it('F47 asks once for two clicks that follow each other, and starts one run', async () => {
+  it('F47 asks once for two clicks in a row, and starts one run', async () => {
     const uri = await write();
     const sent = dispatches().length;
     const refusal = /is already being started/;
@@ -372,7 +372,7 @@ describe('starting a blackbox run', () => {
     );
   });
 
-  it('F143 shows the features of an assessment that was started elsewhere, and sends nothing before a person has chosen pairs', async () => {
+  it('F143 shows the features of an assessment started elsewhere, and sends nothing until pairs are chosen', async () => {
     const { id } = await startBy('startBlackboxAssessment', await write());
     await finish(id);
     const journal = path.join(storage, 'runs', id, 'run.json');
@@ -386,7 +386,7 @@ describe('starting a blackbox run', () => {
     assert.equal(dispatches().length, sent);
   });
 
-  it('goes on from a run that was started elsewhere with a target file that is chosen, without those left out of searches', async () => {
+  it('continues a run started elsewhere with a chosen target file, and lists none that search excludes', async () => {
     const uri = await write();
     const { id } = await startBy('startCrawl', uri);
     const [row] = await finish(id);

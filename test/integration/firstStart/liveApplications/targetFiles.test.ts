@@ -71,7 +71,7 @@ describe('a target file', () => {
   const problemsOf = (uri: vscode.Uri): vscode.Diagnostic[] =>
     vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Whitebox');
 
-  it('is made with the first URL and with limits, opened, and never written over another', async () => {
+  it('is created with the first URL and limits, opened, and never overwritten', async () => {
     let complaint: unknown;
     answer({
       showInputBox: async (options: vscode.InputBoxOptions) => {
@@ -95,7 +95,7 @@ describe('a target file', () => {
     assert.ok((await readdir(folder)).includes('staging.example.com-2.blackbox.json'));
   });
 
-  it('is completed, described and checked from the contributed schema', async () => {
+  it('is completed, documented and validated by the contributed schema', async () => {
     const { uri } = await open(`{\n  "target_urls": ["${url}"],\n  \n}`);
     const labelsAt = async (): Promise<string[]> => {
       const list = await vscode.commands.executeCommand<vscode.CompletionList>(
@@ -126,7 +126,7 @@ describe('a target file', () => {
     assert.match(warnings.join('\n'), /^Must be a full URL[^]*below the minimum of 5/);
   });
 
-  it('has lenses with its limits and the passwords that are kept, on disk and in trusted workspaces only', async () => {
+  it('shows lenses with limits and saved passwords, only on disk and in trusted workspaces', async () => {
     const limits = {
       crawl: { credit_limit: 20 },
       assessment: { scan_credit_limit: 50, crawl_credit_limit: 20 },
@@ -158,7 +158,7 @@ describe('a target file', () => {
     }
   });
 
-  it('F137 shows none of a hostile file’s texts in its lenses, and its problems as plain text', async () => {
+  it('F137 shows hostile text neither in lenses nor as anything but plain text in problems', async () => {
     const hostile = '[x](command:workbench.action.quit)\u202e\u0007';
     const { uri } = await open({
       target_urls: ['https://evil.example/(command:workbench.action.quit)'],
@@ -173,7 +173,7 @@ describe('a target file', () => {
     assert.doesNotMatch(messages.shown.map(({ text }) => text).join(), /\]\(|\u202e/);
   });
 
-  it('F117 which is not right has its problems at their lines once it was refused, until it is changed', async () => {
+  it('F117 with errors gets problems at their lines when a start is refused, until it is edited', async () => {
     const document = await open({ target_urls: [url, 'ftp://x/'], crawl: { credit_limit: 4 } });
     assert.deepEqual(problemsOf(document.uri), []);
     await call('blackboxPasswords', document.uri);
@@ -202,7 +202,7 @@ describe('a target file', () => {
     assert.deepEqual(problemsOf(document.uri), []);
   });
 
-  it('F130 with a password has an error at it, and a quick fix that moves it to the secret storage', async () => {
+  it('F130 with a password has an error there, and a quick fix that moves the password to secret storage', async () => {
     const credentials = [{ ...alice, password: 'canary-4711' }, bob];
     const crawl = { additional_instructions: 'Start from the catalogue.' };
     const document = await open({ target_urls: [url], authentication: { credentials }, crawl });
@@ -256,7 +256,7 @@ describe('a target file', () => {
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 0 of 2');
   });
 
-  it('is asked about before a start where its texts look like credentials', async () => {
+  it('leads to a question before a start if its text looks like credentials', async () => {
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
     const { uri } = await open({ target_urls: [`${url}?token=${token}`] });
     const worker = path.join(
@@ -329,7 +329,7 @@ describe('the passwords of a request', () => {
   const ask = (asked: Parameters<typeof askForPasswords>[0]) =>
     askForPasswords(asked, { passwords, requests });
 
-  it('are asked for, may be empty, and are asked for once', async () => {
+  it('are asked for once, and may be empty', async () => {
     answers = ['canary-1', ''];
     assert.equal(await ask(request), 'complete');
     assert.deepEqual(await passwords.of(request), ['canary-1', '']);
@@ -337,13 +337,13 @@ describe('the passwords of a request', () => {
     assert.deepEqual(messages.shown, []);
   });
 
-  it('are not kept when a person cancels', async () => {
+  it('are not saved when the user cancels', async () => {
     answers = ['canary-1', undefined];
     assert.equal(await ask(request), 'cancelled');
     assert.deepEqual(await passwords.of(request), [undefined, undefined]);
   });
 
-  it('F131 are asked for again where the request changed, with the difference, and the kept one is one click', async () => {
+  it('F131 are asked for again if the request changed, showing the difference and offering the saved one', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
@@ -357,7 +357,7 @@ describe('the passwords of a request', () => {
     assert.doesNotMatch(JSON.stringify(messages.shown), /canary/);
   });
 
-  it('F144 lets a password that was kept go along only where the whole difference was shown, and Enter never does', async () => {
+  it('F144 are reused only if the whole difference was shown, and never by Enter', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     assert.equal(await ask(changed), 'cancelled');
@@ -385,7 +385,7 @@ describe('the passwords of a request', () => {
     assert.deepEqual(await passwords.of(long), ['canary-1', 'canary-2']);
   });
 
-  it('F144 are entered again where they were kept for another target file', async () => {
+  it('F144 are asked for again if they were saved for another target file', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     const elsewhere = { ...changed, targetFile: '/invented/other.blackbox.json' };
@@ -397,7 +397,7 @@ describe('the passwords of a request', () => {
     assert.deepEqual(await passwords.of(elsewhere), ['canary-3', 'canary-4']);
   });
 
-  it('are taken from a crawl for an assessment that differs in the instructions for the crawl alone', async () => {
+  it('are reused from a crawl for an assessment that differs only in the crawl instructions', async () => {
     const crawl = { ...request, input: { ...request.input, additional_instructions: 'Start here.' } };
     answers = ['canary-1', 'canary-2'];
     await ask(crawl);
@@ -407,7 +407,7 @@ describe('the passwords of a request', () => {
     assert.deepEqual(messages.shown, []);
   });
 
-  it('F131 are neither used nor kept where the difference is dismissed', async () => {
+  it('F131 are neither used nor saved when the difference is dismissed', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     assert.equal(await ask(changed), 'cancelled');

@@ -41,14 +41,14 @@ describe('a file that cannot be written', () => {
   });
 
   for (const command of ['exportCsv', 'saveReport', 'saveArchive'])
-    it(`by ${command} is named, with the system’s code`, async () => {
+    it(`by ${command} is named with the system error code`, async () => {
       await vscode.commands.executeCommand(`whitebox.${command}`, node);
       const { text = '', buttons } = messages().at(-1) ?? {};
       assert.ok(text.startsWith(`${to} can’t be read or written (E`), text);
       assert.deepEqual(buttons, ['Show Log']);
     });
 
-  it('is told with what to do next, as is a token command', () => {
+  it('is described with the next step, as is a failing token command', () => {
     const messageOf = (kind: ErrorKind, detail?: string): string =>
       describeError(new AssessmentError(kind, { subject: 'print', detail })).message;
     assert.match(
@@ -69,7 +69,7 @@ describe('a file that cannot be written', () => {
     assert.match(messageOf('tokenCommand'), /print failed\. Run it in a terminal/);
   });
 
-  it('names the service, not your settings, where the service gives an address that is not used', () => {
+  it('names the service and not the settings if the service sent an address that is not used', () => {
     const of = (subject?: string) =>
       describeError(new AssessmentError('insecureUrl', { subject, detail: 'http://a' }));
     assert.deepEqual(
@@ -80,7 +80,7 @@ describe('a file that cannot be written', () => {
     assert.match(of().message, /^This URL isn’t used .*: http:\/\/a$/);
   });
 
-  it('for want of room is told as that, by whichever file system; what is no file’s error stays unexpected', () => {
+  it('for lack of space is described as such on any file system; other errors are unexpected', () => {
     const full = describeError(new AssessmentError('diskFull')).message;
     const node = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     assert.equal(describeError(node).message, full);

@@ -13,7 +13,7 @@ import { storeEndedRun, storeLiveRun } from '../../storedRuns.ts';
 const storage = process.env[storageVariable]!;
 const dayMs = 24 * 60 * 60 * 1000;
 
-describe('a run in the hands of a person', () => {
+describe('a run', () => {
   const id = '20260101000000-handled';
   const node = { kind: 'run', id };
   let folder: string;
@@ -37,7 +37,7 @@ describe('a run in the hands of a person', () => {
 
   const stored = () => ({ id, folder, baseUrl: service().baseUrl, organizationId: service().organizationId });
 
-  it('has the name that they give it, until they take it back', async () => {
+  it('keeps the name the user gives it until it is reset', async () => {
     await storeEndedRun(storage, stored(), []);
     await call('refreshRuns');
     const [unnamed = ''] = await runLines(id);
@@ -61,7 +61,7 @@ describe('a run in the hands of a person', () => {
     assert.equal(await vscode.env.clipboard.readText(), `invented-${id}`);
   });
 
-  it('is let go when the service knows it no more, once they agree to what that means', async () => {
+  it('is given up when the service no longer knows it, after the user agrees to the consequences', async () => {
     const since = Date.now() - 2 * dayMs;
     await storeLiveRun(storage, stored(), {
       kind: 'notFound',
@@ -90,7 +90,7 @@ describe('a run in the hands of a person', () => {
     assert.ok(!offered(lines));
   });
 
-  it('assesses the folder whose menu it was, alone, and takes its source off the service when they ask for that', async () => {
+  it('assesses only the folder whose menu was used, and deletes its source on request', async () => {
     const part = path.join(folder, 'part');
     await mkdir(part);
     await writeFile(path.join(part, 'only.js'), 'one();\n');

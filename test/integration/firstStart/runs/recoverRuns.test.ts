@@ -11,7 +11,7 @@ import { watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { silent } from '../../../silentLog.ts';
 
-describe('a run of which only a note is left', () => {
+describe('a run of which only the recovery note is left', () => {
   let folder: string;
 
   before(async () => {
@@ -59,7 +59,7 @@ describe('a run of which only a note is left', () => {
     };
   }
 
-  it('F93 is offered where any of its folders is open, by its run ID', async () => {
+  it('F93 is offered by run ID if any of its folders is open', async () => {
     const { texts } = await offered('notFound', []);
     assert.match(texts[0] ?? '', /^The assessment of docs, shop was .* Run ID: run-77$/);
   });
@@ -69,13 +69,13 @@ describe('a run of which only a note is left', () => {
     assert.match(texts[0] ?? '', /^The crawl of docs, shop was started here/);
   });
 
-  it('F93 is offered also where it is of a folder inside one that is open, and not where none is open', async () => {
+  it('F93 is offered if one of its folders is inside an open folder, and not if none is open', async () => {
     const inside = await offered('notFound', [], ['run-77'], path.join(folder, 'packages', 'api'));
     assert.match(inside.texts[0] ?? '', /Run ID: run-77$/);
     assert.deepEqual((await offered('notFound', [], ['run-77'], `${folder}-other`)).texts, []);
   });
 
-  it('F93 is kept, and named, when the service does not know it for once', async () => {
+  it('F93 is kept and named after one answer that it is unknown', async () => {
     const { texts, forgotten } = await offered('notFound', ['Track Again']);
     assert.match(
       texts[1] ?? '',
@@ -84,7 +84,7 @@ describe('a run of which only a note is left', () => {
     assert.deepEqual(forgotten, []);
   });
 
-  it('F93 is forgotten when a person says so after that, and agrees to what it means', async () => {
+  it('F93 is forgotten when the user confirms that, knowing the consequences', async () => {
     const presses = ['Track Again', 'Forget', 'Forget'];
     const { questions, forgotten } = await offered('notFound', presses);
     assert.match(questions.join(), /^Forget run run-77\? The run costs credits/);
@@ -92,7 +92,7 @@ describe('a run of which only a note is left', () => {
     assert.deepEqual((await offered('notFound', presses.slice(0, 2))).forgotten, []);
   });
 
-  it('F93 is one of several that are forgotten at once only when a person, told their IDs, agrees', async () => {
+  it('F93 is forgotten with others at once only if the user confirms their IDs', async () => {
     const ids = ['run-77', 'run-78'];
     const { texts, questions, forgotten } = await offered('notFound', ['Forget'], ids);
     assert.match(

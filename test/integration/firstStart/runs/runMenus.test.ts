@@ -21,7 +21,7 @@ const storage = process.env[storageVariable]!;
 const { createInputBox } = vscode.window;
 
 /** The title of a view gives the row that has the focus to its commands, as a row gives itself to its own. */
-describe('what is called in the title of the Runs view, and on its rows', () => {
+describe('commands in the title and on the rows of the Runs view', () => {
   let folder: string;
   const service = signInEachTest();
   let messages: MessageWatch;
@@ -103,7 +103,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     return { id, runId: service().runs().at(-1)!.id };
   };
 
-  it('signs in to what the settings name, whatever row has the focus, and says nothing of an imported one', async () => {
+  it('sign in to the configured service whatever row is focused, and ignore imported runs', async () => {
     const imported = '20260101000000-imported';
     await storeImportedRun(storage, { id: imported, folder });
     await call('refreshRuns');
@@ -115,14 +115,14 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.deepEqual(messages.shown.slice(shown), []);
   });
 
-  it('goes on with an unconfirmed start by the ID that is typed on its row', async () => {
+  it('continue an unconfirmed start with the ID entered on its row', async () => {
     const { id, runId } = await startUnconfirmed();
     typed = runId;
     await call('giveRunId', rowOf(id));
     assert.match((await runLines(id))[0] ?? '', /: running 0m · /);
   });
 
-  it('asks in the dialog about an unconfirmed start for its ID, too', async () => {
+  it('ask for the ID of an unconfirmed start in the dialog, too', async () => {
     const { id, runId } = await startUnconfirmed();
     [pressed, typed] = [['Enter Run ID…'], runId];
     await call('resendDispatch');
@@ -130,7 +130,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.match((await runLines(id))[0] ?? '', /: running 0m · /);
   });
 
-  it('asks whether an ID is of the unconfirmed start, before it lists the run a second time', async () => {
+  it('ask whether an ID belongs to the unconfirmed start before listing the run a second time', async () => {
     const { id, runId } = await startUnconfirmed();
     const offered = pick(0);
     typed = runId;
@@ -143,7 +143,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.match((await runLines(id))[0] ?? '', /: running 0m · /);
   });
 
-  it('tracks another run although the row of an unconfirmed start has the focus', async () => {
+  it('track another run although the row of an unconfirmed start is focused', async () => {
     const { id: forgotten, runId } = await startUnconfirmed();
     await rm(path.join(storage, 'runs', forgotten), { recursive: true });
     const id = '20260101000000-unconfirmed';
@@ -160,7 +160,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.match((await runLines(tracked))[0] ?? '', /: running 0m · /);
   });
 
-  it('asks before it cancels a run, with the button that keeps it running and no third one', async () => {
+  it('ask before cancelling a run, with one button that keeps it running', async () => {
     const id = '20260101000000-kept';
     await storeLiveRun(storage, stored(id));
     await call('refreshRuns');
@@ -173,7 +173,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.match((await runLines(id))[0] ?? '', / running 1h 0m · /);
   });
 
-  it('compares runs that have findings alone, and says so of others', async () => {
+  it('compare only runs that have findings, and explain others', async () => {
     const [ended, before, unsent] = ['ended', 'before', 'unsent'].map((name) => `20260101000000-${name}`);
     assert.ok(ended !== undefined && before !== undefined && unsent !== undefined);
     for (const id of [before, ended]) await storeEndedRun(storage, stored(id), []);
@@ -188,7 +188,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     }
   });
 
-  it('does to no other run what was meant for one that is gone', async () => {
+  it('act on no other run if their run was removed', async () => {
     const id = '20260101000000-left';
     await storeEndedRun(storage, stored(id), []);
     await call('refreshRuns');
@@ -202,7 +202,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     }
   });
 
-  it('removes all rows that are selected, after one question', async () => {
+  it('remove all selected rows after one question', async () => {
     const ids = ['20260101000000-one', '20260101000000-two'];
     for (const id of ids) await storeEndedRun(storage, stored(id), []);
     await call('refreshRuns');
@@ -214,7 +214,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.deepEqual(questions, ['Remove 2 runs from the history?']);
   });
 
-  it('says of an ID that is in the list already where it is, and of no run under way that there is none', async () => {
+  it('say where a listed ID is, and that no run with an unlisted ID is under way', async () => {
     const id = '20260101000000-listed';
     await storeEndedRun(storage, stored(id), []);
     await call('refreshRuns');
@@ -228,7 +228,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.deepEqual(await newRuns(), [id]);
   });
 
-  it('shows in the view that the service is waited for', async () => {
+  it('show progress in the view while waiting for the service', async () => {
     const { withProgress } = vscode.window;
     const places: unknown[] = [];
     replace(vscode.window, {
@@ -242,7 +242,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.deepEqual(places, [{ viewId: 'whitebox.runs' }]);
   });
 
-  it('asks for a folder before a sign-in or an ID', async () => {
+  it('ask for a folder before sign-in or ID', async () => {
     const workspaceFolders = Object.getOwnPropertyDescriptor(vscode.workspace, 'workspaceFolders')!;
     Object.defineProperty(vscode.workspace, 'workspaceFolders', {
       ...workspaceFolders,

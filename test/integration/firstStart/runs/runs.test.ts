@@ -26,7 +26,7 @@ import { silent } from '../../../silentLog.ts';
 const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
 
-describe('runs, where a person decides about them', () => {
+describe('runs that need a decision', () => {
   let folder: string;
   const messages = watchEachTest();
 
@@ -36,7 +36,7 @@ describe('runs, where a person decides about them', () => {
 
   const detail = (): string => messages().at(-1)?.detail ?? '';
 
-  describe('whose start got no answer', () => {
+  describe('without an answer to their start', () => {
     const id = '20260101000000-unknown';
     const node = { kind: 'run', id };
 
@@ -51,7 +51,7 @@ describe('runs, where a person decides about them', () => {
       [{ kind: 'serverError', status: 502 }, /The service responded with HTTP 502\./],
     ];
     for (const [reason, expected] of reasons)
-      it(`say what became of it after ${reason.kind}, invite nobody to pay twice, and what giving up and removing delete`, async () => {
+      it(`explain the outcome after ${reason.kind}, invite no second payment, and say what giving up deletes`, async () => {
         await storeUnknownRun(storage, { id, folder, ...place }, reason);
         await vscode.commands.executeCommand('whitebox.refreshRuns');
         await vscode.commands.executeCommand('whitebox.resendDispatch', node);
@@ -104,7 +104,7 @@ describe('runs, where a person decides about them', () => {
     await new Promise(setImmediate);
   };
 
-  it('are told of although only attention is wanted, when they succeeded and their findings are not here', async () => {
+  it('are announced if findings are missing, even if only runs that need attention are announced', async () => {
     const run = endedRun({ id: 'invented', folder, ...place });
     const lost = { name: 'findings', failure: { kind: 'connectionLost' as const } };
     await endWith('attention', run, { ...run, artifacts: [lost] });
@@ -113,7 +113,7 @@ describe('runs, where a person decides about them', () => {
     assert.deepEqual(messages()[0]!.buttons, ['Download Results Again']);
   });
 
-  it('F107 have their findings file opened where it cannot be read, however they ended', async () => {
+  it("F107 offer to open an unreadable findings file, whatever the run's end", async () => {
     const ended = endedRun({ id: 'invented', folder, ...place });
     const failure = { kind: 'malformedFindings' as const };
     await endHaving({ failure }, 'attention', ended, { ...ended, state: 'aborted' });
@@ -131,7 +131,7 @@ describe('runs, where a person decides about them', () => {
     assert.match(messages()[0]?.text ?? '', /has finished: 10,000 of 60,000 findings\.$/);
   });
 
-  it('F155 say what they cover when they found nothing, however they ended', async () => {
+  it('F155 say what they cover when they found nothing, whatever their end', async () => {
     const ended = endedRun({ id: 'invented', folder, ...place });
     const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
     const run = { ...ended, targets: [{ ...ended.targets[0]!, coverage }] };
@@ -145,12 +145,12 @@ describe('runs, where a person decides about them', () => {
     assert.match(unknown ?? '', /has finished\. 0 findings\.$/);
   });
 
-  it('F155 claim no number of findings where the service gave no findings file', async () => {
+  it('F155 give no count if the service sent no findings file', async () => {
     await endWith('attention', { ...endedRun({ id: 'invented', folder, ...place }), artifacts: [] });
     assert.match(messages()[0]?.text ?? '', /has finished, but its findings aren’t on this machine\.$/);
   });
 
-  it('are not told of when a person cancelled them and only attention is wanted', async () => {
+  it('are not announced after a cancel if only runs that need attention are announced', async () => {
     const cancelled = { ...runOf.cancelled, noticeDue: false };
     await endWith('attention', cancelled);
     assert.deepEqual(messages(), []);
@@ -158,7 +158,7 @@ describe('runs, where a person decides about them', () => {
     assert.match(messages()[0]?.text ?? '', /has ended: cancelled\.$/);
   });
 
-  it('show what they have found, also when they were aborted or cancelled', async () => {
+  it('show their findings also when they were aborted or cancelled', async () => {
     const ended = endedRun({ id: 'invented', folder, ...place });
     const aborted = { ...ended, state: 'aborted' as const };
     await endWith('all', { ...aborted, artifacts: [] }, aborted, { ...ended, state: 'cancelled' });
@@ -168,7 +168,7 @@ describe('runs, where a person decides about them', () => {
     );
   });
 
-  it('that are watched no more say that their source is deleted only where it is', async () => {
+  it('no longer watched say that their source is deleted only if it is', async () => {
     const { running } = runOf;
     assert.ok(running.state === 'running');
     const stored = { ...running, targets: running.targets.map(({ folder, name }) => ({ folder, name })) };
@@ -186,7 +186,7 @@ describe('runs, where a person decides about them', () => {
     assert.match(detail(), /^VS Code will no longer check this run\. .*: run-1$/);
   });
 
-  it('offer to try again first, when they failed before the service had them', async () => {
+  it('offer to try again first if they failed before the service had them', async () => {
     const [failure, failed] = [{ kind: 'unauthorized' as const }, { ...runOf.failed, noticeDue: false }];
     assert.ok(failed.state === 'failed');
     await endWith('attention', { ...failed, failure }, { ...failed, failure, runId: 'invented' });
@@ -196,14 +196,14 @@ describe('runs, where a person decides about them', () => {
     );
   });
 
-  it('are not removed by a menu that is older than their start', async () => {
+  it('are not removed by a menu that was opened before their start', async () => {
     const removed: string[] = [];
     const tracker = { remove: (id: string) => Promise.resolve(removed.push(id)) } as unknown as RunTracker;
     await removeRuns({ tracker, notes: {} as unknown as RunNotes }, [runOf.running, runOf.preparing]);
     assert.deepEqual([messages(), removed], [[], []]);
   });
 
-  it('F64 are warned of while their results are soon gone, with a button that downloads them', async () => {
+  it('F64 are announced while their results are about to expire, with a download button', async () => {
     const server = await startRecording();
     const baseUrl = `http://127.0.0.1:${server.port}/v1`;
     const stored = { id: '20260101000000-nearing', folder, ...place, baseUrl };
@@ -246,7 +246,7 @@ describe('runs, where a person decides about them', () => {
     assert.ok(`${asked} ${String(body)}`.includes(`invented-${stored.id}`));
   });
 
-  it('stop downloading their results when a person cancels that', async () => {
+  it('stop downloading their results when the user cancels', async () => {
     const cancelled: vscode.CancellationToken = {
       isCancellationRequested: true,
       onCancellationRequested: (listener: (event: unknown) => unknown) => {

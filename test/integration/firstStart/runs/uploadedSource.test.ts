@@ -20,7 +20,7 @@ const run = withSource('invented');
 const runs = {} as unknown as RunStore;
 
 describe('uploaded source that cannot be deleted', () => {
-  it('is said with the reason and what helps', async () => {
+  it('is reported with the reason and a remedy', async () => {
     const deleteUploads = (): Promise<AssessmentError> =>
       Promise.resolve(new AssessmentError('forbidden', { detail: 'not yours' }));
     const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
@@ -34,7 +34,7 @@ describe('uploaded source that cannot be deleted', () => {
     [undefined, []],
     ['Remove Without Deleting Source', ['invented']],
   ] as const)
-    it(`keeps a run that is removed, and its note, when a person presses ${String(pressed)}`, async () => {
+    it(`keeps a removed run and its note when the user presses ${String(pressed)}`, async () => {
       const gone: string[] = [];
       const forgotten: string[] = [];
       const remove = (
@@ -59,11 +59,11 @@ describe('uploaded source that cannot be deleted', () => {
     });
 });
 
-describe('several runs that are selected', () => {
+describe('several selected runs', () => {
   const running = { ...runOf.running, targets: run.targets };
   const selected = [withSource('one'), running, withSource('two')];
 
-  it('lose their source after one question, but for those that go on', async () => {
+  it('lose their source after one question, except for those still running', async () => {
     const asked: string[] = [];
     const deleteUploads = (id: string): Promise<undefined> => {
       asked.push(id);
@@ -78,7 +78,7 @@ describe('several runs that are selected', () => {
     assert.deepEqual(asked, ['one', 'two']);
   });
 
-  it('are removed with a word on those of which nothing but the run ID is known, and none on results that there are not', async () => {
+  it('are removed with a warning for those with only a run ID, and none for missing results', async () => {
     const lost: Run = {
       ...shared(running),
       state: 'failed',
@@ -98,7 +98,7 @@ describe('several runs that are selected', () => {
     assert.equal(ofEnded, 'The findings and the report are deleted from this machine.');
   });
 
-  it('are removed but for one that goes on after all, of which they are told', async () => {
+  it('are removed except for one that continues, which is reported', async () => {
     const removed: string[] = [];
     const remove = (id: string): Promise<undefined> => {
       if (id === 'one') return Promise.reject(new AssessmentError('changedMeanwhile'));
@@ -111,7 +111,7 @@ describe('several runs that are selected', () => {
     await assert.rejects(async () => done, { kind: 'changedMeanwhile' });
     assert.deepEqual([removed, messages.shown.length], [['two'], 1]);
   });
-  it('are removed after one question, but for those that go on, and kept together where their source stays', async () => {
+  it('are removed after one question, except for running ones and those whose source remains', async () => {
     const removed: string[] = [];
     const remove = (
       id: string,

@@ -29,7 +29,7 @@ const refused = {
   trouble: { kind: 'unauthorized', since: 0, times: 1, pollsInVain: 1, wakingMs: 0 },
 } as Run;
 
-describe('runs that wait for a person', () => {
+describe('runs that wait for the user', () => {
   let folder: string;
   let offered: readonly string[];
 
@@ -74,7 +74,7 @@ describe('runs that wait for a person', () => {
     await showMenu({ accounts, runs: storeOf(...runs), findings, clock: clockAt(now) });
   };
 
-  it('are offered what they wait for in the menu of the status item', async () => {
+  it('are listed in the menu of the status item with their next step', async () => {
     await open(findingsOf(), 0, runOf.running);
     assert.ok(!offered.includes('Sign In…') && !offered.includes('Stop Watching'), offered.join());
     await open(findingsOf(), 0, refused);
@@ -83,19 +83,19 @@ describe('runs that wait for a person', () => {
     assert.ok(offered.includes('Stop Watching') && !offered.includes('Retry Upload'), offered.join());
   });
 
-  it('are tried again from the menu without a question which, when the newest failed unsent', async () => {
+  it('are retried from the menu without choosing, if the newest failed before sending', async () => {
     const retried = recordCommand('whitebox.retryUpload');
     choose('Retry Upload');
     await open(findingsOf(), 0, runOf.failed, runOf.running);
     assert.deepEqual(retried.calls, [[{ kind: 'run', id: runOf.failed.id }]]);
   });
 
-  it('stand beside as many findings as settings let through', async () => {
+  it('are listed beside the number of findings that the settings allow', async () => {
     await open(findingsOf('open', 'falsePositive'), 0);
     assert.ok(offered.includes('Show Findings 1 finding'), offered.join());
   });
 
-  it('are in the menu of the command, where nobody signs in while the workspace is not trusted', async () => {
+  it('are listed by the command, without sign-in while the workspace is untrusted', async () => {
     const id = '20260101000000-menu';
     await storeUnsentRun(storage, { id, folder, ...place });
     await vscode.commands.executeCommand('whitebox.refreshRuns');
@@ -110,7 +110,7 @@ describe('runs that wait for a person', () => {
     }
   });
 
-  it('F56 are asked about when a token command is set, and when it is set right', async () => {
+  it('F56 are polled when a token command is set or corrected', async () => {
     const service = await startService();
     const id = '20260101000000-command';
     const { baseUrl, organizationId } = service;
@@ -163,17 +163,17 @@ describe('runs that wait for a person', () => {
     return items.find(({ label }) => typeof label === 'string' && label.startsWith(start));
   };
 
-  it('say in the Runs view what is wrong, and a click does something about it', async () => {
+  it('say in the Runs view what is wrong, and a click offers a remedy', async () => {
     const trouble = await lineOf(refused, 'The access token for ');
     assert.equal(trouble?.command?.command, 'whitebox.signInForRun');
   });
 
-  it('ask in the Runs view for the decision about an unconfirmed start, and a click on the line is the way to it', async () => {
+  it('ask in the Runs view for the decision about an unconfirmed start, which a click opens', async () => {
     const asked = await lineOf(runOf.unknown, 'The response to the start request was lost');
     assert.equal(asked?.command?.command, 'whitebox.resendDispatch');
   });
 
-  it('F66 that the service has accepted and the disk does not take show their run ID, and a click copies it', async () => {
+  it('F66 that were accepted but could not be saved show their run ID, and a click copies it', async () => {
     const unsaved = { ...savedAlways, unsavedRunId: () => 'run-7' };
     const line = await lineOf(runOf.dispatching, 'Run ID', findingsOf(), unsaved);
     assert.deepEqual(
@@ -182,7 +182,7 @@ describe('runs that wait for a person', () => {
     );
   });
 
-  it('F66 that cannot be saved have the cause above them while that lasts, and a warning once', () => {
+  it('F66 that cannot be saved show the cause above them while it lasts, and warn once', () => {
     const said = watchMessages();
     const view = { message: '' } as unknown as vscode.TreeView<RunsNode>;
     const changed = new vscode.EventEmitter<undefined>();
@@ -207,7 +207,7 @@ describe('runs that wait for a person', () => {
     );
   });
 
-  it('F107 whose findings cannot be read say so in the Runs view, and a click on the line opens their file', async () => {
+  it('F107 with unreadable findings say so in the Runs view, and a click opens the file', async () => {
     const failureOf = (): Failure => ({ kind: 'malformedFindings' });
     const run = { ...runOf.succeeded, artifacts: [{ name: 'findings', file: 'findings.json' }] } as Run;
     const line = await lineOf(run, 'Findings', Object.assign(findingsOf(), { failureOf }));
@@ -217,7 +217,7 @@ describe('runs that wait for a person', () => {
     assert.equal(said?.command?.command, 'whitebox.showRunFindings');
   });
 
-  it('F58 say in the Runs view what the service said of their abortion, as text', async () => {
+  it("F58 show the service's reason for an abort in the Runs view as plain text", async () => {
     const abort = { code: 'invented', detail: { why: 'It was [too](command:x) hot.' } };
     const run = { ...runOf.aborted, exit: { kind: 'ABORTED', abort, artifacts: [] } };
     const said = await lineOf(run, 'Message from the service: ');
@@ -234,7 +234,7 @@ describe('runs that wait for a person', () => {
     [runOf.unknown, 'start unconfirmed · needs your decision'],
     [runOf.running, 'running'],
   ] as const)
-    it(`say “${said}” to those who look and to those who listen`, async () => {
+    it(`have “${said}” as label and accessible text`, async () => {
       const item = {} as vscode.StatusBarItem;
       const view = {} as unknown as vscode.TreeView<RunsNode>;
       let provider: vscode.TreeDataProvider<RunsNode> | undefined;
@@ -260,7 +260,7 @@ describe('runs that wait for a person', () => {
       assert.ok(heard.endsWith(`, ${said.replace(' · ', ', ')}, for 0m`), heard);
     });
 
-  it('F155 are told apart by what they do and to which application, and Confirm Live by its finding', async () => {
+  it('F155 are distinguished by workflow and application, and Confirm Live by its finding', async () => {
     const hosts = [{ folder: '/shop', name: 'shop.example.test' }];
     const crawl = { ...runOf.running, workflow: 'blackbox-crawl', targets: hosts } as Run;
     const confirming = {
@@ -296,7 +296,7 @@ describe('runs that wait for a person', () => {
     }
   });
 
-  it('tell the time that passes each minute, in the status item and in the Runs view', () => {
+  it('update the elapsed time each minute in the status item and the Runs view', () => {
     const beats: (() => void)[] = [];
     const { setInterval } = globalThis;
     globalThis.setInterval = ((beat: () => void) => beats.push(beat)) as unknown as typeof setInterval;
@@ -329,7 +329,7 @@ describe('runs that wait for a person', () => {
     }
   });
 
-  it('make the status item and the Runs view warn alike', () => {
+  it('show a warning in both the status item and the Runs view', () => {
     const late = runOf.cancelling;
     for (const [now, warns] of [
       [0, false],

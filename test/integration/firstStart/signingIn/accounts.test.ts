@@ -37,7 +37,7 @@ describe('the accounts', () => {
     return new Accounts(secrets as unknown as vscode.SecretStorage, { clock, log, random: () => 0.5 });
   };
 
-  it('F89 count as signed out, said in the log, when the secret storage fails', async () => {
+  it('F89 count as signed out, with a log entry, when secret storage fails', async () => {
     await setUserSettings({
       'whitebox.baseUrl': service.baseUrl,
       'whitebox.organizationId': service.organizationId,
@@ -47,7 +47,7 @@ describe('the accounts', () => {
     assert.ok(lines.some((line) => line.includes('no keyring')));
   });
 
-  it('take a good token although the reservation that checks it cannot be given back', async () => {
+  it('accept a valid token even if the reservation that checks it cannot be cancelled', async () => {
     service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reply', status: 503 } });
     await accountsWith(() => Promise.resolve(undefined)).check(service, { token: service.token });
     const [file] = service.files();
@@ -55,7 +55,7 @@ describe('the accounts', () => {
     assert.ok(lines.some((line) => line.includes(file.fileId)));
   });
 
-  it('F56 keep a token under the origin and organization it is for', async () => {
+  it('F56 store a token under its origin and organization', async () => {
     let key = '';
     const accounts = accountsWith(
       () => Promise.resolve(undefined),
@@ -66,7 +66,7 @@ describe('the accounts', () => {
     assert.deepEqual(readTokenKey(key), { origin: originOf(service.baseUrl), organizationId });
   });
 
-  it('give the reservation back when a person cancels the check meanwhile', async () => {
+  it('cancel the reservation when the user cancels the check', async () => {
     const stop = new AbortController();
     let asked = 0;
     const accounts = accountsWith(() => {

@@ -15,7 +15,7 @@ import { printing, resetUserSettings, setUserSettings } from '../../userSettings
 
 const testConnection = (): Thenable<unknown> => vscode.commands.executeCommand('whitebox.testConnection');
 
-describe('where code and tokens go', () => {
+describe('the destination of code and tokens', () => {
   let service: AssessmentService;
   let other: RecordingServer;
   let otherUrl: string;
@@ -43,7 +43,7 @@ describe('where code and tokens go', () => {
 
   after(resetUserSettings);
 
-  describe('in a folder whose settings want them elsewhere', () => {
+  describe('in a folder whose settings change it', () => {
     const settingsFile = (): string => path.join(folder, '.vscode', 'settings.json');
     const traceOfCommand = (): string => path.join(folder, 'command-was-run');
     const language = (): string | undefined =>
@@ -68,13 +68,13 @@ describe('where code and tokens go', () => {
       await until(vscode.workspace.onDidChangeConfiguration, () => language() === 'auto', language);
     });
 
-    it('F82 nothing is sent and nothing runs for a person who has set nothing', async () => {
+    it('F82 without user settings, nothing is sent or run', async () => {
       await testConnection();
       assert.deepEqual(other.requests, []);
       assert.equal(existsSync(traceOfCommand()), false);
     });
 
-    it('F82 calls go to the service that the person has set', async () => {
+    it('F82 calls go to the service of the user settings', async () => {
       await signIn(service);
       await testConnection();
       assert.deepEqual(calls(), accepted);
@@ -83,7 +83,7 @@ describe('where code and tokens go', () => {
     });
   });
 
-  describe('when a person changes them', () => {
+  describe('when the user changes it', () => {
     beforeEach(async () => {
       await signIn(service);
       await testConnection();
@@ -91,7 +91,7 @@ describe('where code and tokens go', () => {
       await setUserSettings({ 'whitebox.tokenCommand': undefined });
     });
 
-    it('F83 a kept token is sent to its own origin and organization only', async () => {
+    it('F83 a saved token is sent only to its origin and organization', async () => {
       await setUserSettings({ 'whitebox.baseUrl': otherUrl });
       await testConnection();
       assert.deepEqual(other.requests, []);
@@ -118,7 +118,7 @@ describe('where code and tokens go', () => {
       assert.deepEqual(new Set(tokens), new Set(['Bearer invented-other-token']));
     });
 
-    describe('while a run goes on', () => {
+    describe('during a run', () => {
       const storage = process.env[storageVariable]!;
       const id = '20260101000000-live';
 

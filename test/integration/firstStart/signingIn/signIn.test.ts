@@ -50,7 +50,7 @@ function willingAccounts(): { accounts: Accounts; checked: unknown[]; kept: unkn
   return { accounts: accounts as Accounts, checked, kept };
 }
 
-describe('the token of a run whose service or organization the settings name no more', () => {
+describe('the token of a run whose service or organization is no longer configured', () => {
   afterEach(resetUserSettings);
 
   it('F83 is asked for by name, with a button that passes the run', () => {
@@ -61,7 +61,7 @@ describe('the token of a run whose service or organization the settings name no 
     }
   });
 
-  it('F83 is the one thing asked for, kept for the run, and leaves the settings as they are', async () => {
+  it('F83 is the only question, is saved for the run, and leaves the settings unchanged', async () => {
     await setUserSettings({
       'whitebox.baseUrl': 'https://present.test/v1',
       'whitebox.organizationId': 'present',
@@ -77,7 +77,7 @@ describe('the token of a run whose service or organization the settings name no 
   });
 });
 
-describe('a token that was accepted', () => {
+describe('an accepted token', () => {
   const { getConfiguration } = vscode.workspace;
 
   afterEach(async () => {
@@ -85,7 +85,7 @@ describe('a token that was accepted', () => {
     await resetUserSettings();
   });
 
-  it('is kept although an error in the settings file stands in the way of the rest, which is told with a way to the file', async () => {
+  it('is saved even if an error in the settings file prevents the rest; the message links to the file', async () => {
     await setUserSettings({
       'whitebox.baseUrl': former.baseUrl,
       'whitebox.organizationId': former.organizationId,

@@ -39,14 +39,14 @@ describe('signing out', () => {
   };
   const tokens = (): string[] => [...kept.values()];
 
-  it('forgets the one token that is kept without a question', async () => {
+  it('forgets the only saved token without a question', async () => {
     await accounts.keep(here, 'token-here');
     const [said, ...more] = await shownWhen();
     assert.match(said?.text ?? '', /^Signed out\. The token was removed from this machine/);
     assert.deepEqual([more, tokens()], [[], []]);
   });
 
-  it('asks which account is meant while tokens of others are kept, naming them', async () => {
+  it('asks for the account if tokens of other accounts are saved, naming them', async () => {
     await accounts.keep(here, 'token-here');
     await accounts.keep(there, 'token-there');
     const [question, ...more] = await shownWhen();
@@ -60,7 +60,7 @@ describe('signing out', () => {
     assert.deepEqual(tokens(), ['token-there']);
   });
 
-  it('forgets every token when a person wants that, also where none of this account is kept', async () => {
+  it('forgets every token on request, also if none belongs to this account', async () => {
     await accounts.keep(there, 'token-there');
     const shown = await shownWhen('All Accounts');
     assert.deepEqual(shown[0]?.buttons, ['All Accounts']);

@@ -11,7 +11,7 @@ import { skipBecause } from '../../events.ts';
 import { type MessageWatch, watchEachTest, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 
-describe('what a person excludes from uploads', () => {
+describe('files that the user excludes from uploads', () => {
   let folder: string;
   const messages = watchEachTest();
 
@@ -19,7 +19,7 @@ describe('what a person excludes from uploads', () => {
     [folder = ''] = await openFolders(1);
   });
 
-  it('is not excluded through a .whiteboxignore that is a link', async function () {
+  it('are not excluded through a .whiteboxignore that is a link', async function () {
     if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
     const rules = path.join(folder, 'rules.txt');
     const ignoreFile = path.join(folder, '.whiteboxignore');
@@ -39,7 +39,7 @@ describe('what a person excludes from uploads', () => {
     }
   });
 
-  it('is left out by a .whiteboxignore that opens with its explanation, and stays as a person writes it', async () => {
+  it("are excluded by a .whiteboxignore that opens with a comment and keeps the user's edits", async () => {
     const file = path.join(folder, '.whiteboxignore');
     const edit = async (): Promise<vscode.TextEditor> => {
       await vscode.commands.executeCommand('whitebox.editIgnoreFile');
@@ -67,7 +67,7 @@ describe('what a person excludes from uploads', () => {
     }
   });
 
-  describe('is excluded', () => {
+  describe('excluding files', () => {
     let choices: UploadChoices;
     let watch: MessageWatch;
     let press: string | undefined;
@@ -112,7 +112,7 @@ describe('what a person excludes from uploads', () => {
       await reopened.promise;
     };
 
-    it('although it was chosen by name before, with one line and one message for all that is selected', async () => {
+    it('replaces an earlier inclusion by name, with one line and one message for the selection', async () => {
       await exclude('kept.txt', 'other.txt');
       assert.match(await readFile(ignoreFile, 'utf8'), /^(?:#.*\n)+\/kept\.txt\n\/other\.txt\n$/);
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut', 'other.txt': 'leaveOut' });
@@ -129,7 +129,7 @@ describe('what a person excludes from uploads', () => {
       assert.deepEqual(watch.shown[1]?.buttons, [], 'nothing was added');
     });
 
-    it('and Undo brings back exactly that', async () => {
+    it('is reverted exactly by Undo', async () => {
       await writeFile(ignoreFile, '/mine\n');
       press = 'Undo';
       await exclude('kept.txt', 'other.txt');
@@ -137,7 +137,7 @@ describe('what a person excludes from uploads', () => {
       assert.deepEqual(now(), here);
     });
 
-    it('and Undo says so when somebody has taken the line out already', async () => {
+    it('is reported as already reverted if the line was removed meanwhile', async () => {
       press = 'Undo';
       watch = watchMessages(async () => {
         await writeFile(ignoreFile, '');
@@ -148,7 +148,7 @@ describe('what a person excludes from uploads', () => {
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' });
     });
 
-    it('and Undo gives the choices back where nobody left a .whiteboxignore to take lines from', async () => {
+    it('is reverted by Undo even if .whiteboxignore was deleted', async () => {
       press = 'Undo';
       watch = watchMessages(async () => {
         await rm(ignoreFile);
@@ -160,7 +160,7 @@ describe('what a person excludes from uploads', () => {
       await assert.rejects(readFile(ignoreFile), { code: 'ENOENT' });
     });
 
-    it('and Undo says so when the line cannot be taken out', async function () {
+    it('reports that Undo failed if the line cannot be removed', async function () {
       if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
       press = 'Undo';
       watch = watchMessages(async () => {

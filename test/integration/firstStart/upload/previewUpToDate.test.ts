@@ -15,7 +15,7 @@ import { setUserSettings } from '../../userSettings.ts';
 const extension = vscode.extensions.getExtension('whitebox.whitebox-assessment')!;
 const worker = (name: string): string => path.join(extension.extensionPath, 'dist', name);
 
-describe('the Upload Preview stays up to date', () => {
+describe('the Upload Preview is updated', () => {
   const { getWorkspaceFolder, onDidChangeWorkspaceFolders } = vscode.workspace;
   let top: string;
   let preview: UploadPreview;
@@ -89,12 +89,12 @@ describe('the Upload Preview stays up to date', () => {
     await rm(path.join(top, 'shown'), { recursive: true });
   });
 
-  it('with a setting that decides what is sent', async () => {
+  it('after a change of a setting that decides what is sent', async () => {
     await setUserSettings({ 'whitebox.archive.exclude': ['*.txt'] });
     await shows('api a.js; web a.js');
   });
 
-  it('with an ignore file in or above a folder that is saved, and with no other', async () => {
+  it('after saving an ignore file in or above a folder, and no other file', async () => {
     await save(at('docs', '.whiteboxignore'), 'a.js\n');
     assert.equal(attempts, 0);
     await save(at('.whiteboxignore'), 'b.txt\n');
@@ -103,7 +103,7 @@ describe('the Upload Preview stays up to date', () => {
     await shows('api a.js; web .gitignore');
   });
 
-  it('without a folder that has left the workspace', async () => {
+  it('after a folder has left the workspace', async () => {
     closed.add(at('web'));
     folderChanges.fire();
     await shows('api a.js b.txt');

@@ -64,7 +64,7 @@ describe('starting an assessment', () => {
     ['notification.webhookEndpointIds', [''], /at most 100 IDs, none of them empty/],
   ];
   for (const [name, value, message] of refused)
-    it(`is refused before a question, while ${name} is ${JSON.stringify(value)}`, async () => {
+    it(`is refused before a question while ${name} is ${JSON.stringify(value)}`, async () => {
       await setUserSettings({ [`whitebox.${name}`]: value });
       await vscode.commands.executeCommand('whitebox.startAssessment');
       assert.equal(messages.shown.length, 1, texts().join('\n'));
@@ -91,7 +91,7 @@ describe('starting an assessment', () => {
     }
   });
 
-  it('again names the files that the run before would not have sent', async () => {
+  it('again lists the files that the previous run would not have sent', async () => {
     const id = '20260101000000-again';
     const { baseUrl, organizationId } = service;
     await storeUnsentRun(storage, { id, folder, baseUrl, organizationId }, { 'a.js': 'one();\n' });
@@ -109,7 +109,7 @@ describe('starting an assessment', () => {
     }
   });
 
-  describe('again, of a folder that another window has open', () => {
+  describe('again in a folder that another window has open', () => {
     const id = '20260101000000-unsent';
     let elsewhere: string;
 
@@ -128,7 +128,7 @@ describe('starting an assessment', () => {
       await rm(elsewhere, { recursive: true });
     });
 
-    it('sends nothing, since what a person left out of it is not known here, and offers to open it', async () => {
+    it('sends nothing, since its exclusions are unknown here, and offers to open it', async () => {
       press = ({ isModal }) => (isModal ? 'Upload and Start' : undefined);
       await vscode.commands.executeCommand('whitebox.retryUpload', { kind: 'run', id });
       assert.deepEqual(service.requests, []);

@@ -62,7 +62,7 @@ describe('starting an assessment, which costs credits', () => {
     assert.deepEqual([dispatches(), service.runs().length], [1, 1]);
   });
 
-  it('F47 lets another folder wait while this one is asked about', async () => {
+  it('F47 makes another folder wait for an open question', async () => {
     const part = path.join(folder, 'part');
     await mkdir(part);
     press = async ({ isModal }) => {
@@ -75,7 +75,7 @@ describe('starting an assessment, which costs credits', () => {
     assert.deepEqual(service.requests, []);
   });
 
-  it('F47 is refused, with nothing asked or sent, while another window starts one of the same folder', async () => {
+  it('F47 is refused without a question while another window starts the same folder', async () => {
     await run('startAssessment');
     assert.equal(questions().length, 1, 'dismissed: the folder has been started before');
     const starting = path.join(storage, 'starting');
@@ -93,7 +93,7 @@ describe('starting an assessment, which costs credits', () => {
     assert.equal(questions().length, 2, 'and is not, once that window is done');
   });
 
-  it('F47 of a folder that has a run already is asked about first, also when another window started that one', async () => {
+  it('F47 asks first if the folder has a run already, also one of another window', async () => {
     const { baseUrl, organizationId } = service;
     await storeLiveRun(storage, { id: '20260101000000-live', folder, baseUrl, organizationId });
     await run('startAssessment');

@@ -23,7 +23,7 @@ import { setUserSettings } from '../../userSettings.ts';
 const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
 
-describe('what leaves the machine', () => {
+describe('the question before an upload', () => {
   let folder: string;
   const messages = watchEachTest();
 
@@ -31,7 +31,7 @@ describe('what leaves the machine', () => {
     [folder = ''] = await openFolders(1);
   });
 
-  it('F79 is asked about with control and bidi characters of names made visible, and how many names are not shown', async () => {
+  it('F79 shows control and bidi characters in names, and how many names are not shown', async () => {
     const name = 'a\u202Etxt.exe\nSize: 0';
     const suspicion = {
       path: name,
@@ -62,7 +62,7 @@ describe('what leaves the machine', () => {
     assert.match(detail, /are excluded:\n(?:a\\u\{202E\}txt\.exe\\u\{000A\}Size: 0\d\n){10}… and 190 more\n/);
   });
 
-  it('F22 F23 is asked about with the names of what could not be read, and with counts of choices and secrets for themselves', async () => {
+  it('F22 F23 names unreadable files, and counts choices and secrets separately', async () => {
     const ended = endedRun({ id: 'invented', folder, ...place });
     const [target] = ended.targets;
     const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
@@ -99,19 +99,19 @@ describe('what leaves the machine', () => {
     ['Show Files', ['show']],
     [undefined, []],
   ] as const)
-    it(`is told by an Upload Preview, which says that nothing was sent, until a person agrees: ${answer ?? 'Cancel'}`, async () => {
+    it(`says that nothing was sent, as the Upload Preview does, until the user agrees: ${answer ?? 'Cancel'}`, async () => {
       watchMessages(() => answer);
       const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
       assert.deepEqual(await ask(endedRun({ id: 'invented', folder, ...place }), selection), becomes);
     });
 
-  it('is told as still there where an ended run could not give it back', () => {
+  it('says that the source is still there if an ended run could not delete it', () => {
     const run = endedRun({ id: 'invented', folder, ...place });
     const upload = { fileId: 'invented', state: 'reserved' as const, at: 0 };
     assert.equal(uploadLabel(run, { ...run.targets[0]!, upload }), 'not yet removed from the service');
   });
 
-  it('is saved without touching what lies beside', async () => {
+  it('saves the archive without touching other files', async () => {
     const to = path.join(folder, '..', 'saved.tar.gz');
     const source = path.join(folder, 'b.js');
     await writeFile(source, 'two();\n');
@@ -131,7 +131,7 @@ describe('what leaves the machine', () => {
     }
   });
 
-  it('F30 is saved as it was checked: what becomes a secret while the save dialog stands open is asked about, and told of in warn mode', async () => {
+  it('F30 asks about a file that becomes a secret while the save dialog is open, and names it in warn mode', async () => {
     const to = path.join(folder, '..', 'saved.tar.gz');
     const source = path.join(folder, 'b.js');
     const token = `ghp_${'Ab1'.repeat(12)}`;
@@ -162,7 +162,7 @@ describe('what leaves the machine', () => {
     }
   });
 
-  it('is asked about with what is known of the last complete run of the folder', async () => {
+  it('describes the last complete run of the folder', async () => {
     const hourMs = 3_600_000;
     const root = await mkdtemp(path.join(tmpdir(), 'last-run-'));
     const sent = { 'a.js': '1', 'b.js': '2', 'c.js': '3' };
@@ -193,7 +193,7 @@ describe('what leaves the machine', () => {
     assert.doesNotMatch(second ?? '', /The run of/);
   });
 
-  it('needs a token command that is a list, and nothing is run before it is one', async () => {
+  it('requires a token command that is a list, and runs nothing before', async () => {
     await setUserSettings({
       'whitebox.baseUrl': place.baseUrl,
       'whitebox.organizationId': place.organizationId,

@@ -53,7 +53,7 @@ describe('the Upload Preview', () => {
     return lines;
   };
 
-  it('F79 shows names with control and bidi characters made visible, says in words why files stay out, and marks secrets that would be sent', async () => {
+  it('F79 shows control and bidi characters in names, the reason of each exclusion, and secrets that would be sent', async () => {
     assert.deepEqual(await linesOf(), [
       'To be uploaded | 2 files, 2 bytes | cloud-upload',
       'a\\u{202E}txt.exe | 1 byte | file',

@@ -48,7 +48,7 @@ describe('the attack path of a finding', () => {
     return shown!;
   };
 
-  it('stands in the References view, with what the service says of each step', async () => {
+  it("opens in the References view, with the service's text for each step", async () => {
     const { provider, message } = await (await show()).resolve();
     assert.equal(message, 'SQL from a request');
     const lines: string[] = [];
@@ -63,7 +63,7 @@ describe('the attack path of a finding', () => {
     ]);
   });
 
-  it('F154 is walked through all places, with and without a role, with F4 and Shift+F4, and round again', async () => {
+  it('F154 is walked through all places, with and without a role, by F4 and Shift+F4, in a circle', async () => {
     const here = (): Promise<string> => {
       const { document, selection } = vscode.window.activeTextEditor ?? {};
       const name = document?.uri.path.split('/').at(-1) ?? '';
@@ -88,7 +88,7 @@ describe('the attack path of a finding', () => {
     }
   });
 
-  it('is offered as a list with the same steps where there is no References view, or no step is here', async () => {
+  it('is offered as a list if there is no References view, or if no step is in the workspace', async () => {
     const lists: string[][] = [];
     const places = [
       { path: 'src/gone.js', startLine: 3, role: 'sink' as const },

@@ -82,7 +82,7 @@ describe('findings of ended runs', () => {
     ]);
   });
 
-  it('lead to their other places', () => {
+  it('link to their other places', () => {
     const [first] = inShop('src/orders.js');
     assert.deepEqual(
       first?.relatedInformation?.map(({ location, message }) => [
@@ -97,20 +97,20 @@ describe('findings of ended runs', () => {
     );
   });
 
-  it('F71 F72 have no diagnostic outside of their folder', () => {
+  it('F71 F72 have no diagnostic outside their folder', () => {
     const outside = shown().filter(
       ([file]) => !file.startsWith(path.join(shop, 'src')) && !file.startsWith(manyFolder),
     );
     assert.deepEqual(outside, []);
   });
 
-  it('all reach the Problems panel, 9,700 in 1,201 files, except what it cannot show of one file', async () => {
+  it('all reach the Problems panel, 9,700 in 1,201 files, up to its limit for one file', async () => {
     const visible = everything - many.crowded + maxPerFile;
     const rows = await eventually(problems, ({ length }) => length === visible, 20_000);
     assert.equal(new Set(rows.map(({ resource }) => resource)).size, many.files + 3);
   });
 
-  it('follow the settings at once', async () => {
+  it('follow the settings immediately', async () => {
     const handed = new Set<string>();
     const listening = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
       for (const uri of uris) handed.add(path.basename(uri.fsPath));
@@ -129,7 +129,7 @@ describe('findings of ended runs', () => {
     await untilShown(everything);
   });
 
-  it('go when they are cleared, and come back when a run is chosen', async () => {
+  it('disappear when cleared, and return when a run is chosen', async () => {
     await vscode.commands.executeCommand('whitebox.clearFindings');
     await untilShown(0);
     await eventually(problems, ({ length }) => length === 0, 10_000);

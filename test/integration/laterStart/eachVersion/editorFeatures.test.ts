@@ -30,7 +30,7 @@ describe('findings in the code', () => {
     return hovers.flatMap(({ contents }) => contents).filter((each) => each instanceof vscode.MarkdownString);
   };
 
-  it('F80 show the description and the recommendation in the hover, where nothing of them is alive', async () => {
+  it('F80 show description and recommendation in the hover, with nothing active', async () => {
     const [hover, ...others] = await hoverAt(3);
     assert.deepEqual(others, []);
     assert.match(hover?.value ?? '', /^\*\*\w+\\: SQL from a request/);
@@ -41,7 +41,7 @@ describe('findings in the code', () => {
     assert.deepEqual(await hoverAt(5), []);
   });
 
-  it('offer their details as a quick fix, for the finding that is there', async () => {
+  it('offer their details as a quick fix at their line', async () => {
     await vscode.window.showTextDocument(orders);
     const actionsAt = (line: number): Thenable<vscode.CodeAction[]> =>
       vscode.commands.executeCommand(
@@ -65,7 +65,7 @@ describe('findings in the code', () => {
     assert.deepEqual(await actionsAt(5), []);
   });
 
-  it('are gone through by file and line, round and round', async () => {
+  it('are visited by file and line, in a circle', async () => {
     const here = (): Promise<string> => {
       const { document, selection } = vscode.window.activeTextEditor ?? {};
       const name = path.basename(document?.uri.fsPath ?? '');
@@ -94,14 +94,14 @@ describe('findings in the code', () => {
     }
   });
 
-  it('have an address in their problem, which names them', () => {
+  it('have a code link in their problem, which names them', () => {
     const [first] = vscode.languages.getDiagnostics(orders);
     assert.ok(typeof first?.code === 'object');
     assert.equal(first.code.target.scheme, vscode.env.uriScheme);
     assert.equal(first.code.target.authority, 'whitebox.whitebox-assessment');
   });
 
-  it('open their details beside the code, in one panel that takes turns', async () => {
+  it('open their details beside the code, in one reused panel', async () => {
     const tabs = (): string[] =>
       vscode.window.tabGroups.all
         .flatMap((group) => group.tabs)

@@ -40,7 +40,7 @@ describe('language model tools', () => {
     ]);
   });
 
-  it('list findings worst first and give one of them whole, as fenced data', async () => {
+  it('list findings worst first and return one in full, as fenced data', async () => {
     const { findings } = dataOf(await call('whitebox_listFindings', { path: 'orders.js' })) as {
       findings: { finding: string; title: string; place: string }[];
     };
@@ -56,13 +56,13 @@ describe('language model tools', () => {
     assert.equal(whole.told.id, 'WB-1');
   });
 
-  it('tell the state of runs', async () => {
+  it('return the state of runs', async () => {
     const { runs } = dataOf(await call('whitebox_getRunStatus', {})) as { runs: { state: string }[] };
     assert.ok(runs.length >= 3);
     assert.ok(runs.every(({ state }) => state === 'succeeded'));
   });
 
-  it('decide about a finding, with a note', async () => {
+  it('set the triage state of a finding, with a note', async () => {
     const finding = `${shopRunId}:2`;
     const decision = async (): Promise<unknown[]> => {
       const answer = dataOf(await call('whitebox_getFinding', { finding })) as {
@@ -77,7 +77,7 @@ describe('language model tools', () => {
     assert.deepEqual(await decision(), ['open', 'seen in orders']);
   });
 
-  it('decide also about what only earlier runs report, as it is listed', async () => {
+  it('set the triage state of listed findings that only earlier runs report', async () => {
     const absent = invent({ verdict: 'codeChanged' });
     const decided: unknown[] = [];
     const findings = {
@@ -93,7 +93,7 @@ describe('language model tools', () => {
     assert.deepEqual(decided, [[[absent], 'confirmed', 'seen', { via: 'agent' }]]);
   });
 
-  it('refuse what their schema does not have', async () => {
+  it('refuse input outside their schema', async () => {
     await assert.rejects(
       call('whitebox_setTriage', { finding: `${shopRunId}:0`, state: 'falsePositive' }),
       /does not fit the tool's schema.*"open",\s*"confirmed"/s,

@@ -25,7 +25,7 @@ const runtime = fc.oneof<fc.Arbitrary<McpRuntime>[]>(
   fc.record({ command: text, env: fc.constant({ ELECTRON_RUN_AS_NODE: '1' }) }),
 );
 
-test('what is copied starts the server with the same words, whatever is in them, in JSON and in TOML', () => {
+test('the copied configuration starts the server with the same arguments, in JSON and in TOML', () => {
   fc.assert(
     fc.property(runtime, given, (by, args) => {
       const { server, folder, storage, triage } = args;
@@ -43,7 +43,7 @@ test('what is copied starts the server with the same words, whatever is in them,
   );
 });
 
-test('two folders of one name have servers of their own', () => {
+test('two folders with one name get different server names', () => {
   const nameOf = (folder: string): string[] => {
     const args = { server: 's', folder, storage: 't', triage: 'shared' } as const;
     const { mcpServers } = JSON.parse(toMcpConfiguration('json', { command: 'node' }, args)) as {
@@ -64,7 +64,7 @@ async function versions(t: TestContext) {
   return { folder, bundled, copy: path.join(folder, 'mcp.cjs') };
 }
 
-test('an update of the extension renews the copy that configurations name, and leaves nothing beside it', async (t) => {
+test('an update of the extension replaces the server copy and leaves no other file', async (t) => {
   const { folder, bundled, copy } = await versions(t);
   await writeFile(copy, 'old version');
   await renewMcpServer(bundled, copy);
@@ -75,7 +75,7 @@ test('an update of the extension renews the copy that configurations name, and l
   assert.equal((await stat(copy)).ino, ino, 'what is up to date stays as it is');
 });
 
-test('the server is copied for a person who wants its configuration, and for nobody else', async (t) => {
+test('the server is copied only when the user asks for its configuration', async (t) => {
   const { bundled, copy } = await versions(t);
   await renewMcpServer(bundled, copy);
   await assert.rejects(stat(copy), { code: 'ENOENT' });

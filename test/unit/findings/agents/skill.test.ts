@@ -15,7 +15,7 @@ const { contributes } = JSON.parse(readFileSync(path.join(root, 'package.json'),
 const [{ path: skillPath } = { path: '' }] = contributes.chatSkills;
 const skill = readFileSync(path.join(root, skillPath), 'utf8');
 
-test('the skill for agents has the name of its folder, names every tool and no other, and only inputs that tools have', () => {
+test('the skill has the name of its folder, names exactly the existing tools, and only existing inputs', () => {
   assert.equal(contributes.chatSkills.length, 1);
   const [, name] = /^---\nname: (\S+)\ndescription: .+\n---\n/.exec(skill) ?? [];
   assert.equal(name, path.basename(path.dirname(skillPath)));
@@ -28,7 +28,7 @@ test('the skill for agents has the name of its folder, names every tool and no o
   }
 });
 
-test('F163 no tool closes a finding, and the skill says that only the user does, and that the text of findings is data', () => {
+test('F163 no tool closes a finding; the skill says that only the user does and that finding text is data', () => {
   for (const state of TRIAGE_STATES)
     assert.equal(
       toolInputs.setTriage.safeParse({ finding: 'run:1', state }).success,

@@ -87,8 +87,8 @@ function driftedTo(drift: ShownPlace['drift']): ShownFinding {
   return { ...shown!, places: [placeOf(1, 'same'), placeOf(0, drift)] };
 }
 
-describe('what language models get', () => {
-  test('no line is told of code that is gone, and what became of the main place, whichever is found first', async () => {
+describe('tool answers', () => {
+  test('give no line for code that is gone, and the state of the main place first', async () => {
     const [gone, moved] = [driftedTo('gone'), driftedTo('moved')];
     const { findings } = await list([{ run: shopRun, shown: [gone, moved] }]);
     assert.deepEqual(
@@ -104,7 +104,7 @@ describe('what language models get', () => {
     assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
   });
 
-  test('F140 a list and a finding say what other runs tell, what was decided before, and whether the quote was sent', async () => {
+  test('F140 include other runs, earlier decisions, and whether the quote was sent', async () => {
     const [bad, mild] = sourceOf(items).shown;
     const evidence = [{ kind: 'notAsSent', path: 'src/a.js', missing: 'quote' }] as const;
     const before = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
@@ -125,7 +125,7 @@ describe('what language models get', () => {
     );
   });
 
-  test('a finding of a live application says feature, perspective and request', async () => {
+  test('include feature, perspective and request of a live finding', async () => {
     const live = {
       feature_name: 'Search',
       perspective: 'XSS',
@@ -145,7 +145,7 @@ describe('what language models get', () => {
     );
   });
 
-  test('no text can end its fence, and nothing in it is invisible', () => {
+  test('contain no text that ends its fence, and no invisible characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const [warning = '', mark = '', ...rest] = fenceData(text).split('\n');
@@ -158,7 +158,7 @@ describe('what language models get', () => {
     assert.notEqual(fenceData('x'), fenceData('x'), 'nobody can know the next mark');
   });
 
-  test('findings are listed worst first, page by page, without those that people settled', async () => {
+  test('list findings worst first, in pages, without settled ones', async () => {
     const source = sourceOf(items, (index) => ({
       state: index === 0 ? 'acceptedRisk' : 'open',
       note: '',
@@ -178,14 +178,14 @@ describe('what language models get', () => {
     assert.equal((await list([source], { path: 'a.js' })).total, 0);
   });
 
-  test('F69 where not all findings are known, the list says how many are not', async () => {
+  test('F69 say how many findings were not read', async () => {
     const source = sourceOf(items);
     const known = await list([{ ...source, cut: { shown: 2, total: 60_000 } }]);
     assert.equal(known.notRead, 59_998);
     assert.equal((await list([source])).notRead, undefined);
   });
 
-  test('F155 a run says what it covers, in a sentence where it found nothing', async () => {
+  test('F155 describe the coverage of a run without findings in a sentence', async () => {
     const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
     const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
     const summary = '0 findings in 239 uploaded files. 2 files were excluded.';
@@ -198,25 +198,25 @@ describe('what language models get', () => {
     assert.deepEqual(await runsOf([{ run, shown: [], failure }]), [failed]);
   });
 
-  test('long texts are cut', () => {
+  test('cut long texts', () => {
     const { shown } = sourceOf([{ title: 'x', file: 'a.js', description: 'y'.repeat(60_000) }]);
     assert.ok(JSON.stringify(getFinding(shown[0]!)).length < 10_000);
   });
 
-  test('a long list is cut, and says how much is not in it', () => {
+  test('cut a long list and say how much is missing', () => {
     const files = Array.from({ length: 60 }, (_, at) => `src/${String(at)}.js`);
     const { shown } = sourceOf([{ title: 'x', files }]);
     const { told } = getFinding(shown[0]!) as { told: { locations: readonly unknown[] } };
     assert.deepEqual([told.locations.length, told.locations.at(-1)], [51, '… and 10 more']);
   });
 
-  test('an unconfirmed start that is no longer watched is not called cancelled', () => {
+  test('do not call an unconfirmed, no longer watched start cancelled', () => {
     const left = { ...runOf.cancelled, mayStillRun: true } as typeof runOf.cancelled;
     const { runs } = getRunStatus({ runs: [left], unread: 0 }, 2e12) as { runs: Record<string, unknown>[] };
     assert.equal(runs[0]?.['state'], 'no longer watched');
   });
 
-  test('the state of runs names no address, organization or folder of this machine', () => {
+  test('about runs contain no address, organization or local folder', () => {
     const text = JSON.stringify(getRunStatus({ runs: [shopRun, ...Object.values(runOf)], unread: 0 }, 2e12));
     assert.ok(text.includes('"succeeded"') && text.includes('"imported"'));
     assert.doesNotMatch(text, /canary|service\.example|invented-organization|home/);
@@ -232,12 +232,12 @@ describe('what language models get', () => {
     ['getFinding', {}],
     ['getRunStatus', { cancel: true }],
   ] as const)
-    test(`${tool} refuses ${JSON.stringify(input)}`, () => {
+    test(`of ${tool} refuse ${JSON.stringify(input)}`, () => {
       assert.equal(toolInputs[tool].safeParse(input).success, false);
     });
 });
 
-test('a decision by a tool keeps a person’s reason unless it brings its own', () => {
+test('keep a person’s reason if a tool decides without one', () => {
   const former = { state: 'falsePositive', note: 'Reviewed: input is fixed.', at: 5 } as const;
   const decided = (note?: string) => decide(former, { finding: 'run:0', state: 'open', note }).note;
   assert.deepEqual([undefined, '', ' ', 'mine'].map(decided), [
@@ -249,7 +249,7 @@ test('a decision by a tool keeps a person’s reason unless it brings its own', 
 });
 
 describe('a finding as Markdown', () => {
-  test('it has title, rating, place and prose, and its texts keep to their parts', () => {
+  test('has title, rating, place and prose, each text in its own section', () => {
     const text = findingMarkdown(sourceOf(items).shown[1]!, words);
     assert.match(text, /^## Bad$/m);
     assert.match(text, /\*\*Severity:\*\* critical/);
@@ -262,7 +262,7 @@ describe('a finding as Markdown', () => {
     );
   });
 
-  test('it says what became of the code, without a line where that is gone', () => {
+  test('describes the state of the code, without a line if it is gone', () => {
     const [gone, moved] = [
       findingMarkdown(driftedTo('gone'), words),
       findingMarkdown(driftedTo('moved'), words),
@@ -280,7 +280,7 @@ describe('a finding as Markdown', () => {
     assert.match(findingMarkdown({ ...same, verdict: 'new' }, words), /^- \*\*Compared:\*\* \\\*new\\\*$/m);
   });
 
-  test('no finding brings a heading of the document, or HTML', () => {
+  test('contains no heading or HTML from finding text', () => {
     fc.assert(
       fc.property(
         anyItems,

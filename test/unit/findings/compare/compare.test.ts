@@ -21,7 +21,7 @@ async function compareTwo(fixture: FindingFixture): Promise<Run> {
   return first;
 }
 
-test('a finding is new or still there since the run before of the same folders', async (t) => {
+test('a finding is new or existing compared with the previous run of the same folders', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], file('a', 'b'));
   assert.deepEqual(verdicts(fixture), { a: undefined, b: undefined });
@@ -33,7 +33,7 @@ test('a finding is new or still there since the run before of the same folders',
   assert.equal(fixture.store.baselineOf(first), undefined);
 });
 
-test('what a run is compared with comes and goes while it is shown', async (t) => {
+test('the previous run can appear and disappear while a run is shown', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));
@@ -76,7 +76,7 @@ test('the same finding in two folders is two findings', async (t) => {
   );
 });
 
-test('a comparison is shown until other findings are', async (t) => {
+test('a comparison ends when other findings are shown', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], file('a', 'b'));
   const second = await fixture.addRun(['shop'], file('a'));
@@ -98,7 +98,7 @@ test('a comparison is shown until other findings are', async (t) => {
   assert.equal(fixture.store.comparison(), undefined);
 });
 
-test('a run that cannot be read is not compared: nothing of it is fixed or new', async (t) => {
+test('an unreadable run is not compared: nothing is fixed or new', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const readable = await fixture.addRun(['shop'], file('a'));
   const broken = await fixture.addRun(['shop'], '3');
@@ -111,7 +111,7 @@ test('a run that cannot be read is not compared: nothing of it is fixed or new',
   assert.equal(fixture.store.comparison(), undefined);
 });
 
-test('what is decided about a finding that is not reported any more shows in the comparison', async (t) => {
+test('a decision about a finding that is no longer reported appears in the comparison', async (t) => {
   const fixture = await setUpFindings(t);
   await compareTwo(fixture);
   let heard = 0;
@@ -124,7 +124,7 @@ test('what is decided about a finding that is not reported any more shows in the
   assert.equal(heard, 1);
 });
 
-test('a finding that is not reported any more follows its code through edits, and is read again with the others', async (t) => {
+test('a finding that is no longer reported follows edits and is reloaded with the others', async (t) => {
   const fixture = await setUpFindings(t);
   const shop = path.join(fixture.root, 'shop');
   fixture.open.add(shop);
@@ -142,7 +142,7 @@ test('a finding that is not reported any more follows its code through edits, an
   assert.equal(absentLine(), 2);
 });
 
-test('a comparison ends when the run before is there no more', async (t) => {
+test('a comparison ends when the previous run is removed', async (t) => {
   const fixture = await setUpFindings(t);
   const first = await compareTwo(fixture);
   await fixture.runs.remove(first.id);
@@ -151,14 +151,14 @@ test('a comparison ends when the run before is there no more', async (t) => {
   assert.deepEqual(verdicts(fixture), { a: undefined });
 });
 
-test('a run before that cannot be read leaves nothing marked', async (t) => {
+test('an unreadable previous run marks nothing', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], '"nothing"');
   await fixture.addRun(['shop'], file('a'));
   assert.deepEqual(verdicts(fixture), { a: undefined });
 });
 
-test('what an import of unknown origin found is compared with nothing by itself', async (t) => {
+test('findings of an import of unknown origin are not compared automatically', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], file('a'));
   const { runId, ...rest } = (await fixture.addRun(['shop'], file('other'))) as RunIn<'succeeded'>;
@@ -174,7 +174,7 @@ test('what an import of unknown origin found is compared with nothing by itself'
   assert.equal(fixture.store.baselineOf(next)?.id, unknown.id);
 });
 
-test('a comparison with the run before that is ended is told of, although the same run stays', async (t) => {
+test('the end of a comparison with the previous run fires an event although the same run is shown', async (t) => {
   const fixture = await setUpFindings(t);
   await compareTwo(fixture);
   const run = fixture.store.comparison()?.run;
@@ -185,7 +185,7 @@ test('a comparison with the run before that is ended is told of, although the sa
   assert.deepEqual(ended, [true]);
 });
 
-test('a run that comes again, as an import, is compared with the run before it and not with itself', async (t) => {
+test('a run that is imported again is compared with the run before it, not with itself', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], file('a'));
   const second = (await fixture.addRun(['shop'], file('a', 'b'))) as RunIn<'succeeded'>;
@@ -197,7 +197,7 @@ test('a run that comes again, as an import, is compared with the run before it a
   assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'new' });
 });
 
-test('F69 of a run with more findings than are read nothing is called absent, and nothing is new since such a run', async (t) => {
+test('F69 a run with unread findings has nothing absent, and the next one nothing new', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const many = JSON.stringify(
     Array.from({ length: 10_002 }, (_, at) => ({

@@ -5,7 +5,7 @@ import { runsBefore } from '../../../../src/core/findings/chooseRun.ts';
 import { problemsByFile } from '../../../../src/core/findings/view/problems.ts';
 import { finding, type FindingFixture, setUpFindings, titles, verdictsOf } from '../findingFixture.ts';
 
-test('a run that ended early replaces no findings by itself and is no baseline, but can be chosen', async (t) => {
+test('a partial run does not replace findings and is no baseline, but can be chosen', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const whole = await fixture.addRun(['shop'], finding('whole'));
   const { id, ...rest } = await fixture.addRun(['shop'], finding('part'));
@@ -21,7 +21,7 @@ test('a run that ended early replaces no findings by itself and is no baseline, 
   assert.deepEqual(titles(fixture), ['part']);
 });
 
-test('F139 what a run that ended early did not reach gets no verdict', async (t) => {
+test('F139 findings not reached by a partial run get no verdict', async (t) => {
   const fixture = await setUpFindings(t);
   const findings = (...names: string[]) =>
     JSON.stringify(names.map((title) => ({ title, file: 'a.js', severity: 'high' })));
@@ -58,7 +58,7 @@ async function addLive(
   return live;
 }
 
-test('findings of a live application stand beside those of the code, for each set of target URLs the latest', async (t) => {
+test('live findings are shown beside those of the code, for each set of target URLs the latest', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('code'));
   await addLive(fixture, 'first');
@@ -73,7 +73,7 @@ test('findings of a live application stand beside those of the code, for each se
   assert.deepEqual(titles(fixture), []);
 });
 
-test('F143 a run of one pair, as of Confirm Live, and one that continues it displace no findings and are no baseline', async (t) => {
+test('F143 a run of one pair, and its continuation, replace no findings and are no baseline', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('code'));
   const whole = await addLive(fixture, 'whole');
@@ -94,7 +94,7 @@ test('F143 a run of one pair, as of Confirm Live, and one that continues it disp
   assert.deepEqual(titles(fixture).toSorted(), ['code', 'tried']);
 });
 
-test('a run that hit its credit limit is shown with what it found, and is no baseline', async (t) => {
+test('a run that hit its credit limit shows its findings and is no baseline', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await addLive(fixture, 'whole');
   await addLive(fixture, 'limited', { state: 'aborted', exit: limit });
@@ -103,7 +103,7 @@ test('a run that hit its credit limit is shown with what it found, and is no bas
   assert.deepEqual(titles(fixture), ['limited']);
 });
 
-test('a continuation is the same assessment as the run that it goes on with: both have the same baseline', async (t) => {
+test('a continuation has the same baseline as the run it continues', async (t) => {
   const fixture = await setUpFindings(t);
   const code = await fixture.addRun(['shop'], finding('code'));
   const whole = await addLive(fixture, 'whole');
@@ -121,7 +121,7 @@ test('a continuation is the same assessment as the run that it goes on with: bot
   assert.deepEqual(runsBefore(fixture.runs.all(), other), []);
 });
 
-test('F138 findings of a live application are shown, and none is a problem of a file', async (t) => {
+test('F138 live findings are shown, and none is a problem in a file', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const run = await fixture.addRun(
     ['shop'],

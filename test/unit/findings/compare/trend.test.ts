@@ -43,7 +43,7 @@ const listOf = (...titles: string[]): string =>
 
 const sources = { 'a.js': 'a();\n', 'b.js': 'b();\n', 'c.js': 'c();\n' };
 
-test('a finding that is not reported counts on, apart once its code changed, until a person settles it', async (t) => {
+test('a finding that is no longer reported still counts, separately once its code changed, until it is settled', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], listOf('a', 'b', 'c'), sources);
   await fixture.addRun(['shop'], listOf('a'), sources);
@@ -63,7 +63,7 @@ test('a finding that is not reported counts on, apart once its code changed, unt
   ]);
 });
 
-test('of a live application, a finding that is not reported is to be reviewed only where its pair was tested again', async (t) => {
+test('a live finding that is no longer reported is to be reviewed only if its pair was tested again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const titles = ['tested', 'notTested', 'unknown', 'notApplicable'];
   const pairs = titles.map((feature_name) => ({ title: feature_name, feature_name, perspective: 'XSS' }));
@@ -96,7 +96,7 @@ test('of a live application, a finding that is not reported is to be reviewed on
   assert.deepEqual([row?.review, row?.unexplained], [1, 3]);
 });
 
-test('F161 runs of fewer folders, ended early or cut take nothing from the total, and their rows say why; imported ones and those of another account are no rows', async (t) => {
+test('F161 partial runs keep the total and say why; imports and runs of other accounts have no row', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'admin');
   const first = await fixture.addRun(['shop', 'admin'], listOf('shop/a', 'admin/b'), sources);
   const fewer = await fixture.addRun(['shop'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
@@ -126,7 +126,7 @@ test('F161 runs of fewer folders, ended early or cut take nothing from the total
     assert.deepEqual([reported + unexplained, review], [2, 0]);
 });
 
-test('F161 no sequence of runs and decisions makes the total of what nobody judged fall without changed code', async (t) => {
+test('F161 the total of untriaged findings never falls without a code change, for any sequence of runs', async (t) => {
   const titles = ['a', 'b', 'c'];
   const step = fc.record({
     reports: fc.subarray(titles),

@@ -58,7 +58,7 @@ function sameAs(at: number, keys: readonly ReadonlySet<string>[]): ReadonlySet<s
   return known;
 }
 
-test('F139 no sequence of runs, decisions, dates and filters makes a finding uncounted that nobody judged', async (t) => {
+test('F139 every untriaged finding is counted, for any sequence of runs, decisions, dates and filters', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       const fixture = await setUpFindings(t, 'shop');

@@ -45,7 +45,7 @@ for (const [name, runs, wanted] of [
     { X: 'new', Y: 'stillThere' },
   ],
   [
-    'the same code is still there',
+    'unchanged code is existing',
     [
       [sent, X],
       [sent, X],
@@ -53,7 +53,7 @@ for (const [name, runs, wanted] of [
     { X: 'stillThere' },
   ],
   [
-    'code that moved is still there',
+    'moved code is existing',
     [
       [sent, X],
       [moved, { ...X, line: 4 }],
@@ -61,7 +61,7 @@ for (const [name, runs, wanted] of [
     { X: 'stillThere' },
   ],
   [
-    'in other words, with a line more quoted, the same lines are still there',
+    'the same lines in another wording, with one more line quoted, are existing',
     [
       [sent, X],
       [moved, { title: 'Z', line: 3, snippet: 'const id = ask();\ndb.query(`select ${id}`);' }],
@@ -69,7 +69,7 @@ for (const [name, runs, wanted] of [
     { Z: 'stillThere' },
   ],
   [
-    'two of a kind are told apart by their lines',
+    'two of a kind are distinguished by their lines',
     [
       [sent, { title: 'first', line: 1 }, { title: 'second', line: 3 }],
       [moved, { title: 'other words', line: 5 }],
@@ -102,7 +102,7 @@ for (const [name, runs, wanted] of [
     { X: 'codeChanged' },
   ],
   [
-    'not found, another file of its places was not sent, and no byte changed',
+    'not found, another file of its places was not sent, and nothing changed',
     [
       [
         sent,
@@ -118,13 +118,17 @@ for (const [name, runs, wanted] of [
     ],
     { X: 'notSent' },
   ],
-  ['not found again in the same bytes', [[sent, X], [sent]], { X: 'sameBytes' }],
+  ['not found again in unchanged files', [[sent, X], [sent]], { X: 'sameBytes' }],
   ['its file was not sent', [[sent, X], [{ 'src/b.js': 'other();\n' }]], { X: 'notSent' }],
-  ['nobody knows what was sent', [[undefined, X], [undefined]], { X: 'unknown' }],
-  ['without a place nothing can be compared', [[sent, { ...X, file: undefined }], [sent]], { X: 'unknown' }],
-  ['an earlier run had it and the one between had not', [[sent, X], [sent], [sent, X]], { X: 'backAgain' }],
+  ['the sent files are unknown', [[undefined, X], [undefined]], { X: 'unknown' }],
   [
-    'what several runs in a row do not report stays, by what the last of them was given',
+    'a finding without a place is not compared',
+    [[sent, { ...X, file: undefined }], [sent]],
+    { X: 'unknown' },
+  ],
+  ['an earlier run had it, but not the previous one', [[sent, X], [sent], [sent, X]], { X: 'backAgain' }],
+  [
+    'not reported by several runs: compared with the files of the last one',
     [[sent, X], [sent], [changed], [changed]],
     { X: 'codeChanged' },
   ],
@@ -138,7 +142,7 @@ for (const [name, runs, wanted] of [
     assert.deepEqual(toVerdicts([...store.all(), ...store.absent()]), wanted);
   });
 
-test('F139 what an aborted run alone reported does not get lost behind the next complete one', async (t) => {
+test('F139 findings of an aborted run only are kept after the next complete run', async (t) => {
   const fixture = await setUpFindings(t);
   const [part] = await play(fixture, [[sent, X]]);
   await fixture.runs.create({ ...part, state: 'aborted' } as Run);
@@ -150,7 +154,7 @@ test('F139 what an aborted run alone reported does not get lost behind the next 
   assert.deepEqual(await verdictsOf(fixture, last), { X: 'sameBytes', Y: 'stillThere' });
 });
 
-test('F139 what a run of two folders reported stays when a later run is of one of them', async (t) => {
+test('F139 findings of a run of two folders are kept after a run of one of them', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
   const both = [0, 1].map((target) => ({ ...X, title: String(target), target_index: target }));
   await fixture.addRun(['shop', 'tool'], write(both), sent);
@@ -163,7 +167,7 @@ test('F139 what a run of two folders reported stays when a later run is of one o
   });
 });
 
-test('F139 what names no place, or one that two folders have, stays when a later run is of a folder more', async (t) => {
+test('F139 findings without a unique place are kept after a run with one folder more', async (t) => {
   const fixture = await setUpFindings(t);
   for (const folder of ['a', 'b', 'c']) fixture.open.add(path.join(fixture.root, folder));
   await fixture.addRun(['a', 'b'], write([{ title: 'prose', file: undefined }, { title: 'both' }]), sent);
@@ -177,7 +181,7 @@ test('F139 what names no place, or one that two folders have, stays when a later
   );
 });
 
-test('F139 an imported file of unknown origin takes no run’s place, and reports nothing again that was fixed', async (t) => {
+test('F139 an import of unknown origin replaces no run and does not report fixed findings again', async (t) => {
   const fixture = await setUpFindings(t);
   await play(fixture, [[sent, X]]);
   await fixture.store.setTriage(fixture.store.all(), 'fixed', 'escaped');
@@ -194,7 +198,7 @@ test('F139 an imported file of unknown origin takes no run’s place, and report
   );
 });
 
-test('F139 a finding that was triaged fixed and is reported again is open, and back again', async (t) => {
+test('F139 a finding triaged as fixed and reported again is open and “back again”', async (t) => {
   const fixture = await setUpFindings(t);
   await play(fixture, [[sent, X]]);
   await fixture.store.setTriage(fixture.store.all(), 'fixed', 'escaped');
@@ -211,7 +215,7 @@ test('F139 a finding that was triaged fixed and is reported again is open, and b
   assert.deepEqual(of(), [['confirmed', 'stillThere', undefined]]);
 });
 
-test('F139 a decision about a finding on the same lines in other words is told, and hides nothing', async (t) => {
+test('F139 a decision about a reworded finding on the same lines is shown and hides nothing', async (t) => {
   const fixture = await setUpFindings(t);
   await play(fixture, [[sent, X]]);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'id is a number');
@@ -225,7 +229,7 @@ test('F139 a decision about a finding on the same lines in other words is told, 
   assert.deepEqual(fixture.store.absent(), []);
 });
 
-test('F139 of findings on the same lines, those of one title are the same', async (t) => {
+test('F139 findings on the same lines with one title are the same', async (t) => {
   const fixture = await setUpFindings(t);
   const whole = { title: 'Whole', line: 1, end_line: 5, snippet: code };
   await play(fixture, [[sent, whole, X]]);
@@ -289,7 +293,7 @@ const limited = {
 for (const [name, before, found, how, wanted] of [
   ['the pair was tested again', progress, [live], { scanned: progress }, 'reportedAgain'],
   [
-    'the run goes on with the one that tested it',
+    'the run continues the one that tested it',
     progress,
     [live],
     { scanned: progress, ...resume('run-1') },
@@ -306,15 +310,15 @@ for (const [name, before, found, how, wanted] of [
   ['the pair was not tested', progress, [], { scanned: none }, 'pairNotTested'],
   ['the run hit its limit before the pair', progress, [], { scanned: none, ...limited }, 'pairNotTested'],
   [
-    'not tested again by the run that goes on',
+    'not tested again by the continuation',
     progress,
     [],
     { scanned: progress, ...resume('run-1') },
     'pairNotTested',
   ],
-  ['tested by the run that goes on', none, [], { scanned: progress, ...resume('run-1') }, 'pairTested'],
-  ['who tested it is not known', undefined, [], { scanned: progress, ...resume('run-1') }, 'unknown'],
-  ['nothing is known of what was tested', progress, [], {}, 'unknown'],
+  ['tested by the continuation', none, [], { scanned: progress, ...resume('run-1') }, 'pairTested'],
+  ['the run that tested it is unknown', undefined, [], { scanned: progress, ...resume('run-1') }, 'unknown'],
+  ['the tested pairs are unknown', progress, [], {}, 'unknown'],
 ] satisfies readonly [string, object | undefined, readonly object[], { scanned?: object }, string][])
   test(`F139 a verdict on a live application: ${name}`, async (t) => {
     const fixture = await setUpFindings(t, 'shop');

@@ -36,7 +36,7 @@ function withLines(text: string, change: (lines: string[]) => void): string {
 
 const query = "  const sql = 'select * from users where name = ' + name;";
 
-test('lines that nobody touched are the same', () => {
+test('unchanged lines are the same', () => {
   assert.equal(
     follow((text) => text, 4, 5),
     'same 4-5',
@@ -47,7 +47,7 @@ test('lines that nobody touched are the same', () => {
   );
 });
 
-test('lines inserted above move a finding, lines deleted above too', () => {
+test('lines inserted or deleted above move a finding', () => {
   assert.equal(
     follow((text) => '// new\n'.repeat(50) + text, 4, 5),
     'moved 54-55',
@@ -58,7 +58,7 @@ test('lines inserted above move a finding, lines deleted above too', () => {
   );
 });
 
-test('edits above and below at the same time move it by what is above', () => {
+test('edits both above and below move a finding by those above', () => {
   assert.equal(
     follow((text) => `// head\n${text.replace('count(*)', 'count(id)')}// foot\n`, 4),
     'moved 5',
@@ -88,7 +88,7 @@ test('white space, blank lines and line ends are no change', () => {
   );
 });
 
-test('an edited line has changed, and is followed to where it is', () => {
+test('an edited line is changed and followed to its new place', () => {
   assert.equal(
     follow((text) => text.replace('+ name', '+ quote(name)'), 4),
     'changed 4',
@@ -103,7 +103,7 @@ test('an edited line has changed, and is followed to where it is', () => {
   );
 });
 
-test('of several lines, one that was edited, deleted or put between them is a change of all', () => {
+test('an edit, deletion or insertion within several lines changes all of them', () => {
   assert.equal(
     follow((text) => text.replace('+ name', '+ quote(name)'), 4, 5),
     'changed 4-5',
@@ -118,7 +118,7 @@ test('of several lines, one that was edited, deleted or put between them is a ch
   );
 });
 
-test('a deleted line is gone, and the nearest line that is left keeps its place', () => {
+test('a deleted line is gone, and the nearest remaining line becomes its place', () => {
   assert.equal(
     follow((text) => text.replace(`${query}\n`, ''), 4),
     'gone 3',
@@ -133,14 +133,14 @@ test('a deleted line is gone, and the nearest line that is left keeps its place'
   );
 });
 
-test('a line that is gone is not taken for its neighbour that was edited', () => {
+test('a deleted line is not confused with an edited neighbour', () => {
   const edit = (text: string) =>
     text.replace(`${query}\n  return db.query(sql);`, '  return db.query(sql, [name]);');
   assert.equal(follow(edit, 4), 'gone 3');
   assert.equal(follow(edit, 5), 'changed 4');
 });
 
-test('code that is cut and put back elsewhere has moved; twice, or in part, it has not', () => {
+test('code cut and pasted elsewhere has moved, unless pasted twice or in part', () => {
   const cut = (text: string) => text.replace(`${query}\n`, '');
   assert.equal(
     follow((text) => `${cut(text)}\n${query}\n`, 4),
@@ -156,7 +156,7 @@ test('code that is cut and put back elsewhere has moved; twice, or in part, it h
   );
 });
 
-test('code of several lines has moved when it stands together at one other place, though a line of it stayed', () => {
+test('code of several lines has moved if it is whole at exactly one other place', () => {
   const map = followLines(['foo();', 'foo();', query, '', 'foo();'])([
     'foo();',
     'foo();',
@@ -167,21 +167,21 @@ test('code of several lines has moved when it stands together at one other place
   assert.equal(describeRange(map({ startLine: 2, endLine: 3 })), 'moved 3-4');
 });
 
-test('a brace that is found somewhere is not a function that is left', () => {
+test('a common brace does not count as a remaining function', () => {
   assert.equal(
     follow((text) => text.replace(/export function find[^]*?\n\}\n/, ''), 3, 6),
     'gone 2',
   );
 });
 
-test('an emptied file has lost everything', () => {
+test('everything is gone from an emptied file', () => {
   assert.equal(
     follow(() => '', 4, 5),
     'gone 1',
   );
 });
 
-test('a text that has little in common says nothing about what it may have kept', () => {
+test('a text with little in common leaves the state unknown', () => {
   const before = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `old(${String(at)});`));
   const now = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `fresh(${String(at)}, 1);`));
   const map = followLines(['first', ...before, 'last'])(['first', ...now, ...now, 'last']);
@@ -189,13 +189,13 @@ test('a text that has little in common says nothing about what it may have kept'
   assert.equal(describeRange(map({ startLine: 402, endLine: 402 })), 'moved 802');
 });
 
-test('a range of a very long text is followed as a shorter one is', () => {
+test('a range in a very long text is followed like in a short one', () => {
   const before = Array.from({ length: 300_000 }, (_, at) => `line(${String(at)});`);
   const map = followLines(before)(before.with(150_000, 'other();'));
   assert.equal(describeRange(map({ startLine: 1, endLine: 300_000 })), 'changed 1-300000');
 });
 
-test('100,000 differences, or as many lines that are alike, are not compared each with each', () => {
+test('100,000 differences or equal lines are not compared pairwise', () => {
   const calls = Array.from({ length: 100_000 }, (_, at) => `call(${String(at)});`);
   const zeros = (count: number) => Array.from({ length: count }, () => '0,');
   const start = cpuMs();
@@ -212,7 +212,7 @@ const edits = fc.array(
   { minLength: 1, maxLength: 120 },
 );
 
-test('random edits are followed to where they really went', () => {
+test('random edits are followed to their true place', () => {
   fc.assert(
     fc.property(edits, (kinds) => {
       const before = kinds.map(
@@ -244,7 +244,7 @@ test('random edits are followed to where they really went', () => {
   );
 });
 
-test('a lone deletion is gone, a lone edit is changed at its own line', () => {
+test('a single deletion is gone, a single edit is changed at its line', () => {
   const lines = fc.uniqueArray(fc.stringMatching(/^[a-z]{8,20}$/), { minLength: 3, maxLength: 60 });
   fc.assert(
     fc.property(lines, fc.nat(), (before, seed) => {
@@ -259,7 +259,7 @@ test('a lone deletion is gone, a lone edit is changed at its own line', () => {
   );
 });
 
-test('what stayed by our account stands in both texts, in order, and is hardly less than the longest that could', () => {
+test('matched lines occur in both texts, in order, and nearly as many as possible', () => {
   const texts = fc.array(fc.constantFrom('a', 'b', 'c', '}', '', 'unique one', 'unique two'), {
     maxLength: 30,
   });
@@ -278,7 +278,7 @@ test('what stayed by our account stands in both texts, in order, and is hardly l
   );
 });
 
-test('every answer is a range of lines that are there', () => {
+test('every answer is a valid range', () => {
   const texts = fc.array(fc.constantFrom('one();', 'two();', 'three();', '', '}'), {
     minLength: 1,
     maxLength: 12,

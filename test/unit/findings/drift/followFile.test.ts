@@ -15,7 +15,7 @@ const document = [
   '    return 1',
 ];
 
-test('a place ends with its document at the latest and never before its start; a line that is none, or past the end, is not known', () => {
+test('a place is clamped to its document, and an invalid line or one past the end is unknown', () => {
   const at = anchorIn(document);
   const lines = (startLine: number, endLine: number): Anchored => ({
     startLine,
@@ -40,11 +40,11 @@ function reported(startLine: number, endLine = startLine): Anchored {
   return { startLine, endLine, isReanchored: false };
 }
 
-test('a snippet is found whatever its indentation, line ends and surrounding blank lines', () => {
+test('a snippet is found despite different indentation, line ends and blank lines', () => {
   assert.deepEqual(anchor({ snippet: '\n\tq = "select " + n  \r\n  run(q)\n\n' }), found(2, 3));
 });
 
-test('of several matches the nearest is taken, and none when nothing tells them apart', () => {
+test('of several matches the nearest is used, and none if they are ambiguous', () => {
   const snippet = 'run(q)';
   assert.deepEqual(anchor({ snippet, startLine: 2 }), found(3));
   assert.deepEqual(anchor({ snippet, startLine: 7 }), found(6));
@@ -53,7 +53,7 @@ test('of several matches the nearest is taken, and none when nothing tells them 
   assert.equal(twice({ snippet: 'a\nb', startLine: 2.5 }), undefined);
 });
 
-test('a snippet may start and end inside a line, but whole lines come first', () => {
+test('a snippet may start and end inside a line, but whole lines are preferred', () => {
   assert.deepEqual(anchor({ snippet: '"select " + n' }), found(2));
   assert.deepEqual(anchor({ snippet: '"select " + n\n run' }), found(2, 3));
   const lines = ['', 'x = run(q)', '', '', 'run(q)'];
@@ -61,14 +61,14 @@ test('a snippet may start and end inside a line, but whole lines come first', ()
   assert.deepEqual(anchor({ snippet: 'q', startLine: 1 }), reported(1), 'a letter is no evidence');
 });
 
-test('an empty or foreign snippet is found nowhere', () => {
+test('an empty or unrelated snippet is not found', () => {
   for (const snippet of ['', ' \n ', 'no such code', document.join('\n').repeat(2)]) {
     assert.equal(anchor({ snippet }), undefined);
     assert.deepEqual(anchor({ snippet, startLine: 5 }), reported(5));
   }
 });
 
-test('a snippet re-anchors a wrong line, a right line stays, and without a match a line past the end is not known', () => {
+test('a snippet corrects a wrong line, and without a match a line past the end is unknown', () => {
   const snippet = 'q = "select " + n';
   assert.deepEqual(anchor({ startLine: 6, endLine: 6, snippet }), found(2));
   assert.deepEqual(anchor({ startLine: 99, snippet }), found(2));
@@ -79,7 +79,7 @@ test('a snippet re-anchors a wrong line, a right line stays, and without a match
   assert.equal(anchor({}), undefined);
 });
 
-test('a right line stays when the snippet is a part of it and a whole line elsewhere, but not for a fragment', () => {
+test('a right line is kept if the snippet is part of it, unless the snippet is a fragment', () => {
   const at = anchorIn(['return db.query(sql);', 'x = f({}));', '', 'db.query(sql);', '}));', 'x']);
   assert.deepEqual(at({ startLine: 1, snippet: 'db.query(sql);' }), reported(1));
   assert.deepEqual(at({ startLine: 1, snippet: 'query(sql);\nx = f' }), reported(1));
@@ -89,12 +89,12 @@ test('a right line stays when the snippet is a part of it and a whole line elsew
   assert.deepEqual(at({ startLine: 2, snippet: 'f(' }), reported(2));
 });
 
-test('a line in the middle of a snippet with context stays', () => {
+test('a line in the middle of a snippet with context is kept', () => {
   const snippet = document.slice(0, 4).join('\n');
   assert.deepEqual(anchor({ startLine: 3, snippet }), reported(3));
 });
 
-test('a long snippet is not compared with each of the lines when these are all alike', () => {
+test('a long snippet is not compared with every line if all are alike', () => {
   const lines = Array.from({ length: 100_000 }, () => '0,');
   const snippet = '0,\n'.repeat(10_000);
   const at = anchorIn([...lines, '1,', '2,']);
@@ -104,7 +104,7 @@ test('a long snippet is not compared with each of the lines when these are all a
   assert.ok(cpuMs() - start < 3_000);
 });
 
-test('lines cut from a document without repetition are found where they were, whatever line outside of them is reported', () => {
+test('lines cut from a document without repetition are found wherever the reported line is', () => {
   const text = fc.uniqueArray(
     fc.string({ minLength: 1 }).filter((line) => line.trim() === line && !/[\r\n]/.test(line)),
     { minLength: 1, maxLength: 30 },

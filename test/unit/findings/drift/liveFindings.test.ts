@@ -29,7 +29,7 @@ async function openShop(t: TestContext, more: Record<string, unknown> = {}, isSe
   return { ...fixture, run, file, seen };
 }
 
-test('lines inserted above are followed at once, saved or not, and back', async (t) => {
+test('insertions above are followed at once, saved or not, and undone', async (t) => {
   const { store, edit, file, seen } = await openShop(t);
   assert.equal(seen(), 'same 3');
   await edit(file, above + code);
@@ -44,7 +44,7 @@ test('lines inserted above are followed at once, saved or not, and back', async 
   assert.equal(seen(), 'same 3');
 });
 
-test('a file in another encoding is compared as the editor reads it', async (t) => {
+test('a file in another encoding is compared as the editor decodes it', async (t) => {
   const fixture = await setUpFindings(t);
   const { store, edit, root } = fixture;
   fixture.open.add(path.join(root, 'shop'));
@@ -65,7 +65,7 @@ test('a file in another encoding is compared as the editor reads it', async (t) 
   assert.deepEqual(drift(), [['moved', 3]]);
 });
 
-test('an edited line has changed, a deleted one is gone', async (t) => {
+test('an edited line is changed, a deleted one gone', async (t) => {
   const { edit, file, seen } = await openShop(t);
   await edit(file, code.replace('run(query)', 'run(query, [])'));
   assert.equal(seen(), 'changed 3');
@@ -73,7 +73,7 @@ test('an edited line has changed, a deleted one is gone', async (t) => {
   assert.equal(seen(), 'gone 2');
 });
 
-test('the text of an open document counts more than the disk', async (t) => {
+test('the text of an open document takes precedence over the disk', async (t) => {
   const { store, edit, file, seen } = await openShop(t);
   await edit(file, above + code);
   await writeFile(file, `// other\n${code}`);
@@ -83,28 +83,28 @@ test('the text of an open document counts more than the disk', async (t) => {
   assert.equal(seen(), 'moved 4');
 });
 
-test('a file that was edited before it was read is followed from what was scanned', async (t) => {
+test('a file edited before it was read is followed from the scanned text', async (t) => {
   const { store, file, seen } = await openShop(t);
   await writeFile(file, above + code);
   await store.load({ force: true });
   assert.equal(seen(), 'moved 53');
 });
 
-test('a file that is deleted takes its finding with it, without a line', async (t) => {
+test('a deleted file leaves its finding without a line', async (t) => {
   const { store, file, seen } = await openShop(t);
   await rm(file);
   await store.rePlace(new Set([file]));
   assert.equal(seen(), 'gone undefined');
 });
 
-test('a snippet says in the scanned text which line was meant', async (t) => {
+test('a snippet selects its line in the scanned text', async (t) => {
   const { edit, file, seen } = await openShop(t, { line: 99, snippet: 'run(query);' });
   assert.equal(seen(), 'same 3');
   await edit(file, `run(other);\n${code}`);
   assert.equal(seen(), 'moved 4');
 });
 
-test('columns hold as long as their line does', async (t) => {
+test('columns are valid as long as their line is', async (t) => {
   const { store, edit, file } = await openShop(t, { column: 5, end_column: 10 });
   const columns = () => store.all()[0]?.places.map(({ startColumn, endColumn }) => [startColumn, endColumn]);
   assert.deepEqual(columns(), [[5, 10]]);
@@ -116,7 +116,7 @@ test('columns hold as long as their line does', async (t) => {
   assert.deepEqual(columns(), [[undefined, undefined]]);
 });
 
-test('without the scanned text nothing is claimed, yet lines are followed', async (t) => {
+test('without the scanned text, lines are followed but no state is claimed', async (t) => {
   const { store, edit, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
   const other = path.join(path.dirname(file), 'a.js');
   assert.equal(seen(), 'unknown 2');
@@ -130,14 +130,14 @@ test('without the scanned text nothing is claimed, yet lines are followed', asyn
   assert.equal(seen(), 'unknown 52', 'other files may have come or gone, these lines have not');
 });
 
-test('F68 a line past the end of the file is not known, and no other one', async (t) => {
+test('F68 a line past the end of the file is unknown and not replaced', async (t) => {
   const { edit, file, seen } = await openShop(t, { line: 99 });
   assert.equal(seen(), 'unknown undefined');
   await edit(file, above + above + code);
   assert.equal(seen(), 'unknown undefined', 'what was scanned has no such line');
 });
 
-test('without the scanned text, lines are followed from where they were first seen on the disk, too', async (t) => {
+test('without the scanned text, lines are followed on disk from their first sight', async (t) => {
   const { store, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
   const other = path.join(path.dirname(file), 'a.js');
   assert.equal(seen(), 'unknown 2');
@@ -149,7 +149,7 @@ test('without the scanned text, lines are followed from where they were first se
   assert.equal(seen(), 'unknown 3');
 });
 
-test('reloads that are asked for while one is under way become one', async (t) => {
+test('reloads requested during a reload become one', async (t) => {
   const { store } = await openShop(t);
   let heard = 0;
   const { promise: begun, resolve: begin } = Promise.withResolvers<unknown>();
@@ -164,7 +164,7 @@ test('reloads that are asked for while one is under way become one', async (t) =
   assert.equal(heard, 2);
 });
 
-test('F74 a file that has changed since it was sent is counted, whether it was saved or not, and known from what was sent alone', async (t) => {
+test('F74 a file that changed since it was sent is counted, saved or not, compared with the sent text only', async (t) => {
   const { store, edit, file, seen, run, runs } = await openShop(t);
   const changed = () => store.shownRuns()[0]?.changedFiles;
   assert.equal(changed(), 0);
@@ -191,7 +191,7 @@ test('F74 a file that has changed since it was sent is counted, whether it was s
   assert.equal(seen(), 'same 3');
 });
 
-test('kept text that is not what was sent is not believed', async (t) => {
+test('stored text that differs from what was sent is not used', async (t) => {
   const { store, file, seen, run, runs } = await openShop(t);
   const source = path.join(runs.folderOf(run.id), 'source');
   const [name = ''] = await readdir(source);
@@ -201,7 +201,7 @@ test('kept text that is not what was sent is not believed', async (t) => {
   assert.equal(seen(), 'unknown 3');
 });
 
-test('a change is announced once, when findings point at its file', async (t) => {
+test('a change to a file with findings fires one event', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const files = { 'a.js': code, 'b.js': code, 'c.js': code };
   const findings = [
@@ -227,7 +227,7 @@ test('a change is announced once, when findings point at its file', async (t) =>
   );
 });
 
-test('a file that comes back is found again', async (t) => {
+test('a file that is restored is found again', async (t) => {
   const { store, file, seen } = await openShop(t);
   await rm(file);
   await store.load({ force: true });
@@ -239,7 +239,7 @@ test('a file that comes back is found again', async (t) => {
   assert.equal(seen(), 'moved 53');
 });
 
-test('mapping paths that lead nowhere moves no finding that has its place', async (t) => {
+test('mapping unresolved paths moves no finding that is already placed', async (t) => {
   const fixture = await setUpFindings(t);
   const shop = path.join(fixture.root, 'shop');
   fixture.open.add(shop);
@@ -258,7 +258,7 @@ test('mapping paths that lead nowhere moves no finding that has its place', asyn
   );
 });
 
-test('paths that lead nowhere are mapped to a folder, for good, and never out of it', async (t) => {
+test('unresolved paths are mapped to a folder permanently, and never outside of it', async (t) => {
   const { store, file, seen, root } = await openShop(t, { file: '/build/7/lib/a.js', line: 2 }, false);
   const folder = path.dirname(file);
   await rm(path.join(folder, 'a.js'));

@@ -64,7 +64,7 @@ function manyValues(): Buffer {
 }
 
 describe('an offline bundle', () => {
-  test('reading it gives artifacts, run facts and decisions exactly', async () => {
+  test('restores artifacts, run facts and decisions exactly', async () => {
     const source = sourceOf(items, () => accepted);
     const read = await importOf(await zipBundle(toBundle(source, artifacts, tool)));
     assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), findings);
@@ -81,7 +81,7 @@ describe('an offline bundle', () => {
     });
   });
 
-  test('a run that ended early says so, and is imported as one', async () => {
+  test('of a partial run says so, and is imported as one', async () => {
     const source = sourceOf(items);
     const cancelled = { ...source, run: { ...source.run, state: 'cancelled' } as typeof source.run };
     const read = await importOf(await zipBundle(toBundle(cancelled, artifacts, tool)));
@@ -94,13 +94,13 @@ describe('an offline bundle', () => {
     assert.equal(again.run?.endedEarly, true);
   });
 
-  test('it holds no address, organization or folder of this machine, and equal runs give equal bytes', async () => {
+  test('contains no address, organization or local folder, and equal runs give equal bytes', async () => {
     const files = toBundle(sourceOf(items), artifacts, tool);
     for (const { content } of files) assert.ok(!content.includes('canary'));
     assert.deepEqual(await zipBundle(files), await zipBundle(toBundle(sourceOf(items), artifacts, tool)));
   });
 
-  test('any findings come back byte by byte, in files of any size', async () => {
+  test('restores any findings byte by byte, of any size', async () => {
     const large = Buffer.from(
       JSON.stringify([{ title: 'x', file: 'a.js', description: 'あ'.repeat(1_000_000) }]),
     );
@@ -122,10 +122,10 @@ describe('an offline bundle', () => {
   });
 
   const bad: readonly [string, () => Buffer | Promise<Buffer>, string][] = [
-    ['F71 an entry that climbs out', () => zipOf([{ path: '../../evil.sh', content: report }]), 'damaged'],
+    ['F71 an entry with ..', () => zipOf([{ path: '../../evil.sh', content: report }]), 'damaged'],
     ['F71 an absolute entry', () => zipOf([{ path: '/etc/cron.d/evil', content: report }]), 'damaged'],
     ['F71 an entry with a drive', () => zipOf([{ path: 'C:\\evil.bat', content: report }]), 'damaged'],
-    ['an entry of another name', () => zipOf([{ path: 'source/a.js', content: report }]), 'notABundle'],
+    ['an unexpected entry', () => zipOf([{ path: 'source/a.js', content: report }]), 'notABundle'],
     [
       'the same entry twice',
       () =>
@@ -141,23 +141,23 @@ describe('an offline bundle', () => {
       'encrypted',
     ],
     [
-      'a bomb that says how large it is',
+      'a bomb with its true size',
       () => zipOf([{ path: 'report.md', content: Buffer.alloc(65 * 1024 * 1024) }]),
       'tooLarge',
     ],
     [
-      'a bomb that lies about its size',
+      'a bomb with a false size',
       () => zipOf([{ path: 'report.md', content: Buffer.alloc(9_000_000), tellsBytes: 10 }]),
       'damaged',
     ],
     ['no index', () => zipOf([{ path: 'findings.json', content: findings }]), 'notABundle'],
     [
-      'an index that is no JSON',
+      'an index that is not JSON',
       () => zipOf([{ path: 'bundle.json', content: Buffer.from('{') }]),
       'damaged',
     ],
     [
-      'an index of another program',
+      'an index by another program',
       () => zipOf([{ path: 'bundle.json', content: Buffer.from('{"kind":"x","version":1}') }]),
       'notABundle',
     ],
@@ -187,9 +187,9 @@ describe('an offline bundle', () => {
         ]),
       'damaged',
     ],
-    ['a file that is missing', () => zipOf([{ path: 'bundle.json', content: index() }]), 'damaged'],
+    ['a missing file', () => zipOf([{ path: 'bundle.json', content: index() }]), 'damaged'],
     [
-      'a file that was changed',
+      'a modified file',
       () => {
         const files = toBundle(sourceOf(items), artifacts, tool);
         return zipOf(
@@ -202,7 +202,7 @@ describe('an offline bundle', () => {
       'damaged',
     ],
     [
-      'a manifest that is none',
+      'an invalid manifest',
       () => {
         const files = toBundle(
           sourceOf(items),
@@ -214,7 +214,7 @@ describe('an offline bundle', () => {
       'damaged',
     ],
     [
-      'F122 a manifest whose paths have too many folders',
+      'F122 a manifest with too many folders in a path',
       () => bundleWith({ path: 'manifest-0.json', content: manifestOf(`${'a/'.repeat(2_000)}b`) }),
       'damaged',
     ],
@@ -224,17 +224,17 @@ describe('an offline bundle', () => {
       'damaged',
     ],
     [
-      'F118 a bundle whose findings are more values than memory is for',
+      'F118 a bundle with too many values in its findings',
       () => bundleWith({ path: 'findings.json', content: manyValues() }),
       'tooLarge',
     ],
     [
-      'F118 a bundle whose manifest is more values than memory is for',
+      'F118 a bundle with too many values in its manifest',
       () => bundleWith({ path: 'manifest-0.json', content: manyValues() }),
       'tooLarge',
     ],
     [
-      'F122 a bundle whose manifests together are more paths than this thread is for',
+      'F122 a bundle with too many paths in all manifests',
       () => {
         const content = Buffer.from(`{"entries":[${'{"path":"a"},'.repeat(300_000)}{"path":"a"}]}`);
         const manifests = ['manifest-0.json', 'manifest-1.json'].map((path) => ({ path, content }));
@@ -243,13 +243,13 @@ describe('an offline bundle', () => {
       'tooLarge',
     ],
     [
-      'an archive that was cut off',
+      'a truncated archive',
       async () => (await zipBundle(toBundle(sourceOf(items), artifacts, tool))).subarray(0, -30),
       'damaged',
     ],
   ];
   for (const [name, make, subject] of bad) {
-    test(`${name} is refused, and says so`, async () => {
+    test(`${name} is refused with the reason`, async () => {
       const zip = await make();
       await assert.rejects(importOf(zip), (error: { kind?: string; data?: { subject?: string } }) => {
         assert.deepEqual([error.kind, error.data?.subject], ['badImport', subject]);

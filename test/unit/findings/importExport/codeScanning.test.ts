@@ -86,7 +86,7 @@ describe('findings for code scanning', () => {
     return [artifactLocation?.uri, startLine, startColumn, endLine, endColumn];
   };
 
-  test('F151 keep every rule of GitHub, and the prose and the schema of SARIF, whatever they are', async () => {
+  test('F151 satisfy every rule of GitHub and the SARIF specification, whatever they are', async () => {
     const validate = await createValidator();
     const states = fc.constantFrom<Verdict>('codeChanged', 'sameBytes', 'notSent', 'unknown');
     await fc.assert(
@@ -108,7 +108,7 @@ describe('findings for code scanning', () => {
     );
   });
 
-  test('F151 of any form keep the prose of SARIF', () => {
+  test('F151 of any form satisfy the SARIF specification', () => {
     fc.assert(
       fc.property(anyItems, anyItems, anyTriage, (items, former, triage) => {
         const shown = findingsOf(items).map((each) => ({ ...each, triage }));
@@ -119,7 +119,7 @@ describe('findings for code scanning', () => {
     );
   });
 
-  test('F151 the table refuses what each of its rules is about', async () => {
+  test('F151 violate each rule of the table when changed accordingly', async () => {
     const log = await logOf({ run, shown: findingsOf([{ title: 'A', file: 'src/app.js', line: 3 }]) });
     const bare: Log = {
       version: '2.1.0',
@@ -129,7 +129,7 @@ describe('findings for code scanning', () => {
     assert.ok(brokenRules(bare, codeScanningRules).length >= 7);
   });
 
-  test('F151 lie where the sent text has them, from the root of the repository, with the hash of GitHub’s action', async () => {
+  test('F151 have places in the sent text, from the repository root, with the hash of GitHub’s action', async () => {
     const [one, other] = await resultsOf([
       { title: 'One', cwe: 89, file: 'src/app.js', line: 3 },
       { title: 'Other', file: 'src/注文 管理/ページ#1.ts', line: 2, start_column: 2, end_column: 3 },
@@ -141,7 +141,7 @@ describe('findings for code scanning', () => {
     assert.equal(one?.partialFingerprints?.['primaryLocationLineHash'], hashLines(app, new Set([3])).get(3));
   });
 
-  test('F151 that share a hash, or have no line of their own, are told apart by our fingerprint', async () => {
+  test('F151 with an equal hash or no line have different fingerprints', async () => {
     const at = { cwe: 89, file: 'src/app.js', line: 3 };
     const items = [
       { title: 'One', ...at, snippet: 'const line2' },
@@ -170,7 +170,7 @@ describe('findings for code scanning', () => {
     assert.doesNotMatch(results[3]?.message.text ?? '', /names no file/);
   });
 
-  test('F151 of a live application lie in its target file, or in the first file where that lies outside', async () => {
+  test('F151 of a live application are placed in its target file, or else in the first file', async () => {
     const live = {
       title: 'Reflected',
       feature_name: 'Search',
@@ -186,7 +186,7 @@ describe('findings for code scanning', () => {
     assert.doesNotMatch(inside?.message.text ?? '', /names no file/);
   });
 
-  test('F151 without impact are notes, and a rule of such findings alone has no score', async () => {
+  test('F151 without impact are notes, and a rule with only such findings has no score', async () => {
     const log = await logOf({
       run,
       shown: findingsOf([{ title: 'A', severity: 'none', file: 'src/app.js', line: 1 }]),
@@ -198,7 +198,7 @@ describe('findings for code scanning', () => {
     assert.ok(!JSON.stringify(log).includes('security-severity'));
   });
 
-  test('F151 that are absent stay in at their place today, unless a person settled them or their code changed', async () => {
+  test('F151 that are absent are included at their current place, unless settled or changed', async () => {
     const earlier = { ...run, id: '20290101000000-0badcafe' };
     const [gone] = findingsOf([{ title: 'Gone', cwe: 89, file: 'src/app.js', line: 3 }], earlier);
     const here = {
@@ -250,7 +250,7 @@ describe('findings for code scanning', () => {
     );
   });
 
-  test('F151 name the run, the commit, and the repository without what signs in to it, and only files of results', async () => {
+  test('F151 contain run, commit and repository without credentials, and only files with results', async () => {
     const flow = { source: { path: 'src/app.js', line: 1 }, sink: { path: 'nowhere.js', line: 1 } };
     const log = await logOf({
       run,
@@ -281,7 +281,7 @@ describe('findings for code scanning', () => {
     assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
   });
 
-  test('F151 can have each of their texts replaced, paths by what they encode', async () => {
+  test('F151 can have each text replaced, and paths in their decoded form', async () => {
     const log = await logOf({ run, shown: findingsOf([{ title: 'A b', file: 'src/app.js', line: 3 }]) });
     const texts = textsOf(log);
     assert.deepEqual(withTexts(log, texts), log);

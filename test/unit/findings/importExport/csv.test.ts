@@ -19,7 +19,7 @@ function rowsOf(text: string): readonly Record<string, string>[] {
 }
 
 describe('CSV', () => {
-  test('what a run does not report has rows below what it reports, each with its verdict', () => {
+  test('lists findings that are no longer reported below the others, each with its verdict', () => {
     const [shown] = sourceOf([{ title: 'A' }]).shown;
     const absent = sourceOf([{ title: 'B' }]).shown.map((each) => ({ ...each, verdict: 'notSent' as const }));
     const rows = rowsOf(toCsv({ ...sourceOf([]), shown: [{ ...shown!, verdict: 'stillThere' }], absent }));
@@ -32,7 +32,7 @@ describe('CSV', () => {
     );
   });
 
-  test('a row says what is known of its finding, with nothing invisible in it that a terminal may obey', () => {
+  test('has all fields of a finding, without invisible characters that a terminal may obey', () => {
     fc.assert(
       fc.property(anyItems, anyTriage, (items, triage) => {
         const source = sourceOf(items, () => triage);
@@ -55,7 +55,7 @@ describe('CSV', () => {
     );
   });
 
-  test('a finding of a live application has feature, perspective, method and URL in columns of their own', () => {
+  test('has columns for feature, perspective, method and URL of a live finding', () => {
     const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
     const [row] = rowsOf(toCsv(sourceOf([{ title: 'Reflected', ...live }])));
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('CSV', () => {
     );
   });
 
-  test('F152 no cell begins a formula, whichever separator a spreadsheet splits lines at', () => {
+  test('F152 has no cell that begins a formula, whatever the separator', () => {
     const parts = ['=', '+', '-', '@', '＝', ',', ';', '|', '\t', '\n', '"', ' ', "'", 'a', '1'];
     const text = fc.array(fc.constantFrom(...parts)).map((chosen) => chosen.join(''));
     fc.assert(
@@ -83,7 +83,7 @@ describe('CSV', () => {
     );
   });
 
-  test('no cell begins a formula, in any spelling that spreadsheets know', () => {
+  test('has no cell that begins a formula in any known spelling', () => {
     const starts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     const source = sourceOf(
       starts.map((start) => ({
@@ -99,7 +99,7 @@ describe('CSV', () => {
     for (const cell of data.flat()) assert.ok(!/^[=+\-@\t\r\n＝＋－＠]/.test(cell), JSON.stringify(cell));
   });
 
-  test('a table is UTF-8 with a mark that spreadsheets need for Japanese, one row per finding', () => {
+  test('is UTF-8 with BOM, one row per finding', () => {
     const text = toCsv(
       sourceOf([{ title: 'SQL インジェクション', severity: 'high', file: 'a.js', description: 'a\nb' }]),
     );
@@ -108,7 +108,7 @@ describe('CSV', () => {
     assert.equal(rowsOf(text).length, 1);
   });
 
-  test('a cell is never longer than a spreadsheet takes', () => {
+  test('cuts cells at the spreadsheet limit', () => {
     const text = toCsv(sourceOf([{ title: 'x', file: 'a.js', description: 'あ'.repeat(60_000) }]));
     assert.equal(rowsOf(text)[0]?.['description']?.length, 32_000);
   });

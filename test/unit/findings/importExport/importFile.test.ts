@@ -27,7 +27,7 @@ function failedLog(results: object): string {
 }
 
 describe('importing', () => {
-  test('SARIF and any findings file come in, with nothing but their findings', async () => {
+  test('accepts SARIF and any findings file, with findings only', async () => {
     const source = sourceOf(items, () => accepted);
     const absent = sourceOf(items, () => ({ ...accepted, note: 'not there any more' })).shown.map((each) => ({
       ...each,
@@ -46,14 +46,14 @@ describe('importing', () => {
     }
   });
 
-  test('a table, which this extension only writes, is refused for that', async () => {
+  test('refuses a CSV file, which is export only', async () => {
     await assert.rejects(
       importOf(toCsv(sourceOf(items))),
       (error: { data?: { subject?: string } }) => error.data?.subject === 'notRead',
     );
   });
 
-  test('F70 keys named __proto__ change nothing', async () => {
+  test('F70 ignores keys named __proto__', async () => {
     const text =
       '{"findings":[{"title":"x","file":"a.js","__proto__":{"polluted":1}}],"__proto__":{"polluted":1}}';
     assert.equal((await importOf(text)).findings, 1);
@@ -64,12 +64,12 @@ describe('importing', () => {
     ['an empty file', '', 'noFindings'],
     ['prose', 'Dear all,\nfindings attached.', 'noFindings'],
     ['JSON without a list', '{"name":"x"}', 'noFindings'],
-    ['SARIF whose tool failed', failedLog({}), 'toolFailed'],
-    ['SARIF whose tool failed with an empty list', failedLog({ results: [] }), 'toolFailed'],
-    ['JSON that was cut off', '[{"title":"x"', 'noFindings'],
-    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x41]), 'notText'],
+    ['SARIF of a failed tool', failedLog({}), 'toolFailed'],
+    ['SARIF of a failed tool with an empty list', failedLog({ results: [] }), 'toolFailed'],
+    ['truncated JSON', '[{"title":"x"', 'noFindings'],
+    ['binary data', Buffer.from([0xff, 0xfe, 0x00, 0x41]), 'notText'],
   ] as const) {
-    test(`${name} is refused, and says so`, async () => {
+    test(`of ${name} is refused with the reason`, async () => {
       await assert.rejects(
         importOf(content),
         (error: { data?: { subject?: string } }) => error.data?.subject === subject,
@@ -77,14 +77,14 @@ describe('importing', () => {
     });
   }
 
-  test('F69 a file of more than 64 MiB is refused', async () => {
+  test('F69 refuses a file of more than 64 MiB', async () => {
     await assert.rejects(
       importOf(Buffer.alloc(64 * 1024 * 1024 + 1, ' ')),
       (error: { data?: { subject?: string } }) => error.data?.subject === 'tooLarge',
     );
   });
 
-  test('F155 what came in becomes a run that nothing asks the service about and knows what it covers, or leaves nothing behind', async (t) => {
+  test('F155 creates a local run with its coverage, or leaves nothing behind', async (t) => {
     const root = await scratchFolder(t, []);
     const clock = { now: () => 5, monotonic: () => 5, sleep: () => Promise.resolve() };
     const store = new RunStore(join(root, 'runs'), { clock, log: silent });
@@ -123,7 +123,7 @@ describe('importing', () => {
     assert.equal(again.all().length, 1);
   });
 
-  test('a bundle of a live application stays beside the code, and one of a single pair stays apart', async (t) => {
+  test('keeps a bundle of a live application beside the code, and one of a single pair separate', async (t) => {
     const fixture = await setUpFindings(t);
     fixture.open.add(join(fixture.root, 'shop'));
     const code = await fixture.addRun(['shop'], finding('code'));
@@ -146,7 +146,7 @@ describe('importing', () => {
     assert.deepEqual(titles(fixture).toSorted(), ['code', 'live']);
   });
 
-  test('a bundle of an older run is an older run: it takes the place of no newer one, and is compared with none', async (t) => {
+  test('dates a bundle of an older run: it replaces no newer one and is compared with none', async (t) => {
     const fixture = await setUpFindings(t);
     const shop = join(fixture.root, 'shop');
     fixture.open.add(shop);
@@ -166,7 +166,7 @@ describe('importing', () => {
     assert.deepEqual(titles(fixture), ['old']);
   });
 
-  test('of two folders, a bundle puts findings and decisions on the files of their own folder alone', async (t) => {
+  test('assigns findings and decisions of a bundle of two folders to files of their own folder', async (t) => {
     const fixture = await setUpFindings(t);
     const findings = [0, 1].map((target) => ({ title: 'x', file: 'a.js', line: 2, target_index: target }));
     const both = await fixture.addRun(['shop', 'tool'], JSON.stringify(findings), { 'a.js': 'one\ntwo\n' });

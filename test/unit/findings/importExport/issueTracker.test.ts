@@ -11,7 +11,7 @@ const placeOf = (remote: string): string | undefined => {
   return tracker && `${tracker.kind} ${tracker.host}/${tracker.repository}`;
 };
 
-test('the tracker of a git remote is known from every form of its address, without what signs in to it', () => {
+test('the issue tracker of a git remote is known from every URL form, without credentials', () => {
   const remotes = {
     'https://github.com/acme/shop.git': 'github github.com/acme/shop',
     'https://user:secret@github.com/acme/shop': 'github github.com/acme/shop',
@@ -22,7 +22,7 @@ test('the tracker of a git remote is known from every form of its address, witho
   for (const [remote, place] of Object.entries(remotes)) assert.equal(placeOf(remote), place);
 });
 
-test('a remote that leads to no known tracker, or elsewhere than it seems, has none', () => {
+test('a remote with an unknown or misleading tracker has none', () => {
   const remotes = [
     '',
     '/home/dev/shop',
@@ -40,7 +40,7 @@ test('a remote that leads to no known tracker, or elsewhere than it seems, has n
   for (const remote of remotes) assert.equal(placeOf(remote), undefined, remote);
 });
 
-test('a title stays the title, whatever stands in it, and only GitHub takes reports in private', () => {
+test('any title is kept, and only GitHub accepts private reports', () => {
   const title = 'SQL & <b>#1?</b> 100% (WB-1)';
   const [github, gitlab] = ['github', 'gitlab'].map((name) => readTracker(`https://${name}.com/a/b`)!);
   const issue = new URL(newIssueAddress(github!, title));

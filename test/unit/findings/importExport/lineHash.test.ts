@@ -88,12 +88,12 @@ const known: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-describe('the hash of a line that GitHub matches alerts by', () => {
-  test('F151 is the one that its own action computes', () => {
+describe('the line hash that GitHub matches alerts by', () => {
+  test("F151 equals the one of GitHub's action", () => {
     for (const [text, hashes] of known) assert.deepEqual(hashesOf(text), hashes, JSON.stringify(text));
   });
 
-  test('F151 is that of a rolling hash over the whole text, whatever the text is', () => {
+  test('F151 is a rolling hash over the whole text, for any text', () => {
     const piece = fc.oneof(
       fc.constantFrom('\r', '\n', '\r\n', ' ', '\t', '\uFEFF', '\uFFFF', '\r \n', 'x'.repeat(99), '}'),
       fc.string({ maxLength: 30 }),
@@ -109,7 +109,7 @@ describe('the hash of a line that GitHub matches alerts by', () => {
   });
 });
 
-describe('the lines of a place as it was sent', () => {
+describe('the lines of a place in the sent text', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'lines-'));
@@ -128,7 +128,7 @@ describe('the lines of a place as it was sent', () => {
     return readLines({ files: [fileOf([{ path: 'a.js', ...place }])] })[0]?.[0];
   };
 
-  test('F151 reach from the first column to past the last, unless the finding says columns', async () => {
+  test('F151 reach from the first column past the last, unless the finding has columns', async () => {
     const region = async (place: Omit<Place, 'path'>): Promise<number[]> => {
       const found = (await read(place))?.region;
       return found === undefined ? [] : [found.startLine, found.startColumn, found.endLine, found.endColumn];
@@ -143,12 +143,12 @@ describe('the lines of a place as it was sent', () => {
     assert.deepEqual(await region({}), []);
   });
 
-  test('F151 are hashed with the byte order mark, which only the editor leaves out', async () => {
+  test('F151 are hashed with the byte order mark, which the editor hides', async () => {
     assert.equal((await read({ startLine: 1 }))?.hash, rollingHashes(text)[0]);
     assert.notEqual(rollingHashes(text)[0], rollingHashes(text.slice(1))[0]);
   });
 
-  test('F151 are not known where no file holds the bytes any more', async () => {
+  test('F151 are unknown if no file has the sent bytes', async () => {
     await writeFile(path.join(folder, 'a.js'), `${text}changed`);
     assert.deepEqual(readLines({ files: [fileOf([{ path: 'a.js', startLine: 1 }])] }), [[undefined]]);
   });

@@ -50,7 +50,7 @@ function resultsOf(source: ShownRun): Result[] {
 }
 
 describe('SARIF', () => {
-  test('a log is valid against the published schema, whatever the findings are', async () => {
+  test('is valid against the published schema for any findings', async () => {
     const validate = await createValidator();
     assert.throws(() => validate({ version: '2.1.0', runs: [{ tool: {} }] }), 'the schema refuses something');
     fc.assert(
@@ -74,7 +74,7 @@ describe('SARIF', () => {
     );
   });
 
-  test('a reader of SARIF finds severity, weakness, title and places', () => {
+  test('has severity, weakness, title and places where SARIF readers look', () => {
     const log = logOf(sourceOf([injection, weak]));
     const { findings } = parseFindings(JSON.stringify(log), { runId: 'run' });
     assert.deepEqual(
@@ -86,7 +86,7 @@ describe('SARIF', () => {
     );
   });
 
-  test('a result says where it is, how data flows to it, and what it is', () => {
+  test('has place, data flow and description of each result', () => {
     const [result] = resultsOf(sourceOf([injection]));
     assert.deepEqual(result?.locations, [
       {
@@ -124,7 +124,7 @@ describe('SARIF', () => {
     assert.equal(typeof result.partialFingerprints?.['whiteboxFinding/v1'], 'string');
   });
 
-  test('a result of a live application says which request shows it, and is in no file', () => {
+  test('of a live finding has its request and no file', () => {
     const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
     const log = toSarif(sourceOf([{ title: 'Reflected', ...live }]), tool);
     const result = log.runs[0]?.results?.[0];
@@ -132,12 +132,12 @@ describe('SARIF', () => {
     assert.deepEqual(result.locations, []);
   });
 
-  test('the score never says another severity than the finding', () => {
+  test('has a score that agrees with the severity', () => {
     const [result] = resultsOf(sourceOf([{ ...weak, cvss: 9.9 }]));
     assert.deepEqual([result?.level, result?.properties?.['security-severity']], ['note', '2.0']);
   });
 
-  test('a path in one of several folders begins with the name of its folder, also of what a run before had in another order', () => {
+  test('prefixes paths with their folder if there are several, also for runs with another folder order', () => {
     const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
     const inShop = (targets: Run['targets'], index: number): ShownRun => {
       const run = { ...shopRun, targets };
@@ -152,7 +152,7 @@ describe('SARIF', () => {
     );
   });
 
-  test('with a baseline every result says whether it is new, unchanged or absent; without one none does', () => {
+  test('says new, unchanged or absent for every result if there is a baseline', () => {
     const source = sourceOf([injection, weak]);
     const [first, second] = source.shown;
     const compared = {
@@ -189,7 +189,7 @@ describe('SARIF', () => {
     );
   });
 
-  test('false positives and accepted risks are suppressed with their reason, other decisions are not', () => {
+  test('suppresses false positives and accepted risks with their reason, and nothing else', () => {
     const states = ['falsePositive', 'acceptedRisk', 'confirmed', 'fixed'] as const;
     const source = sourceOf(
       states.map((state) => ({ ...weak, title: state })),
@@ -206,7 +206,7 @@ describe('SARIF', () => {
     );
   });
 
-  test('a rule has the same texts for each wording of its findings, and comes from rule, weakness, perspective', () => {
+  test('has one text for each rule, named by rule, weakness or perspective', () => {
     const rulesOf = (items: readonly object[]) => logOf(sourceOf(items)).runs[0]?.tool.driver.rules ?? [];
     const worded = ['SQL injection', 'Injection of SQL'].map((title) => rulesOf([{ ...injection, title }]));
     assert.deepEqual(worded[0], worded[1]);
@@ -224,7 +224,7 @@ describe('SARIF', () => {
     assert.equal((many[0]?.properties?.['tags'] as string[]).length, 20);
   });
 
-  test('a finding that was exported is read again as it was', () => {
+  test('is imported again as it was exported', () => {
     const wording = { title: 'Use of {0}', description: 'if (a) { b } [x](y)', recommendation: 'None.' };
     const source = sourceOf([{ ...injection, ...wording }]);
     const [finding] = parseFindings(JSON.stringify(logOf(source)), { runId: 'run' }).findings;
@@ -233,12 +233,12 @@ describe('SARIF', () => {
     assert.ok(resultsOf(source)[0]?.message.text?.startsWith('Use of {{0}}.'), 'no placeholder');
   });
 
-  test('a finding without impact is no failure, which alone may have the level none', () => {
+  test('gives the level none to findings without impact only', () => {
     const [result] = resultsOf(sourceOf([{ ...weak, severity: 'none' }]));
     assert.deepEqual([result?.kind, result?.level], ['informational', 'none']);
   });
 
-  test('a log names tool, run and commit, and nothing of the service or of this machine', () => {
+  test('contains tool, run and commit, and nothing of the service or machine', () => {
     const log = logOf(sourceOf([injection]));
     const [run] = log.runs;
     assert.equal(run?.tool.driver.name, 'Whitebox Assessment');
@@ -251,7 +251,7 @@ describe('SARIF', () => {
     assert.ok(!JSON.stringify(log).includes('canary'));
   });
 
-  test('only of a run that found all it could a log says that it succeeded', () => {
+  test('reports success only for a complete run', () => {
     const source = sourceOf([injection]);
     const succeeded = (state: string): boolean | undefined =>
       logOf({ ...source, run: { ...source.run, state } as Run }).runs[0]?.invocations?.[0]
@@ -259,19 +259,19 @@ describe('SARIF', () => {
     assert.deepEqual(['succeeded', 'aborted', 'cancelled'].map(succeeded), [true, false, false]);
   });
 
-  test('F69 a log with not all findings says how many there are', () => {
+  test('F69 says how many findings were not read', () => {
     const source = { ...sourceOf([injection]), cut: { shown: 1, total: 60_000 } };
     const { findingsHere, findingsInAll } = logOf(source).runs[0]?.invocations?.[0]?.properties ?? {};
     assert.deepEqual([findingsHere, findingsInAll], [1, 60_000]);
   });
 
-  test('F155 a log in which a filter left no finding does not say that the run found none', () => {
+  test('F155 without results because of a filter does not claim that the run found none', () => {
     const [invocation] = logOf({ ...sourceOf([]), cut: { shown: 0, total: 2 } }).runs[0]?.invocations ?? [];
     assert.equal(invocation?.toolExecutionNotifications, undefined);
     assert.equal(invocation?.properties?.['findingsInAll'], 2);
   });
 
-  test('F155 a log without results says what it covers, and warns where that is not all', () => {
+  test('F155 without results describes the coverage, and warns if it is partial', () => {
     const { run } = sourceOf([]);
     const [target] = run.targets;
     const saidFor = (unpacked: number, items: readonly object[] = []) => {
@@ -286,7 +286,7 @@ describe('SARIF', () => {
     assert.deepEqual(saidFor(1, [injection]), []);
   });
 
-  test('equal findings give equal text', () => {
+  test('is equal for equal findings', () => {
     const write = (): string => JSON.stringify(logOf(sourceOf([injection, weak], () => undecided)));
     assert.equal(write(), write());
   });

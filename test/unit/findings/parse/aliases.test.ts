@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { at, keysOf, readOne, spellings } from './spellings.ts';
 
-test('a list of findings is found at the top and under every wrapper key', () => {
+test('a list of findings is found at the top level and under every wrapper key', () => {
   const wrappers = keysOf('findings vulnerabilities results issues items data alerts');
   const files: unknown[] = [
     [{ title: 'a' }, { title: 'b' }],
@@ -25,7 +25,7 @@ test('a lone object is a list of one', () => {
   );
 });
 
-test('a lone object may have a list of its own, but a report without findings is none', () => {
+test('a single object may contain a list of its own, but a report without findings has none', () => {
   const lone = { title: 'SQL injection', severity: 'high', file: 'a.ts', line: 2 };
   const titles = (file: unknown) =>
     parseFindings(JSON.stringify(file), { runId: 'run' }).findings.map(({ title }) => title);
@@ -44,14 +44,14 @@ test('a lone object may have a list of its own, but a report without findings is
   assert.deepEqual(titles({ ...report, issues: texts }), texts);
 });
 
-test('the id comes from any of its names, as text or number', () => {
+test('the ID is read from any alias, as text or number', () => {
   for (const key of keysOf('id finding_id vulnerability_id uuid guid fingerprint number')) {
     assert.equal(readOne({ title: 't', [key]: 'F-7' }).id, 'F-7', key);
     assert.equal(readOne({ title: 't', [key]: 7 }).id, '7', key);
   }
 });
 
-test('the title comes from any of its names, the earlier one first', () => {
+test('the title is read from any alias, in order of preference', () => {
   const names = 'title name summary rule_name type category check_id rule_id';
   for (const key of keysOf(names))
     assert.equal(readOne({ [key]: 'SQL injection', description: 'd' }).title, 'SQL injection', key);
@@ -71,13 +71,13 @@ test('without a title the first line of the description is the title', () => {
   assert.equal(readOne({ description: 'First line.\nSecond line.' }).title, 'First line.');
 });
 
-test('the severity comes from any of its names', () => {
+test('the severity is read from any alias', () => {
   for (const key of keysOf('severity severity_level risk risk_level level priority impact')) {
     assert.equal(readOne({ [key]: 'High' }).severity, 'high', key);
   }
 });
 
-test('every severity word is known, in any case', () => {
+test('every severity word is known, in any letter case', () => {
   const words = {
     critical: 'critical 重大 blocker',
     high: 'high 高 error important',
@@ -92,7 +92,7 @@ test('every severity word is known, in any case', () => {
   }
 });
 
-test('a severity that maps to nothing known leaves the choice to the next key', () => {
+test('an unknown severity falls back to the next alias', () => {
   assert.equal(readOne({ severity: 'Showstopper', level: 'medium' }).severity, 'medium');
   assert.equal(readOne({ severity: null, risk: 'low', impact: 'All orders can be read.' }).severity, 'low');
 });
@@ -130,7 +130,7 @@ test('a severity number is read as a CVSS score', () => {
   assert.deepEqual(readOne({ severity: 'x', priority: 'P1' }).severityText, 'x');
 });
 
-test('the description comes from any of its names, as text, as text or Markdown of an object, or as lines', () => {
+test('the description is read from any alias, as text, Markdown object or lines', () => {
   for (const key of keysOf('description details detail message explanation rationale overview body')) {
     assert.equal(readOne({ title: 't', [key]: 'Prose.' }).description, 'Prose.', key);
     assert.equal(readOne({ title: 't', [key]: { text: 'Prose.' } }).description, 'Prose.', key);
@@ -143,7 +143,7 @@ test('the description comes from any of its names, as text, as text or Markdown 
   assert.equal(readOne({ title: 't', description: ['One.', 'Two.'] }).description, '- One.\n- Two.');
 });
 
-test('prose under a second name is kept as a block of details', () => {
+test('prose under a second alias becomes a block of the details', () => {
   const { description, blocks } = readOne({
     title: 't',
     rationale: 'Why.',
@@ -157,7 +157,7 @@ test('prose under a second name is kept as a block of details', () => {
   ]);
 });
 
-test('further blocks are read under their names', () => {
+test('further blocks are read from their aliases', () => {
   const kinds = {
     impact: 'impact',
     exploit_scenario: 'exploitScenario',
@@ -176,7 +176,7 @@ test('further blocks are read under their names', () => {
   );
 });
 
-test('the recommendation comes from any of its names, as text, list, or summary with steps', () => {
+test('the recommendation is read from any alias, as text, list, or summary with steps', () => {
   const names =
     'recommendation recommendations remediation solution fix suggested_fix mitigation countermeasure countermeasures how_to_fix';
   for (const key of keysOf(names)) {
@@ -194,7 +194,7 @@ test('the recommendation comes from any of its names, as text, list, or summary 
   }
 });
 
-test('CWE numbers come from any of their names and forms', () => {
+test('CWE numbers are read from any alias and form', () => {
   for (const key of keysOf('cwe cwe_id cwe_ids cwes')) {
     for (const value of [
       89,
@@ -218,7 +218,7 @@ test('CWE numbers come from any of their names and forms', () => {
   assert.deepEqual(readOne({ title: 't', identifiers }).cwes, [89]);
 });
 
-test('CVSS comes from any of its names and forms', () => {
+test('CVSS is read from any alias and form', () => {
   for (const key of ['cvss', 'cvss_score', 'score', 'cvss.score', 'cvss.base_score', 'cvss.baseScore']) {
     for (const value of [9.8, '9.8'])
       assert.equal(readOne({ title: 't', ...at(key, value) }).cvss?.score, 9.8, key);

@@ -14,7 +14,7 @@ const live = {
 const about = ({ feature, perspective, method, url }: Finding) => ({ feature, perspective, method, url });
 const nothing = { feature: undefined, perspective: undefined, method: undefined, url: undefined };
 
-test('a finding of a live application says feature, perspective, method and URL, under every name', () => {
+test('feature, perspective, method and URL of a live finding are read from every alias', () => {
   const expected = { feature: 'Search for products', perspective: 'XSS', method: 'GET', url: live.url };
   assert.deepEqual(about(readOne(live)), expected);
   const { feature_name: feature, method, url, ...rest } = live;
@@ -28,7 +28,7 @@ test('a finding of a live application says feature, perspective, method and URL,
   assert.equal(readOne({ ...live, url: '/search?q=1' }).url, '/search?q=1');
 });
 
-test('a finding about code is about no application, whatever it refers to', () => {
+test('a finding about code is not live, whatever URLs it contains', () => {
   const code = { title: 'SQL injection', severity: 'high', file: 'src/db.js', line: 4 };
   const references: readonly object[] = [
     {},
@@ -46,7 +46,7 @@ test('a finding about code is about no application, whatever it refers to', () =
   }
 });
 
-test('F138 the path of an address is no place in code', () => {
+test('F138 the path of a URL is no place in code', () => {
   const odd = { path: '/search', evidence: '/search', files: ['search'] };
   assert.deepEqual(readOne({ ...live, ...odd }).places, []);
   const traced = readOne({ ...live, file: 'src/search.js', line: 3 });
@@ -56,7 +56,7 @@ test('F138 the path of an address is no place in code', () => {
   );
 });
 
-test('control and bidi characters of an address and a feature are visible, and what is too long for one is left out', () => {
+test('control and bidi characters of a URL and a feature are escaped, and oversized values dropped', () => {
   const odd = readOne({ ...live, feature_name: 'a\u202Eb\nc', url: 'https://a.example/\u202Ex' });
   assert.doesNotMatch(`${odd.feature ?? ''}${odd.url ?? ''}`, /[\u202E\n]/);
   assert.equal(readOne({ ...live, url: `https://a.example/${'x'.repeat(5_000)}` }).url, undefined);

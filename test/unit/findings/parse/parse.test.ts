@@ -34,12 +34,12 @@ test('a byte order mark is tolerated', () => {
   assert.equal(parseFindings('\uFEFF[{"title":"t"}]', options).findings[0]?.title, 't');
 });
 
-test('the raw JSON of a finding is kept whole', () => {
+test('the raw JSON of a finding is complete', () => {
   const item = { title: 't', unheard_of: { deep: [1, null, 'x'] } };
   assert.deepEqual(parseFindings(JSON.stringify([item]), options).findings[0]?.raw, JSON.stringify(item));
 });
 
-test('findings without an id get one that differs by run, place and ordinal, and not by position', () => {
+test('a generated ID depends on run, place and ordinal, and not on the position', () => {
   const equal = { title: 't', file: 'a.py', line: 1 };
   const ids = (list: unknown[], runId: string) =>
     parseFindings(JSON.stringify(list), { runId }).findings.map(({ id }) => id);
@@ -50,7 +50,7 @@ test('findings without an id get one that differs by run, place and ordinal, and
   assert.match(first ?? '', /^[0-9a-f]{12}$/);
 });
 
-test('items that are no objects are listed, and say so', () => {
+test('items that are not objects are listed with a note', () => {
   const { findings } = parseFindings('["SQL injection in a.py", null, 7, [1], {"title":"t"}]', options);
   assert.deepEqual(
     findings.map(({ title, raw, shortfall }) => [title, raw, shortfall]),
@@ -64,7 +64,7 @@ test('items that are no objects are listed, and say so', () => {
   );
 });
 
-test('a finding whose texts or places are past the limits says that they are cut, and is whole in the raw JSON', () => {
+test('oversized texts and place lists are cut with a note, and complete in the raw JSON', () => {
   const long = '漢'.repeat(100_000);
   const locations = Array.from({ length: 2_000 }, (_, line) => ({ file: 'a.py', line: line + 1 }));
   const { findings } = parseFindings(
@@ -80,7 +80,7 @@ test('a finding whose texts or places are past the limits says that they are cut
   );
 });
 
-test('past the limit the worst findings are read, in the order of the file, which says how many there are', () => {
+test('past the limit the worst findings are kept, in file order, with the total count', () => {
   const many = Array.from({ length: 9_997 }, () => 'critical');
   const severities = ['low', 'critical', 'none', 'high', 'Showstopper', ...many, 'critical'];
   const { findings, cut } = parseFindings(JSON.stringify(severities.map((severity) => ({ severity }))), {
@@ -150,13 +150,13 @@ test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and
   assert.equal(wrong?.raw, JSON.stringify(wrongTypes));
 });
 
-test('nesting of any depth is read without running out of stack', () => {
+test('nesting of any depth is read without a stack overflow', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   const text = `[{"title":"t","description":${deep},"locations":${deep},"cwe":${deep},"severity":${deep},"impact":${deep}}]`;
   assert.equal(parseFindings(text, options).findings[0]?.title, 't');
 });
 
-test('an item that is too long to be shown by itself has no raw JSON', () => {
+test('an item too long to be shown has no raw JSON', () => {
   const { findings } = parseFindings(JSON.stringify([{ title: 't', extra: 'x'.repeat(1_000_001) }]), options);
   assert.deepEqual([findings[0]?.title, findings[0]?.raw], ['t', undefined]);
 });

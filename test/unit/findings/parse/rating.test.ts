@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 
-test('of a severity in parts the first part that says one counts, and what none says stays as it was written', () => {
+test('a severity in parts uses the first known part, and is kept as written if none is known', () => {
   const ratingOf = (severity: unknown) => {
     const { findings } = parseFindings(JSON.stringify([{ title: 't', severity }]), { runId: 'run' });
     return [findings[0]?.severity, findings[0]?.severityText];

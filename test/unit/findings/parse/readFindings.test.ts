@@ -33,7 +33,7 @@ function manyFindings(count: number): string {
 }
 
 describe('reading a findings file in a worker', () => {
-  test('F69 of 50,000 findings in 64 MiB the worst 10,000 are read, without a stall', async (t) => {
+  test('F69 reads the worst 10,000 of 50,000 findings in 64 MiB without blocking', async (t) => {
     const content = Buffer.from(manyFindings(50_000));
     assert.ok(content.length > 0.95 * maxFindingsBytes && content.length <= maxFindingsBytes);
     const { result, pausesMs } = await pausesWhile(() => read(t, content));
@@ -43,7 +43,7 @@ describe('reading a findings file in a worker', () => {
     assert.ok(p99 < 50, `p99 ${String(p99)} ms of ${String(pausesMs.length)} turns`);
   });
 
-  test('F118 a file of more bytes or values than are read is too large, and this process goes on', async (t) => {
+  test('F118 refuses a file with too many bytes or values, and the process continues', async (t) => {
     for (const content of [
       Buffer.alloc(130_000_000, '0,'),
       Buffer.from(`[${'0,'.repeat(33_000_000)}0]`),
@@ -54,7 +54,7 @@ describe('reading a findings file in a worker', () => {
       await assert.rejects(read(t, content), isTooLarge);
   });
 
-  test('F118 what a file says once and means many times is too large when it does not fit in memory', async (t) => {
+  test('F118 refuses a compact file whose expanded content does not fit in memory', async (t) => {
     const file = 'a/'.repeat(2_000);
     const item = { title: 't', file, locations: Array.from({ length: 300 }, (_, at) => ({ line: at + 1 })) };
     const content = Buffer.from(JSON.stringify(Array.from({ length: 300 }, () => item)));
@@ -62,7 +62,7 @@ describe('reading a findings file in a worker', () => {
     await assert.rejects(read(t, content), isTooLarge);
   });
 
-  test('F118 groups in groups and wrappers in wrappers end, however deep', async (t) => {
+  test('F118 ends for groups in groups and wrappers in wrappers of any depth', async (t) => {
     const nest = (open: string, close: string): string => `${open.repeat(200_000)}${close.repeat(200_000)}`;
     for (const text of [nest('{"data":', '{}}'), nest('[{"findings":', '[]}]'), nest('{"data":{"x":', '1}}')])
       await read(t, text).catch((error: unknown) => {
@@ -70,7 +70,7 @@ describe('reading a findings file in a worker', () => {
       });
   });
 
-  test('reading stops with the reason of the signal', async (t) => {
+  test('stops with the reason of the signal', async (t) => {
     const reason = new DOMException('closed', 'AbortError');
     const controller = new AbortController();
     const reading = read(t, finding('x'), { signal: controller.signal });
@@ -78,7 +78,7 @@ describe('reading a findings file in a worker', () => {
     await assert.rejects(reading, (error) => error === reason);
   });
 
-  test('F111 a worker that is not there is named as what it is, and is no file that is too large', async (t) => {
+  test('F111 names a missing worker as such, not as an oversized file', async (t) => {
     const reading = read(t, '[]', { workerFile: '/no/such/worker.cjs' });
     await assert.rejects(reading, { kind: 'workerCrashed' });
   });
@@ -97,7 +97,7 @@ describe('a findings file that was too large', () => {
     return { fixture, file: path.join(fixture.runs.folderOf(run.id), 'findings.json') };
   }
 
-  test('F118 it is not read again by itself, also after a restart', async (t) => {
+  test('F118 is not read again automatically, also after a restart', async (t) => {
     const { fixture } = await setTooLarge(t);
     // Whoever starts a worker now fails otherwise.
     const next = fixture.reopen('/no/such/worker.cjs');
@@ -107,7 +107,7 @@ describe('a findings file that was too large', () => {
     assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
   });
 
-  test('F118 it is read again when a person shows the run, and when it is another file', async (t) => {
+  test('F118 is read again when the user shows the run, and when the file changes', async (t) => {
     const { fixture, file } = await setTooLarge(t);
     const [{ run } = { run: undefined }] = fixture.store.shownRuns();
     assert.ok(run);

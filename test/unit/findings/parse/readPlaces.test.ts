@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { at, keysOf, readOne } from './spellings.ts';
 
-test('places are read under every name, from an array, an object or a string', () => {
+test('places are read from every alias, as array, object or string', () => {
   const names =
     'locations location affected_locations code_locations occurrences affected_files files code_snippets evidence nodes source sink trace';
   for (const key of keysOf(names)) {
@@ -22,7 +22,7 @@ test('places are read under every name, from an array, an object or a string', (
   }
 });
 
-test('fields of the finding itself are its place when it has no other', () => {
+test('fields of the finding itself are its place if it has no other', () => {
   const { places } = readOne({
     title: 't',
     file: 'src/a.py',
@@ -37,7 +37,7 @@ test('fields of the finding itself are its place when it has no other', () => {
   );
 });
 
-test('a tool, code or prose where a place could be is not taken for a path', () => {
+test('a tool, code or prose in a path field is not read as a path', () => {
   for (const value of [
     'semgrep',
     'Scanner v1.2',
@@ -57,14 +57,14 @@ test('a tool, code or prose where a place could be is not taken for a path', () 
   );
 });
 
-test('each report of a place is a place of its own, in the archive that it names', () => {
+test('each report of a place is a separate place, in the archive that it names', () => {
   const place = (target_index?: number) => ({ file: 'a.py', line: 1, target_index });
   const indexes = (...locations: unknown[]) =>
     readOne({ title: 't', locations }).places.map(({ targetIndex }) => targetIndex);
   assert.deepEqual(indexes(place(0), place(1), place(), place(1)), [0, 1, undefined, 1]);
 });
 
-test('several locations come in order, with the role their key gives them', () => {
+test('several locations are read in order, with the role of their key', () => {
   const { places } = readOne({
     title: 't',
     locations: [
@@ -92,7 +92,7 @@ test('several locations come in order, with the role their key gives them', () =
   assert.deepEqual([places[1]?.label, places[4]?.snippet], ['here', 'x()']);
 });
 
-test('a place takes what it lacks from the object around it', () => {
+test('a place inherits missing fields from the enclosing object', () => {
   const inherited = readOne({ title: 't', file: 'a.py', occurrences: [{ line: 3 }, { line: 9 }] });
   assert.deepEqual(
     inherited.places.map(({ path, startLine }) => [path, startLine]),
@@ -119,7 +119,7 @@ test('a place takes what it lacks from the object around it', () => {
   );
 });
 
-test('the file comes from any of its names', () => {
+test('the file is read from any alias', () => {
   for (const key of [
     ...keysOf('file file_path path filename relative_path uri source_file ref'),
     'artifactLocation.uri',
@@ -129,7 +129,7 @@ test('the file comes from any of its names', () => {
   }
 });
 
-test('lines behind a path are split from it', () => {
+test('lines after a path are split from it', () => {
   const cases = [
     ['src/a.py:12', 'src/a.py', 12, undefined, undefined],
     ['src/a.py:12:5', 'src/a.py', 12, undefined, 5],
@@ -145,7 +145,7 @@ test('lines behind a path are split from it', () => {
   }
 });
 
-test('the start line comes from any of its names, as number or digits', () => {
+test('the start line is read from any alias, as number or digits', () => {
   const names = [
     ...keysOf('start_line line_start line line_number lineno begin_line from'),
     'start.line',
@@ -163,7 +163,7 @@ test('the start line comes from any of its names, as number or digits', () => {
   }
 });
 
-test('the end line comes from any of its names', () => {
+test('the end line is read from any alias', () => {
   for (const key of [...keysOf('end_line line_end to'), 'end.line', 'region.endLine']) {
     assert.equal(
       readOne({ title: 't', location: { file: 'a.py', line: 12, ...at(key, 20) } }).places[0]?.endLine,
@@ -202,7 +202,7 @@ test('a position counts from 0 only where it has a character', () => {
   assert.deepEqual([fromOne?.startLine, fromOne?.startColumn, fromOne?.endLine], [1, 4, 2]);
 });
 
-test('columns come from any of their names', () => {
+test('columns are read from any alias', () => {
   for (const key of [...keysOf('column col start_column'), 'start.col']) {
     const location =
       key === 'start.col'
@@ -218,7 +218,7 @@ test('columns come from any of their names', () => {
     );
 });
 
-test('a snippet comes from any of its names, as text, object or lines', () => {
+test('a snippet is read from any alias, as text, object or lines', () => {
   for (const key of keysOf('snippet code code_snippet lines')) {
     assert.equal(
       readOne({ title: 't', location: { file: 'a.py', line: 1, [key]: '  x = 1' } }).places[0]?.snippet,

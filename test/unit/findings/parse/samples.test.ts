@@ -15,7 +15,7 @@ async function readSample(name: string): Promise<readonly Finding[]> {
 const placesOf = ({ places }: Finding) =>
   places.map(({ path, startLine, endLine, role }) => [path, startLine, endLine, role]);
 
-test('SARIF 2.1.0: results of all runs are read, with what their rules say', async () => {
+test('SARIF 2.1.0: results of all runs are read with texts of their rules', async () => {
   const [injection, hash, style, ...others] = await readSample('sarif-2.1.0.json');
   assert.deepEqual(others, []);
   assert.equal(injection?.title, 'SQL query built from user-controlled sources');
@@ -43,7 +43,7 @@ test('SARIF 2.1.0: results of all runs are read, with what their rules say', asy
   );
 });
 
-test('Semgrep JSON: what stands under extra is read', async () => {
+test('Semgrep JSON: the fields under extra are read', async () => {
   const [injection, password, ...others] = await readSample('semgrep.json');
   assert.deepEqual(others, []);
   assert.equal(injection?.title, 'python.django.security.injection.sql');
@@ -59,7 +59,7 @@ test('Semgrep JSON: what stands under extra is read', async () => {
   );
 });
 
-test('Semgrep JSON: what its CLI writes in the place of code without an account is no snippet', () => {
+test('Semgrep JSON: the placeholder that its CLI writes without an account is no snippet', () => {
   const result = {
     check_id: 'a',
     path: 'a.py',
@@ -70,7 +70,7 @@ test('Semgrep JSON: what its CLI writes in the place of code without an account 
   assert.equal(findings[0]?.places[0]?.snippet, undefined);
 });
 
-test('a language model review is read', async () => {
+test('a review by a language model is read', async () => {
   const [bypass, exposure, ...others] = await readSample('llm-review.json');
   assert.deepEqual(others, []);
   assert.deepEqual([bypass?.title, bypass?.severity], ['authentication_bypass', 'high']);
@@ -82,7 +82,7 @@ test('a language model review is read', async () => {
   assert.deepEqual(placesOf(exposure), [['src/log.ts', 8, 10, undefined]]);
 });
 
-test('the English whitebox sample is read whole', async () => {
+test('the English whitebox sample is read completely', async () => {
   const [injection, header, debug, ...others] = await readSample('whitebox-english.json');
   assert.deepEqual(others, []);
   assert.deepEqual([injection?.id, injection?.severity, injection?.cwes], ['WB-1', 'critical', [89, 20]]);
@@ -107,7 +107,7 @@ test('the English whitebox sample is read whole', async () => {
   ]);
 });
 
-test('the Japanese whitebox sample is read whole', async () => {
+test('the Japanese whitebox sample is read completely', async () => {
   const findings = await readSample('whitebox-japanese.json');
   assert.deepEqual(
     findings.map(({ id, title, severity, severityText }) => [id, title, severity, severityText]),

@@ -14,20 +14,20 @@ function read(result: object, rules: readonly object[] = [rule]): Finding | unde
 }
 
 for (const kind of ['pass', 'open', 'review', 'informational', 'notApplicable'])
-  test(`a SARIF result of the kind ${kind} has no level unless it says so`, () => {
+  test(`a SARIF result of kind ${kind} has no level unless it has one explicitly`, () => {
     assert.equal(read({ kind })?.severity, 'none');
     assert.equal(read({ kind }, [])?.severity, 'none');
     assert.equal(read({ kind, level: 'error' }, [])?.severity, 'high');
   });
 
-test('a SARIF failure has the level of its rule, else a warning', () => {
+test('a SARIF failure has the level of its rule, or else warning', () => {
   for (const result of [{}, { kind: 'fail' }]) {
     assert.equal(read(result)?.severity, 'critical');
     assert.equal(read(result, [])?.severity, 'medium');
   }
 });
 
-test('a SARIF result finds its rule by id, or by index where it has no id', () => {
+test('a SARIF result finds its rule by ID, or else by index', () => {
   const log = {
     runs: [
       { tool: { driver: { rules: [rule] } }, results: [{ ruleIndex: 0 }, { ruleId: 'R/1', ruleIndex: 0 }] },
@@ -43,7 +43,7 @@ test('a SARIF result finds its rule by id, or by index where it has no id', () =
   );
 });
 
-test('F122 a SARIF message is text and no template, whatever its arguments ask for', () => {
+test('F122 a SARIF message is plain text, not a template with arguments', () => {
   const text = '{0}'.repeat(20_000);
   assert.equal(read({ message: { text, arguments: ['x'.repeat(60_000)] } })?.description, text);
 });

@@ -24,7 +24,7 @@ describe('the shape of a findings file', () => {
     ['in an unknown wrapper', { result: { findings: [a, b] } }],
     ['in wrappers in wrappers', { data: { report: { vulnerabilities: [a, b] } } }],
     ['in deep wrappers', { response: { body: { scan: { output: { issues: [a, b] } } } } }],
-    ['under a key that nobody knows', { meta: { tool: 'x' }, security_review: [a, b] }],
+    ['under an unknown key', { meta: { tool: 'x' }, security_review: [a, b] }],
     ['in two wrappers', { sast: { findings: [a] }, dast: { findings: [b] } }],
     ['beside numbers of a summary', { summary: { issues: { high: 1, low: 1 } }, report: { issues: [a, b] } }],
     ['in a list in a list', [[a], [b]]],
@@ -50,7 +50,7 @@ describe('the shape of a findings file', () => {
       'a map by severity of maps by id',
       { findings: { high: { F1: unratedA }, low: { F2: unratedB }, critical: {} } },
     ],
-    ['a map by severity of lone findings', { findings: { high: unratedA, low: [unratedB] } }],
+    ['a map by severity of single findings', { findings: { high: unratedA, low: [unratedB] } }],
     ['a map by file without a name', { 'src/a.ts': [unplacedA], 'src/b.ts': { findings: [unplacedB] } }],
     ['a map by file', { findings: { 'src/a.ts': [unplacedA], 'src/b.ts': unplacedB } }],
     [
@@ -65,11 +65,11 @@ describe('the shape of a findings file', () => {
       { findings: [{ risk: 'high', issues: [{ path: 'src/a.ts', results: [{ title: 'a', line: 1 }] }] }, b] },
     ],
   ] as const)
-    test(`F107 ${name} says what its findings do not say themselves`, () => {
+    test(`F107 ${name} provides values that its findings lack`, () => {
       assert.deepEqual(read(file), both);
     });
 
-  test('F107 no findings are no error, in maps, groups and wrappers', () => {
+  test('F107 no findings in maps, groups and wrappers are no error', () => {
     for (const file of [
       { findings: {} },
       { critical: [], high: [] },
@@ -80,12 +80,12 @@ describe('the shape of a findings file', () => {
       assert.deepEqual(read(file), [], JSON.stringify(file));
   });
 
-  test('F107 a map by id gives the ids', () => {
+  test('F107 a map by ID provides the IDs', () => {
     const { findings } = parseFindings(JSON.stringify({ findings: { F1: a } }), { runId: 'run' });
     assert.equal(findings[0]?.id, 'F1');
   });
 
-  test('F108 of a list of groups each finding is read, and none invented', () => {
+  test('F108 a list of groups gives exactly its findings', () => {
     const groups = [
       { category: 'Injection', findings: [a, { description: 'Tainted query.', file: 'src/c.ts' }] },
       {
@@ -108,7 +108,7 @@ describe('the shape of a findings file', () => {
     assert.deepEqual(read({ reviews: files }), both);
   });
 
-  test('F108 the rating of a whole report makes it no finding', () => {
+  test('F108 the rating of a whole report is no finding', () => {
     const sections = [{ name: 'Auth', findings: [a, b] }];
     assert.deepEqual(read({ summary: 'Two flaws.', risk_level: 'high', sections }), both);
     for (const file of [
@@ -118,7 +118,7 @@ describe('the shape of a findings file', () => {
       assert.throws(() => read(file), { kind: 'malformedFindings' }, JSON.stringify(file));
   });
 
-  test('F108 a finding with a list of its own stays one finding', () => {
+  test('F108 a finding that contains a list is one finding', () => {
     const whole = 'a high src/a.ts:1';
     assert.deepEqual(read([{ ...a, issues: [{ number: 12, url: 'https://tracker.example/12' }] }]), [whole]);
     assert.deepEqual(read([{ ...a, references: [{ title: 'CWE-89', file: 'src/a.ts' }] }]), [whole]);
@@ -136,8 +136,8 @@ describe('the shape of a findings file', () => {
   });
 });
 
-describe('what models write', () => {
-  test('F107 a line may be an object, and a file a list', () => {
+describe('output of language models', () => {
+  test('F107 may have an object as line and a list as file', () => {
     const [place] = readOne({ title: 't', file: 'a.ts', line: { start: 3, end: 9 } }).places;
     assert.deepEqual([place?.startLine, place?.endLine], [3, 9]);
     const { places } = readOne({ title: 't', file: ['a.ts', 'b.ts:7'], line: 3 });
@@ -150,7 +150,7 @@ describe('what models write', () => {
     );
   });
 
-  test('F107 a severity may have more words around it, but not another severity', () => {
+  test('F107 may have more words in a severity, but not another severity', () => {
     for (const [word, severity] of [
       ['High Risk', 'high'],
       ['S1 - critical', 'critical'],
@@ -163,7 +163,7 @@ describe('what models write', () => {
     assert.equal(readOne({ title: 't', impact: 'High, since all orders can be read.' }).severity, 'unrated');
   });
 
-  test('F107 a number of 0 to 1 beside a confidence is no severity', () => {
+  test('F107 may have a number from 0 to 1 beside a confidence, which is no severity', () => {
     for (const key of ['confidence', 'probability']) {
       const finding = readOne({ title: 't', score: 0.87, [key]: 0.87 });
       assert.deepEqual(
@@ -177,7 +177,7 @@ describe('what models write', () => {
     assert.equal(readOne({ title: 't', score: 0.87 }).severity, 'low');
   });
 
-  test('F107 a snippet in a fence or with line numbers is the code in it', () => {
+  test('F107 may have a snippet in a fence or with line numbers, which are removed', () => {
     for (const snippet of [
       '```ts\nif (a) {\n  b();\n}\n```',
       '\n```\nif (a) {\n  b();\n}\n```\n',

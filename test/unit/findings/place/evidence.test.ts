@@ -93,7 +93,7 @@ for (const [name, place, wanted] of [
   ],
   ['invented', { line: 4, snippet: 'return db.query(sql, [id]);' }, 'notAsSent: quote'],
   [
-    'put together from lines that do not follow each other',
+    'composed of lines that are not adjacent',
     { line: 1, snippet: 'function find(id) {\n  return db.query(sql);' },
     'notAsSent: quote',
   ],
@@ -103,9 +103,9 @@ for (const [name, place, wanted] of [
     { file: 'src/none.ts', line: 1, snippet: 'return db.query(sql);' },
     'notAsSent: file',
   ],
-  ['none, at a line that is there', { line: 6 }, undefined],
-  ['none, at a line that is not there', { line: 800 }, 'notAsSent: line'],
-  ['too short to tell anything', { line: 5, snippet: '}' }, undefined],
+  ['missing, at an existing line', { line: 6 }, undefined],
+  ['missing, at a line that does not exist', { line: 800 }, 'notAsSent: line'],
+  ['too short to be checked', { line: 5, snippet: '}' }, undefined],
   [
     'of two places, one of them invented',
     {
@@ -117,7 +117,7 @@ for (const [name, place, wanted] of [
     'notAsSent: quote',
   ],
 ] satisfies readonly [string, object, string | undefined][])
-  test(`F140 a quote that is ${name}: ${wanted ?? 'nothing is said'}`, async (t) => {
+  test(`F140 a quote that is ${name}: ${wanted ?? 'no result'}`, async (t) => {
     const fixture = await setUpFindings(t);
     await find(fixture, [place]);
     assert.deepEqual(evidenceOf(fixture.store.all()), [wanted]);
@@ -126,7 +126,7 @@ for (const [name, place, wanted] of [
 const quote = { line: 4, snippet: 'return db.query(sql);' };
 const foreign = { line: 1, snippet: sent['src/other.ts'] };
 
-test('F140 quotes are checked against what was sent, not against what is here by now', async (t) => {
+test('F140 quotes are checked against the sent text, not the current one', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, foreign]);
   const file = path.join(fixture.root, 'shop', 'src', 'db.ts');
@@ -138,7 +138,7 @@ test('F140 quotes are checked against what was sent, not against what is here by
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['asSent', 'notAsSent: quote']);
 });
 
-test('F140 quotes are checked again when a person says where paths start, and when they take that back', async (t) => {
+test('F140 quotes are checked again after mapping paths, and after undoing it', async (t) => {
   const fixture = await setUpFindings(t);
   await find(fixture, [{ ...quote, file: 'built/db.ts' }]);
   assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
@@ -149,14 +149,14 @@ test('F140 quotes are checked again when a person says where paths start, and wh
   assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
 });
 
-test('F140 where nobody knows what was sent, a quote cannot be checked', async (t) => {
+test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, { line: 800 }]);
   await rm(path.join(fixture.runs.folderOf(run.id), 'manifest-0.json'));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
-test('F140 while the archive is here, a quote is found elsewhere in what was sent', async (t) => {
+test('F140 a quote elsewhere in the sent text is found while the archive is stored', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [foreign, { line: 1, snippet: 'nowhere(at, all);' }]);
   const files = Object.entries(sent).map(([name, text]) => ({ path: name, content: Buffer.from(text) }));
@@ -170,7 +170,7 @@ test('F140 while the archive is here, a quote is found elsewhere in what was sen
   assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['notAsSent: quote', 'notAsSent: quote']);
 });
 
-test('other work goes on between files that were read side by side', async (t) => {
+test('checking many files yields to other work', async (t) => {
   const fixture = await setUpFindings(t);
   const names = ['a.ts', 'b.ts', 'c.ts', 'd.ts'];
   // No UTF-8: all of them wait to be decoded, until the last is read.

@@ -5,7 +5,7 @@ import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { answer, files, locatorIn } from './locating.ts';
 
-test('a mapping moves paths into the folder that a person chose, the longest one first, and never out of the root', async (t) => {
+test('a mapping moves paths into the chosen folder, longest prefix first, and never out of the root', async (t) => {
   const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py']);
   const withMapping = (mapping: readonly { from: string; to: string }[]) => locatorIn(root, { mapping });
   const mapping = [
@@ -18,7 +18,7 @@ test('a mapping moves paths into the folder that a person chose, the longest one
   assert.equal(await answer(withMapping([{ from: 'build', to: '../..' }]), 'build/app.py'), '(notFound)');
 });
 
-test('a mapping may be of everything, of one file, and written with a dot', async (t) => {
+test('a mapping may apply to everything or one file, and begin with a dot', async (t) => {
   const root = await scratchFolder(t, ['libs/main.py']);
   const withMapping = (from: string, to: string) => locatorIn(root, { files: [], mapping: [{ from, to }] });
   assert.equal(await answer(withMapping('', 'libs'), 'main.py'), 'libs/main.py');
@@ -27,7 +27,7 @@ test('a mapping may be of everything, of one file, and written with a dot', asyn
   assert.equal(await answer(withMapping('gen', 'libs'), 'general/main.py'), '(notFound)');
 });
 
-test('the leading part of paths that stands for a folder is found, and how many files it gives', async (t) => {
+test('the prefix that stands for a folder is detected, with the number of files it places', async (t) => {
   const files = ['packages/shop/lib/a.js', 'packages/shop/lib/b.js', 'packages/shop/index.js'];
   const root = await scratchFolder(t, files);
   const reported = [

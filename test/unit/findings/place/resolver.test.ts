@@ -8,7 +8,7 @@ import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { answer, asSent, files, locatorIn } from './locating.ts';
 
-test('paths are found as they are, with any start, prefix or separator', async (t) => {
+test('paths are found directly, or with any prefix or separator', async (t) => {
   const root = await scratchFolder(t, files);
   const cases: Record<string, string> = {
     'src/orders.py': 'src/orders.py',
@@ -48,7 +48,7 @@ test('paths are found as they are, with any start, prefix or separator', async (
   }
 });
 
-test('a file is answered with its place on this machine', async (t) => {
+test('a file is returned with its local path', async (t) => {
   const root = await scratchFolder(t, files);
   assert.deepEqual(await locatorIn(root, { files })('/sandbox/src/orders.py'), {
     kind: 'file',
@@ -57,7 +57,7 @@ test('a file is answered with its place on this machine', async (t) => {
   });
 });
 
-test('F110 the end of a path is enough when only one of the files that were sent ends so, and a bare name never is', async (t) => {
+test('F110 a path suffix resolves if it matches exactly one sent file, and a bare name never does', async (t) => {
   const root = await scratchFolder(t, [...files, 'src/index.ts', 'web/src/index.ts']);
   const sent = [...files, 'web/src/index.ts'];
   for (const [text, expected] of [
@@ -77,13 +77,13 @@ test('F110 the end of a path is enough when only one of the files that were sent
   assert.equal(await answer(mixed, 'pkg/x/pkg/src/deep/only.py'), 'pkg/src/deep/only.py');
 });
 
-test('F110 of two names that differ in how a letter is composed alone, each is its own', async (t) => {
+test('F110 two names that differ only in Unicode normalisation are distinct', async (t) => {
   const composed = ['src/\u304c.ts', 'src/\u304b\u3099.ts'];
   const locate = locatorIn(await scratchFolder(t, composed), { files: composed });
   for (const path of composed) assert.equal(await answer(locate, path), path);
 });
 
-test('F110 a file at the top is not what a longer path ends with, with or without a list of what was sent', async (t) => {
+test('F110 a top-level file does not match the end of a longer path, with or without a file list', async (t) => {
   const here = ['package.json', 'Dockerfile', 'app.py', 'src/index.ts'];
   const root = await scratchFolder(t, here);
   const reported = [
@@ -99,7 +99,7 @@ test('F110 a file at the top is not what a longer path ends with, with or withou
   }
 });
 
-test('F110 what most paths of a run start with is cut off all of them, and nothing else is', async (t) => {
+test('F110 the prefix common to most paths of a run is removed from all of them, and nothing else is', async (t) => {
   const root = await scratchFolder(t, files);
   const reported = ['src/orders.py', 'src/views.py', 'web/views.py', 'app.py', 'none.py'].map(
     (path) => `/w/r-1/${path}`,
@@ -119,7 +119,7 @@ test('F110 what most paths of a run start with is cut off all of them, and nothi
   }
 });
 
-test('F110 the start that most paths have in common decides where a shorter end would fit several files', async (t) => {
+test('F110 the common prefix decides if a shorter suffix matches several files', async (t) => {
   const sent = ['src/a.ts', 'pkg/src/a.ts', 'src/b.ts'];
   const root = await scratchFolder(t, sent);
   const locate = locatorIn(root, {
@@ -131,7 +131,7 @@ test('F110 the start that most paths have in common decides where a shorter end 
   assert.equal(await answer(locate, '/x/src/a.ts'), '(ambiguous)');
 });
 
-test('F110 of two starts in common, the one of more paths is cut off, and of equally many the shorter', async (t) => {
+test('F110 of two common prefixes the more frequent one is removed, or else the shorter', async (t) => {
   const sent = ['src/a.ts', 'src/b.ts', 'src/c.ts', 'v/src/a.ts', 'v/src/b.ts'];
   const root = await scratchFolder(t, sent);
   for (const [reported, expected] of [
@@ -141,7 +141,7 @@ test('F110 of two starts in common, the one of more paths is cut off, and of equ
     assert.equal(await answer(locatorIn(root, { files: sent, reported }), '/w/v/src/a.ts'), expected);
 });
 
-test('F110 a file that was never sent has no findings, and one that is gone is not replaced by a namesake', async (t) => {
+test('F110 a file that was not sent has no findings, and a missing one is not replaced by a namesake', async (t) => {
   const root = await scratchFolder(t, [...files, 'new.py', 'lib/new.py']);
   const locate = locatorIn(root, { files });
   for (const text of ['new.py', 'lib/new.py', 'shop/new.py', '/w/lib/new.py'])
@@ -151,7 +151,7 @@ test('F110 a file that was never sent has no findings, and one that is gone is n
 });
 
 test(
-  'F110 names that other systems refuse are fine when they were sent, in any of the ways a path can be told',
+  'F110 sent names that are invalid on other systems are found in every spelling',
   { skip: process.platform === 'win32' && 'it has no such names' },
   async (t) => {
     const odd = [
@@ -184,7 +184,7 @@ test(
   },
 );
 
-test('F110 a list of what was sent that leads out of the folder is not followed', async (t) => {
+test('F110 entries in the list of sent files that leave the folder are ignored', async (t) => {
   const root = await scratchFolder(t, ['main.py']);
   const sent = ['../secret.txt', '/etc/passwd', 'a/../../secret.txt', './main.py', ''];
   await writeFile(join(root, '..', 'secret.txt'), 'outside');
@@ -192,7 +192,7 @@ test('F110 a list of what was sent that leads out of the folder is not followed'
     assert.equal((await locatorIn(root, { files: sent })(text)).kind, 'none', text);
 });
 
-test('a folder inside that has the name of the root comes before the root', async (t) => {
+test('an inner folder named like the root takes precedence over the root', async (t) => {
   const sent = ['main.py', 'shop/main.py'];
   const root = await scratchFolder(t, sent);
   const locate = locatorIn(root, { files: sent });
@@ -206,13 +206,13 @@ test('composed and decomposed Japanese names are the same name', async (t) => {
   assert.equal(await answer(locatorIn(root, { files: [decomposed] }), 'src/ガ.py'), decomposed);
 });
 
-test('a file that was sent and is gone is not replaced by the one that its path means without the folder name', async (t) => {
+test('a sent file that is gone is not replaced by the one its path means without the folder name', async (t) => {
   const root = await scratchFolder(t, ['main.py']);
   const locate = locatorIn(root, { files: ['main.py', 'shop/main.py'] });
   assert.equal(await answer(locate, 'shop/main.py'), '(notFound)');
 });
 
-test('percent escapes are read only when the text as it stands fits no file', async (t) => {
+test('percent escapes are decoded only if no file matches the literal text', async (t) => {
   const sent = ['a/d/x%20y.ts', 'b/d/x%20y.ts', 'c/d/x y.ts', 'c/only here.ts'];
   const root = await scratchFolder(t, sent);
   const locate = locatorIn(root, { files: sent });
@@ -221,13 +221,13 @@ test('percent escapes are read only when the text as it stands fits no file', as
   assert.equal(await answer(locate, '/sandbox/c/only%20here.ts'), 'c/only here.ts');
 });
 
-test('F72 a link to the folder above is refused', async (t) => {
+test('F72 a link to the parent folder is refused', async (t) => {
   const root = await scratchFolder(t, ['main.py']);
   await symlink('..', join(root, 'up'));
   assert.equal(await answer(locatorIn(root), 'up'), '(link)');
 });
 
-test('in a folder that many paths lead to, what is no file of it has its own reason', async (t) => {
+test('a missing file in a folder that many paths lead to has its own reason', async (t) => {
   const sources = Array.from({ length: 20 }, (_, at) => `src/file${String(at)}.py`);
   const root = await scratchFolder(t, [...sources, 'src/folder/x.py', 'main.py']);
   await symlink(join(root, '..'), join(root, 'src', 'up'));
@@ -239,7 +239,7 @@ test('in a folder that many paths lead to, what is no file of it has its own rea
     assert.equal(await answer(locatePath, path), '(notFound)');
 });
 
-test('F72 of a folder that a link leads out to, no file is found, however many paths lead there', async (t) => {
+test('F72 a folder reached through a link to the outside has no files, however many paths lead there', async (t) => {
   const names = Array.from({ length: 20 }, (_, at) => `file${String(at)}.py`);
   const root = await scratchFolder(t, []);
   const outside = await scratchFolder(t, names);
@@ -248,7 +248,7 @@ test('F72 of a folder that a link leads out to, no file is found, however many p
   for (const name of names) assert.equal(await answer(locatePath, `out/${name}`), '(link)');
 });
 
-test('a file that the system does not let us look at says so', async (t) => {
+test('a file without access permission is reported as such', async (t) => {
   const root = await scratchFolder(t, []);
   for (const [code, reason] of [
     ['EACCES', 'unreadable'],
@@ -277,13 +277,13 @@ test('each path text is looked up on disk once', async (t) => {
   assert.equal(visits, 2, 'the root and the file');
 });
 
-test('a folder that is gone gives answers, not errors', async (t) => {
+test('a missing folder returns results, not errors', async (t) => {
   const root = await scratchFolder(t, files);
   const locatePath = locatorIn(join(root, 'gone'), { files });
   assert.equal(await answer(locatePath, 'src/orders.py'), '(notFound)');
 });
 
-test('10,000 paths of 20,000 files are found by their start or by their end in time that does not grow with the square', async (t) => {
+test('10,000 paths of 20,000 files are resolved by prefix or suffix in less than quadratic time', async (t) => {
   const root = await scratchFolder(t, []);
   const pathOf = (at: number): string => `packages/パッケージ${String(at)}/src/index.ts`;
   const sent = Array.from({ length: 20_000 }, (_, at) => pathOf(at).normalize('NFD'));
@@ -318,7 +318,7 @@ test('F122 paths of thousands of segments, reported or sent, cost no more than o
   assert.ok(ms < 5_000, `${String(ms)} ms`);
 });
 
-test('F73 the same path in two roots: the root that the archive came from decides, else the first segment of the path', async (t) => {
+test('F73 a path in two roots belongs to the root of its archive, or else to the one of its first segment', async (t) => {
   const [shop, admin] = await Promise.all([
     scratchFolder(t, ['src/main.py', 'shop.py']),
     scratchFolder(t, ['src/main.py']),

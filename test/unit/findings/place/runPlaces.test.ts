@@ -20,7 +20,7 @@ const shownPlace = (
   ],
 });
 
-test('a place is named by its path as reported and as it is here, and by its line as reported, whatever moved since', () => {
+test('a place is named by its reported and its local path, with the reported line even if it moved', () => {
   const links = placeLinks([
     shownPlace('src/a.ts', 14, { path: 'shop\\src\\a.ts', startLine: 10 }),
     shownPlace('src/a.ts', 18, { startLine: 14 }),
@@ -35,7 +35,7 @@ test('a place is named by its path as reported and as it is here, and by its lin
   );
 });
 
-test('a text that means two places is not linked; two findings at one place are', () => {
+test('a text with two meanings is not linked; two findings at one place are', () => {
   const links = placeLinks([
     shownPlace('api/a.ts', 5, { path: 'a.ts' }),
     shownPlace('web/a.ts', 5, { path: 'a.ts' }),
@@ -44,7 +44,7 @@ test('a text that means two places is not linked; two findings at one place are'
   assert.deepEqual([...links.keys()].sort(), ['api/a.ts:5', 'web/a.ts:5']);
 });
 
-test('a third place does not bring an ambiguous text back', () => {
+test('a third place does not make an ambiguous text a link again', () => {
   const links = placeLinks(
     ['x', 'y', 'x'].map((folder) => shownPlace(`${folder}/a.ts`, 5, { path: 'a.ts' })),
   );
@@ -56,7 +56,7 @@ test('a place without a line is not linked', () => {
   assert.equal(placeLinks([{ places: places.map((place) => ({ ...place, startLine: undefined })) }]).size, 0);
 });
 
-test('a place whose code is gone gives way to one that was reported on the same line and is there', () => {
+test('a place whose code is gone yields to an existing one with the same reported line', () => {
   const gone = shownPlace('a.ts', 3, { startLine: 4, drift: 'gone' });
   const there = shownPlace('a.ts', 5, { startLine: 4, drift: 'moved' });
   assert.equal(placeLinks([gone]).get('a.ts:4'), gone.places[0]);
@@ -68,7 +68,7 @@ test('a place whose code is gone gives way to one that was reported on the same 
   assert.equal(placeLinks([gone, there, shownPlace('a.ts', 4)]).has('a.ts:4'), false);
 });
 
-test('a reported path that starts with ./ is named without it, as texts are looked up', () => {
+test('a reported path starting with ./ is named without it', () => {
   const links = placeLinks([shownPlace('api/src/a.ts', 5, { path: '.\\src\\a.ts' })]);
   assert.deepEqual([...links.keys()].sort(), ['api/src/a.ts:5', 'src/a.ts:5']);
 });

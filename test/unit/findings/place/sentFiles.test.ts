@@ -105,7 +105,7 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
 }
 
 for (const format of ['tar_gz', 'zip'] as const) {
-  test(`the text of files that findings point at is kept as it was sent, from a ${format} when it has changed since`, async (t) => {
+  test(`the sent text of files with findings is stored, from a ${format} if they changed since`, async (t) => {
     const sent = await send(t, format);
     for (const name of Object.keys(files)) await writeFile(path.join(sent.folder, name), 'edited since\n');
     await keepSource(sent.run, sent.runFolder, { workerFile: parseWorker });
@@ -116,7 +116,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
     assert.equal((await readdir(path.join(sent.runFolder, 'source'))).length, 4);
   });
 
-  test(`our own reader gives every file of a ${format}`, async (t) => {
+  test(`our reader returns every file of a ${format}`, async (t) => {
     const { runFolder } = await send(t, format);
     const read = new Map<string, string>();
     const wanted = new Set(Object.keys(files));
@@ -130,14 +130,14 @@ for (const format of ['tar_gz', 'zip'] as const) {
     assert.deepEqual(Object.fromEntries(read), files);
   });
 
-  test(`reading a ${format} stops at once, although nothing that is wanted was found yet`, async (t) => {
+  test(`reading a ${format} stops at once, even if no wanted file was found yet`, async (t) => {
     const { runFolder } = await send(t, format);
     const stop = AbortSignal.abort(new DOMException('Stopped', 'AbortError'));
     const reading = readArchive(path.join(runFolder, 'archive'), format, new Set(['nowhere']), stop);
     await assert.rejects(reading.next(), { name: 'AbortError' });
   });
 
-  test(`a damaged ${format} is an error, not a hang or wrong text`, async (t) => {
+  test(`a damaged ${format} is an error, neither a hang nor wrong text`, async (t) => {
     const sent = await send(t, format);
     const archive = path.join(sent.runFolder, 'archive');
     const whole = await readFile(archive);
@@ -151,21 +151,21 @@ for (const format of ['tar_gz', 'zip'] as const) {
   });
 }
 
-test('where the disk still has what was sent, no archive is needed', async (t) => {
+test('no archive is needed while the disk still has what was sent', async (t) => {
   const sent = await send(t, 'tar_gz');
   await rm(path.join(sent.runFolder, 'archive'));
   await keepSource(sent.run, sent.runFolder, { workerFile: parseWorker });
   assert.equal(await sent.kept('src/orders.js'), files['src/orders.js']);
 });
 
-test('names of kept files cannot lead out of their folder', () => {
+test('names of stored files cannot leave their folder', () => {
   for (const name of ['../../escape', '/etc/passwd', 'a\0b', 'C:\\x']) {
     assert.equal(path.dirname(sourceFile('/run', 0, name)), path.join('/run', 'source'));
   }
   assert.notEqual(sourceFile('/run', 0, 'a'), sourceFile('/run', 1, 'a'));
 });
 
-test('a file is had as it was sent from what was kept, else from here, else from the commit with either line ends, and otherwise not at all', async (t) => {
+test('a sent file is read from the store, the disk or the commit with either line ends, or not at all', async (t) => {
   const { run, folder, runFolder } = await send(t, 'tar_gz');
   const sent = (await readSentFiles(runFolder, 0))?.get('src/orders.js');
   const asSent = async (committed?: string): Promise<string | undefined> => {

@@ -34,7 +34,7 @@ function foldersOf({ store }: FindingFixture): Record<string, string | undefined
 
 for (const isSent of [true, false]) {
   const known = isSent ? 'known' : 'not known';
-  test(`F73 with what was sent ${known}, a path says which of two folders it is in by its first segment`, async (t) => {
+  test(`F73 with sent files ${known}, the first segment of a path selects one of two folders`, async (t) => {
     const paths = ['web/src/index.ts', '1/src/index.ts', '0/src/index.ts', 'src/index.ts'];
     assert.deepEqual(foldersOf(await runOfTwo(t, paths, isSent)), {
       'web/src/index.ts': 'web',
@@ -44,7 +44,7 @@ for (const isSent of [true, false]) {
     });
   });
 
-  test(`with what was sent ${known}, a mapping places what several folders have`, async (t) => {
+  test(`with sent files ${known}, a mapping places files that several folders have`, async (t) => {
     const fixture = await runOfTwo(t, ['build/src/index.ts'], isSent);
     assert.deepEqual(foldersOf(fixture), { 'build/src/index.ts': undefined });
     const root = path.join(fixture.root, 'web');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
 
-test('of a file that is deleted the code is gone, also when it is not known what was scanned', async (t) => {
+test('the code of a deleted file is gone, even if the scanned text is unknown', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('here', { file: 'a.js', line: 2 }));
   const file = path.join(fixture.root, 'shop', 'a.js');
@@ -18,7 +18,7 @@ test('of a file that is deleted the code is gone, also when it is not known what
   assert.deepEqual([place()?.drift, place()?.startLine], ['unknown', 2]);
 });
 
-test('in a file that is too large to be read, findings stay at their reported lines', async (t) => {
+test('findings in a file that is too large to read keep their reported lines', async (t) => {
   const fixture = await setUpFindings(t);
   const folder = path.join(fixture.root, 'shop');
   fixture.open.add(folder);
@@ -28,7 +28,7 @@ test('in a file that is too large to be read, findings stay at their reported li
   assert.deepEqual([place?.drift, place?.startLine], ['unknown', 77]);
 });
 
-test('many snippets that stand nowhere in a long file are looked for without a stall', async (t) => {
+test('many snippets that do not occur in a long file are searched without blocking', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const text = Array.from({ length: 50_000 }, (_, at) => `const a${String(at)} = ${String(at)};`).join('\n');
   const found = Array.from({ length: 200 }, (_, at) => ({

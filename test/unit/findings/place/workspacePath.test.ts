@@ -68,7 +68,7 @@ describe('a path text of a findings file', () => {
     ['x'.repeat(MAX_PATH), 'x'.repeat(MAX_PATH)],
     ['x'.repeat(MAX_PATH + 1), 'refused'],
   ] as const)
-    test(`${JSON.stringify(text.slice(0, 60))} (${String(text.length)}) reads ${meaning.slice(0, 60)}`, () => {
+    test(`${JSON.stringify(text.slice(0, 60))} (${String(text.length)}) is read as ${meaning.slice(0, 60)}`, () => {
       assert.equal(read(text), meaning);
     });
 
@@ -82,15 +82,15 @@ describe('a path text of a findings file', () => {
     ['D:/Projects/shop/a.js', 'refused'],
     ['xfile:///C:/Projects/shop/src/a.js', 'refused'],
   ] as const)
-    test(`${text} reads ${meaning} in a folder of Windows`, () => {
+    test(`${text} is read as ${meaning} in a folder of Windows`, () => {
       assert.equal(read(text, 'C:\\Projects\\shop\\'), meaning);
     });
 
-  test('nothing is cut off where the folder is the root of everything', () => {
+  test('keeps its first segment if the folder is the file system root', () => {
     assert.equal(read('/src/a.js', '/'), 'src|a.js');
   });
 
-  test('percent escapes are read once, and only where there are any that can be read', () => {
+  test('is percent-decoded once, and only if it has valid escapes', () => {
     assert.equal(percentDecoded('a%20b%2525'), 'a b%25');
     assert.equal(percentDecoded('%E8%A8%AD.md'), '設.md');
     assert.equal(percentDecoded('100%'), undefined);
@@ -99,7 +99,7 @@ describe('a path text of a findings file', () => {
   });
 });
 
-describe('lines written behind a path', () => {
+describe('lines after a path', () => {
   for (const [text, path, lines] of [
     ['a.js', 'a.js', {}],
     ['a.js:12', 'a.js', { startLine: 12 }],
@@ -117,7 +117,7 @@ describe('lines written behind a path', () => {
     [':12', ':12', {}],
     ['a:12', 'a', { startLine: 12 }],
   ] as const)
-    test(`${text} is ${path} with ${JSON.stringify(lines)}`, () => {
+    test(`${text} is split into ${path} and ${JSON.stringify(lines)}`, () => {
       const split = splitPath(text);
       assert.equal(split.path, path);
       assert.deepEqual(JSON.parse(JSON.stringify(split.lines)), lines);
@@ -141,7 +141,7 @@ describe('lines and columns of a place', () => {
     [undefined, 2, 6, 3, '6 2 ? ?'],
     [undefined, 2, undefined, 3, '? ? ? ?'],
   ] as const)
-    test(`${String([startLine, startColumn, endLine, endColumn])} are in order as ${expected}`, () => {
+    test(`${String([startLine, startColumn, endLine, endColumn])} are ordered as ${expected}`, () => {
       assert.equal(said(ordered({ startLine, startColumn, endLine, endColumn })), expected);
     });
 
@@ -161,7 +161,7 @@ describe('lines and columns of a place', () => {
     });
 });
 
-describe('what can be a path', () => {
+describe('text that may be a path', () => {
   const likes = (text: string): string =>
     (['files', 'places', 'flow'] satisfies PathBelief[])
       .filter((belief) => looksLikePath(text, belief))
@@ -197,7 +197,7 @@ describe('what can be a path', () => {
     [`a/${'x'.repeat(MAX_PATH - 2)}`, 'files places flow'],
     [`a/${'x'.repeat(MAX_PATH - 1)}`, ''],
   ] as const)
-    test(`${JSON.stringify(text.slice(0, 40))} (${String(text.length)}) is believed in: ${beliefs || 'nowhere'}`, () => {
+    test(`${JSON.stringify(text.slice(0, 40))} (${String(text.length)}) is accepted as: ${beliefs || 'none'}`, () => {
       assert.equal(likes(text), beliefs);
     });
 });

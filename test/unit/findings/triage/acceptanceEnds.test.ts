@@ -38,7 +38,7 @@ async function accepted(
 
 const tool = { name: 'Invented', version: '1.0.0' };
 
-test('F157 an accepted risk holds through its last day, and is open with its note from the day after', async (t) => {
+test('F157 an accepted risk is valid through its last day, and open with its note afterwards', async (t) => {
   const { only, passDays, triage } = await accepted(t, 2);
   assert.equal(triage.hasFutureEnds, true);
   await passDays(2);
@@ -49,7 +49,7 @@ test('F157 an accepted risk holds through its last day, and is open with its not
   assert.equal(triage.hasFutureEnds, false);
 });
 
-test('F157 a clock that was wrong ends no acceptance for good', async (t) => {
+test('F157 a temporarily wrong clock ends no acceptance permanently', async (t) => {
   const { root, only, passDays } = await accepted(t, 2);
   const file = path.join(root, 'shop', 'triage.json');
   const before = await readFile(file, 'utf8');
@@ -60,7 +60,7 @@ test('F157 a clock that was wrong ends no acceptance for good', async (t) => {
   assert.equal(only().triage.state, 'acceptedRisk');
 });
 
-test('F157 an ended acceptance stays the same object while nothing changes, and a new decision takes its place', async (t) => {
+test('F157 an ended acceptance stays the same object without a change, and a new decision replaces it', async (t) => {
   const { store, only, passDays } = await accepted(t, 0);
   await passDays(1);
   const before = only();
@@ -73,14 +73,14 @@ test('F157 an ended acceptance stays the same object while nothing changes, and 
 });
 
 for (const [what, until] of [
-  ['a day that no calendar has', '2030-02-30'],
-  ['a day and a time', '2030-01-01T00:00:00Z'],
+  ['an impossible date', '2030-02-30'],
+  ['a date with a time', '2030-01-01T00:00:00Z'],
   ['an empty text', ''],
   ['a number', 20300101],
   ['null', null],
   ['a list', ['2030-01-01']],
 ] as const)
-  test(`F157 an end that is ${what} counts as ended and leaves the decision as it is`, async (t) => {
+  test(`F157 an end that is ${what} counts as ended and keeps the decision`, async (t) => {
     const { root, triage, only } = await accepted(t, 2);
     const file = path.join(root, 'shop', 'triage.json');
     const text = await readFile(file, 'utf8');
@@ -94,7 +94,7 @@ for (const [what, until] of [
     assert.deepEqual(asDecided(only().triage).state, 'acceptedRisk');
   });
 
-test('F158 an end of one megabyte is kept short', () => {
+test('F158 an end of one megabyte is stored truncated', () => {
   const entry = { state: 'acceptedRisk', note: 'n', at: 0, identity: noIdentity, path: 'a.js' } as const;
   const read = parseEntry(formatEntry({ ...entry, until: '[a](command:x)\u0000\u202E'.repeat(60_000) }));
   assert.equal(read?.state, 'acceptedRisk');
@@ -107,14 +107,14 @@ test('only an accepted risk has an end', () => {
     assert.equal(parseEntry(formatEntry({ ...entry, state }))?.until, undefined);
 });
 
-test('an acceptance ends as a day in the local calendar, and expires in UTC at the start of the day after', () => {
+test('an acceptance ends on a local calendar day, and expires in UTC at the start of the next day', () => {
   const decision = { state: 'acceptedRisk', note: 'n', at: 0, until: '2028-02-29' } as const;
   assert.equal(asOf(decision, dayAfter(new Date(2028, 1, 29, 23, 59).getTime())), decision);
   assert.equal(asOf(decision, dayAfter(new Date(2028, 2, 1, 0, 0).getTime())).state, 'open');
   assert.equal(expiryUtc(decision), '2028-03-01T00:00:00.000Z');
 });
 
-test('exports carry the end of an acceptance, and a bundle the decision as it was made', async (t) => {
+test('exports contain the end of an acceptance, and a bundle the original decision', async (t) => {
   const { store, only, passDays } = await accepted(t, 1);
   const { until } = only().triage;
   assert.ok(until !== undefined);
@@ -131,7 +131,7 @@ test('exports carry the end of an acceptance, and a bundle the decision as it wa
   assert.deepEqual([decision?.state, decision?.until], ['acceptedRisk', until]);
 });
 
-test('F139 a filter keeps acceptances by their end, within 14 days or later, and they are in the order of their ends', () => {
+test('F139 a filter selects acceptances by their end, within 14 days or later, sorted by end', () => {
   const ends = [15, 14, 0].map((days) => dayAfter(Date.now(), days));
   const all = ends.map((until, index) => {
     const shown = invent({ index, state: 'acceptedRisk' });

@@ -6,7 +6,7 @@ import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts
 import { silent } from '../../../silentLog.ts';
 import { clock, finding, setUpFindings } from '../findingFixture.ts';
 
-test('a decision holds for the finding in later runs of its folder, and for no other finding', async (t) => {
+test('a decision applies to the finding in later runs of its folder, and to no other finding', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
   const findings = JSON.stringify([
     { title: 'one', severity: 'high', file: 'a.js', line: 1 },
@@ -64,13 +64,13 @@ const query = 'db.query(`select * from orders where id=${id}`);';
 
 for (const [name, first, next, wanted] of [
   [
-    'of two that nothing but their titles tell apart, the one that is left is not hidden',
+    'of two that differ only in their titles, the remaining one is not hidden',
     [{ title: 'A' }, { title: 'B' }],
     [{ title: 'B' }],
     { B: 'open' },
   ],
   [
-    'of two that nothing tells apart, the one that is left is not hidden',
+    'of two indistinguishable ones, the remaining one is not hidden',
     [
       { title: 'A', line: 3 },
       { title: 'A', line: 2 },
@@ -79,7 +79,7 @@ for (const [name, first, next, wanted] of [
     { A: 'open, before fixed' },
   ],
   [
-    'one becomes two that nothing tells apart: neither is hidden',
+    'one becomes two indistinguishable ones: neither is hidden',
     [{ title: 'A', line: 3 }],
     [
       { title: 'A', line: 3 },
@@ -88,7 +88,7 @@ for (const [name, first, next, wanted] of [
     { A: 'open' },
   ],
   [
-    'the same quote twice: nobody knows which of them is left',
+    'the same quote twice: unknown which one remains',
     [
       { title: 'A', line: 3, snippet: query },
       { title: 'B', line: 2, snippet: query },
@@ -97,25 +97,25 @@ for (const [name, first, next, wanted] of [
     { 'other words': 'open, before fixed' },
   ],
   [
-    'the same quote once, in other words',
+    'the same quote once, in another wording',
     [{ title: 'A', line: 3, snippet: query }, { title: 'B' }],
     [{ title: 'other words', line: 40, snippet: `  ${query}` }, { title: 'B' }],
     { 'other words': 'fixed', B: 'open' },
   ],
   [
-    'the same title without a quote, in a file of which nobody knows what was sent',
+    'the same title without a quote, in a file whose sent text is unknown',
     [{ title: 'A' }, { title: 'B' }],
     [{ title: 'A' }],
     { A: 'open, before fixed' },
   ],
   [
-    'one line of context more, before',
+    'one more line of context before',
     [{ title: 'A', line: 3, snippet: query }],
     [{ title: 'other words', line: 2, snippet: `const id = request.query.id;\n${query}` }],
     { 'other words': 'open, before fixed' },
   ],
   [
-    'one line of context more, after, with others of its kind far away',
+    'one more line of context after, with others of its kind far away',
     [
       { title: 'A', line: 3, snippet: query },
       { title: 'B', line: 90, snippet: 'db.run(other);' },
@@ -133,7 +133,7 @@ for (const [name, first, next, wanted] of [
     { 'other words': 'open, before fixed' },
   ],
   [
-    'a quote of two findings that were told apart: the one that nobody judged is not hidden',
+    'a quote of two distinguishable findings: the untriaged one is not hidden',
     [
       { title: 'A', line: 3, snippet: query },
       { title: 'B', line: 4, snippet: 'db.run(other);' },
@@ -148,16 +148,16 @@ for (const [name, first, next, wanted] of [
     { A: 'open' },
   ],
 ] satisfies readonly [string, readonly object[], readonly object[], Record<string, string>][])
-  test(`F109 what a decision says in the next run: ${name}`, async (t) => {
+  test(`F109 a decision in the next run: ${name}`, async (t) => {
     assert.deepEqual(await inTheNextRun(t, first, 'A', next), wanted);
   });
 
-test('F109 a decision about a finding without title and quote says nothing of the next such one', async (t) => {
+test('F109 a decision about a finding without title and quote does not apply to the next such one', async (t) => {
   const next = await inTheNextRun(t, [{ title: '', line: 3 }], '', [{ title: '', line: 90 }]);
   assert.deepEqual(next, { '': 'open' });
 });
 
-test('F109 a decision about one of two findings that nothing tells apart holds for that one in its run', async (t) => {
+test('F109 a decision about one of two indistinguishable findings applies to that one in its run', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const findings = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
   await fixture.addRun(['shop'], JSON.stringify(findings));
@@ -169,7 +169,7 @@ test('F109 a decision about one of two findings that nothing tells apart holds f
   );
 });
 
-test('what another window decided shows here', async (t) => {
+test('a decision of another window is shown', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('one'));
   const other = new TriageStore({
@@ -186,7 +186,7 @@ test('what another window decided shows here', async (t) => {
   assert.equal(fixture.store.all()[0]?.triage.note, 'in the next release');
 });
 
-test('a decision stays when paths are mapped and when files go', async (t) => {
+test('a decision is kept when paths are mapped and when files are deleted', async (t) => {
   const fixture = await setUpFindings(t);
   const shop = path.join(fixture.root, 'shop');
   fixture.open.add(shop);

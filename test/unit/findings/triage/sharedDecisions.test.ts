@@ -76,7 +76,7 @@ async function clone(t: TestContext): Promise<Clone> {
   };
 }
 
-test('F147 a decision that came with the folder counts once it is accepted, also after a restart, and is a proposal again when that is taken back', async (t) => {
+test('F147 a decision that came with the folder counts once accepted, also after a restart, until revoked', async (t) => {
   const { shop, store, storage, pull, accept, stateOf, proposed } = await clone(t);
   await pull('a');
   assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
@@ -96,7 +96,7 @@ test('F147 a decision that came with the folder counts once it is accepted, also
   assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
 });
 
-test('F147 a pull that changes an accepted decision makes it a proposal again; other line ends change nothing', async (t) => {
+test('F147 a pull that changes an accepted decision makes it a proposal again; line ends do not matter', async (t) => {
   const { shop, store, pull, accept, stateOf, proposed } = await clone(t);
   const text = await pull('a');
   await accept();
@@ -108,7 +108,7 @@ test('F147 a pull that changes an accepted decision makes it a proposal again; o
   assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
 });
 
-test('F147 to set a finding open that a colleague settled is remembered here and changes no file; undone, the decision counts again', async (t) => {
+test("F147 reopening a colleague's decision is stored locally, changes no file, and can be undone", async (t) => {
   const { shop, pull, textOf, accept, stateOf, proposed, decide } = await clone(t);
   const text = await pull('a');
   await accept();
@@ -123,7 +123,7 @@ test('F147 to set a finding open that a colleague settled is remembered here and
   assert.deepEqual(await readdir(path.join(shop, '.vscode', 'whitebox-triage')), ['a.json']);
 });
 
-test('F147 a decision dated in the future counts as made when it was accepted, and a later one here wins', async (t) => {
+test('F147 a decision dated in the future counts as of its acceptance, and a later local one wins', async (t) => {
   const { shop, store, pull, accept, stateOf, decide } = await clone(t);
   const before = clock.now();
   await pull('a', { at: Date.UTC(2999, 0, 1) });
@@ -137,7 +137,7 @@ test('F147 a decision dated in the future counts as made when it was accepted, a
   assert.ok((store.get(shop, identityOf('b'))?.at ?? Infinity) <= clock.now());
 });
 
-test('F147 what was accepted is not lost where its file is damaged: nothing counts, and nothing is written over', async (t) => {
+test('F147 acceptances survive a damaged file: nothing counts, and nothing is overwritten', async (t) => {
   const { shop, store, storage, pull, accept, stateOf, decide } = await clone(t);
   await pull('a');
   await accept();
@@ -157,7 +157,7 @@ test('F147 what was accepted is not lost where its file is damaged: nothing coun
   }
 });
 
-test('F147 an answer that cannot be saved is no change, so that what answers at each change does not try again without end', async (t) => {
+test('F147 an acceptance that cannot be saved is no change, so change listeners do not retry for ever', async (t) => {
   const { shop, store, pull, accept } = await clone(t);
   await pull('a');
   let changes = 0;
@@ -173,7 +173,7 @@ test('F147 an answer that cannot be saved is no change, so that what answers at 
   assert.equal(changes, 1);
 });
 
-test('F147 whatever is pulled, decided and answered, only what was accepted or made here counts, and files of others stay as they came', async (t) => {
+test('F147 for any pulls, decisions and answers, only accepted or local decisions count, files unchanged', async (t) => {
   const name = fc.constantFrom('a', 'b', 'c');
   const step = fc.oneof(
     fc.record({ kind: fc.constant('pull'), name, at: fc.constantFrom(1_000, Date.UTC(2999, 0, 1)) }),

@@ -6,7 +6,7 @@ import { undecidedBy } from '../../../../src/core/findings/importExport/importFi
 import { readDecisions } from '../../../../src/core/findings/importExport/readContent.ts';
 import { setUpFindings } from '../findingFixture.ts';
 
-test('decisions with a note each are taken over in one go, with the times they were made at', async (t) => {
+test('decisions with notes are taken over at once, with their times', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const findings = Array.from({ length: 50 }, (_, at) => ({ title: `finding ${at}`, file: 'a.js', line: 2 }));
   await fixture.addRun(['shop'], JSON.stringify(findings));
@@ -29,7 +29,7 @@ test('decisions with a note each are taken over in one go, with the times they w
   );
 });
 
-test('a folder that comes back is awaited as its files are', async (t) => {
+test('a folder that reappears is polled like its files', async (t) => {
   const fixture = await setUpFindings(t);
   const shop = path.join(fixture.root, 'shop');
   fixture.open.add(shop);

@@ -67,7 +67,7 @@ for (const [where, open] of [
     return { root, shop: folders[0] ?? '', tool: folders[1] ?? '' };
   };
 
-  test(`a decision ${where} is there after a restart, for its folder and its finding only`, async (t) => {
+  test(`a decision ${where} is restored after a restart, only for its folder and finding`, async (t) => {
     const { root, shop, tool } = await fixture(t);
     const note = 'behind a login,\n"quoted" \u202e 設計 <<<<<<< HEAD';
     await open(root).set([about('a', shop)], 'acceptedRisk', note);
@@ -78,7 +78,7 @@ for (const [where, open] of [
     assert.equal(decided(later, 'b', shop), undefined);
   });
 
-  test(`windows that decide at the same time lose nothing that is ${where}`, async (t) => {
+  test(`concurrent windows lose no decision ${where}`, async (t) => {
     const { root, shop } = await fixture(t);
     const windows = [open(root), open(root), open(root)];
     const names = windows.map((_, at) => Array.from({ length: 8 }, (__, time) => `${String(at)} ${time}`));
@@ -95,7 +95,7 @@ for (const [where, open] of [
     );
   });
 
-  test(`what another window decided, ${where}, shows after a reload, and listeners hear of it only when there is something new`, async (t) => {
+  test(`a decision of another window, ${where}, is shown after a reload, and listeners fire only for news`, async (t) => {
     const { root, shop } = await fixture(t);
     const [mine, other] = [open(root), open(root)];
     await mine.load([shop]);
@@ -113,7 +113,7 @@ for (const [where, open] of [
     assert.deepEqual([decided(mine, 'a', shop), heard], [undefined, 2]);
   });
 
-  test(`what is taken back, ${where}, is as it was, but where it was decided anew since`, async (t) => {
+  test(`an undone decision, ${where}, is reverted unless it was changed since`, async (t) => {
     const { root, shop } = await fixture(t);
     const [mine, other] = [open(root), open(root)];
     await mine.set([about('a', shop)], 'acceptedRisk', 'behind a login');
@@ -128,7 +128,7 @@ for (const [where, open] of [
   });
 }
 
-test('decisions are taken over to another place where nothing is decided there, with their time', async (t) => {
+test('decisions are copied to another place, with their time, unless one exists there', async (t) => {
   const root = await makeRoot(t);
   const shop = path.join(root, 'shop');
   let isShared = false;
@@ -157,7 +157,7 @@ test('decisions are taken over to another place where nothing is decided there, 
   assert.equal(decided(store, 'b', shop), 'fixed new');
 });
 
-test('what two people share, git merges by itself, also about one finding, and the later decision counts', async (t) => {
+test('git merges decisions of two people without conflict, also about one finding; the later one counts', async (t) => {
   const root = await makeRoot(t);
   const shop = path.join(root, 'shop');
   await mkdir(shop);
@@ -212,7 +212,7 @@ test('what two people share, git merges by itself, also about one finding, and t
   assert.deepEqual(await notes(), ['theirs again', 'mine again', ...others.slice(1), []]);
 });
 
-test('a file that a person can read tells each shared decision, with nothing of the code', async (t) => {
+test('a shared file lists decisions in readable form, without code', async (t) => {
   const root = await makeRoot(t);
   const shop = path.join(root, 'shop');
   await mkdir(shop);
@@ -233,7 +233,7 @@ async function shareDecision(t: TestContext): Promise<{ root: string; shop: stri
   return { root, shop, good };
 }
 
-test('F122 shared files that are damaged, hold conflict marks without end, or are too large take no other decision with them', async (t) => {
+test('F122 damaged, conflicted or oversized shared files affect no other decision', async (t) => {
   const { root, shop, good } = await shareDecision(t);
   const whole = await readFile(path.join(sharedIn(shop), good), 'utf8');
   for (const bad of [
@@ -258,7 +258,7 @@ test('F122 shared files that are damaged, hold conflict marks without end, or ar
   }
 });
 
-test('F122 of more shared files than are read, it says so', async (t) => {
+test('F122 too many shared files are reported as such', async (t) => {
   const { root, shop, good } = await shareDecision(t);
   for (let at = 0; at <= 10_000; at += 1)
     linkSync(path.join(sharedIn(shop), good), path.join(sharedIn(shop), `${String(at)}.json`));
@@ -271,7 +271,7 @@ test('F122 of more shared files than are read, it says so', async (t) => {
   assert.equal(store.decisions().get(shop)?.length, 10_000);
 });
 
-test('F72 shared decisions are neither read nor written through a link that leads out of their folder', async (t) => {
+test('F72 shared decisions are neither read nor written through a link out of their folder', async (t) => {
   for (const link of [['.vscode'], ['.vscode', 'whitebox-triage']]) {
     const root = await makeRoot(t);
     const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
@@ -295,7 +295,7 @@ test('F72 shared decisions are neither read nor written through a link that lead
   }
 });
 
-test('F72 a shared decision that is a link is none', { skip: process.platform === 'win32' }, async (t) => {
+test('F72 a shared decision that is a link is ignored', { skip: process.platform === 'win32' }, async (t) => {
   const root = await makeRoot(t);
   const shop = path.join(root, 'shop');
   await mkdir(shop);
@@ -308,7 +308,7 @@ test('F72 a shared decision that is a link is none', { skip: process.platform ==
   assert.equal(decided(store, 'a', shop), undefined);
 });
 
-test('decisions that the disk refused are there again when it gives the same files', async (t) => {
+test('decisions that could not be read are restored when the disk returns the same files', async (t) => {
   const root = await makeRoot(t);
   const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
   await mkdir(folder);
@@ -324,7 +324,7 @@ test('decisions that the disk refused are there again when it gives the same fil
   assert.deepEqual([decided(store, 'a', folder), store.failures()], ['confirmed', []]);
 });
 
-test('a file of decisions that is damaged, or of a later version, is said to be, and not written over', async (t) => {
+test('a damaged or newer decisions file is reported and not overwritten', async (t) => {
   const root = await makeRoot(t);
   const store = openWindow(root);
   await store.set([about('a')], 'fixed', '');
@@ -352,7 +352,7 @@ test('a file of decisions that is damaged, or of a later version, is said to be,
   assert.deepEqual([decided(store, 'a'), store.failures()], ['fixed', []]);
 });
 
-test('something that is no file under the name of the file of decisions is damage, not a crash', async (t) => {
+test('a folder in place of the decisions file is reported as damage, without a crash', async (t) => {
   const root = await makeRoot(t);
   await mkdir(book(root), { recursive: true });
   const store = openWindow(root);
@@ -363,7 +363,7 @@ test('something that is no file under the name of the file of decisions is damag
   );
 });
 
-test('nothing but the file of decisions is left beside it', async (t) => {
+test('no other file is left beside the decisions file', async (t) => {
   const root = await makeRoot(t);
   await openWindow(root).set([about('a')], 'fixed', '');
   assert.deepEqual(await readdir(path.dirname(book(root))), ['triage.json']);

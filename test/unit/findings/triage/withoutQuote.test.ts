@@ -26,18 +26,18 @@ function decisionsIn({ store }: FindingFixture): string[] {
 type Sent = Readonly<Record<string, string>> | undefined;
 
 for (const [name, before, [next, line], wanted] of [
-  ['on the same line of equal bytes holds', sent, [sent, 3], 'falsePositive'],
-  ['on the line that its code has moved to holds', sent, [moved, 5], 'falsePositive'],
-  ['on another line of equal bytes is one to check', sent, [sent, 12], 'open, before falsePositive'],
+  ['on the same line of an unchanged file applies', sent, [sent, 3], 'falsePositive'],
+  ['on the line its code moved to applies', sent, [moved, 5], 'falsePositive'],
+  ['on another line of an unchanged file is to be checked', sent, [sent, 12], 'open, before falsePositive'],
   [
-    'on the same line number, where other code is now, is one to check',
+    'on the same line number with other code is to be checked',
     sent,
     [moved, 3],
     'open, before falsePositive',
   ],
-  ['whose code is gone is one to check', sent, [gone, 3], 'open, before falsePositive'],
-  ['in a text that nobody knows is one to check', undefined, [sent, 3], 'open, before falsePositive'],
-  ['for a text that nobody knows is one to check', sent, [undefined, 3], 'open, before falsePositive'],
+  ['whose code is gone is to be checked', sent, [gone, 3], 'open, before falsePositive'],
+  ['in an unknown text is to be checked', undefined, [sent, 3], 'open, before falsePositive'],
+  ['for an unknown text is to be checked', sent, [undefined, 3], 'open, before falsePositive'],
 ] satisfies readonly [string, Sent, [Sent, number], string][])
   test(`F148 a decision about the same title without a quote ${name}`, async (t) => {
     const fixture = await setUpFindings(t, 'shop');
@@ -47,7 +47,7 @@ for (const [name, before, [next, line], wanted] of [
     assert.deepEqual(decisionsIn(fixture), [wanted]);
   });
 
-test('F148 a decision is one to check where the text that was sent is neither kept nor here', async (t) => {
+test('F148 a decision is to be checked if the sent text is neither stored nor local', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], toText(onLine(3)), sent);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
@@ -56,7 +56,7 @@ test('F148 a decision is one to check where the text that was sent is neither ke
   assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
 });
 
-test('F148 a title that another finding of its kind and file has, too, carries no decision', async (t) => {
+test('F148 a title shared with another finding of its kind and file carries no decision', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3), onLine(12)), sent);
   await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'falsePositive', 'a constant');
@@ -64,7 +64,7 @@ test('F148 a title that another finding of its kind and file has, too, carries n
   assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
 });
 
-test('F148 until runs are compared, a decision is one to check, and nothing is counted', async (t) => {
+test('F148 until runs are compared, a decision is to be checked and nothing is counted', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3)), sent);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
@@ -77,7 +77,7 @@ test('F148 until runs are compared, a decision is one to check, and nothing is c
   ]);
 });
 
-test('F148 a decision holds over several runs, and the latest counts', async (t) => {
+test('F148 a decision applies over several runs, and the latest counts', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3)), sent);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
@@ -89,7 +89,7 @@ test('F148 a decision holds over several runs, and the latest counts', async (t)
   assert.deepEqual(decisionsIn(fixture), ['confirmed']);
 });
 
-test('F148 a decision from before a run that reports other lines is one to check', async (t) => {
+test('F148 a decision older than a run with other lines is to be checked', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3)), sent);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
@@ -98,7 +98,7 @@ test('F148 a decision from before a run that reports other lines is one to check
   assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
 });
 
-test('F148 a finding that a person opens again stays open, although an earlier run had a decision, and that can be undone', async (t) => {
+test('F148 a finding reopened by the user stays open despite an earlier decision, and that can be undone', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3)), sent);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
@@ -109,7 +109,7 @@ test('F148 a finding that a person opens again stays open, although an earlier r
   assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
 });
 
-test('F148 a decision about a finding of a live application needs its title alone', async (t) => {
+test('F148 a decision about a live finding needs only the title', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const live = toText({
     title: 'Script',

@@ -7,7 +7,7 @@ const pathOf = (...roles: (PlaceRole | undefined)[]): string =>
     .map(({ path }) => path)
     .join(' ');
 
-test('F154 all places are shown, with and without a role: the source first, the sink after all steps, what supports the finding last', () => {
+test('F154 all places are listed: source first, sink after all steps, then supporting places, with or without role', () => {
   assert.equal(pathOf('source', undefined, 'step', undefined, 'sink'), 'source0 place1 step2 place3 sink4');
   assert.equal(
     pathOf(undefined, 'sink', 'step', 'step', 'source', 'related'),
@@ -17,7 +17,7 @@ test('F154 all places are shown, with and without a role: the source first, the 
   assert.equal(pathOf('evidence', undefined, 'sink', 'related'), 'place1 sink2 evidence0 related3');
 });
 
-test('F154 a line that is listed with a role is not shown a second time without one', () => {
+test('F154 a line listed with a role is not repeated without one', () => {
   const [main, source, sink] = [
     { path: 'a.js', startLine: 9 },
     { path: 'b.js', startLine: 1, role: 'source' as const },

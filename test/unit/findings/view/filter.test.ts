@@ -35,7 +35,7 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
 };
 const filters = fc.record(parts, { requiredKeys: [] }) as fc.Arbitrary<Filter>;
 
-test('a filter keeps exactly what each of its parts keeps', () => {
+test('a filter keeps exactly the findings that satisfy each of its parts', () => {
   fc.assert(
     fc.property(filters, inventedFindings, (filter, findings) => {
       const byParts = Object.entries(filter).reduce(
@@ -47,7 +47,7 @@ test('a filter keeps exactly what each of its parts keeps', () => {
   );
 });
 
-test('a filter without active parts keeps everything, and one that was kept on disk is the same', () => {
+test('an empty filter keeps everything, and a stored filter is equal after loading', () => {
   fc.assert(
     fc.property(filters, inventedFindings, (filter, findings) => {
       const again = filterSchema.parse(JSON.parse(JSON.stringify(filter)));
@@ -58,7 +58,7 @@ test('a filter without active parts keeps everything, and one that was kept on d
   );
 });
 
-test('values of one part widen it, and all values of a part together keep everything', () => {
+test('several values of one part keep more, and all values keep everything', () => {
   fc.assert(
     fc.property(inventedFindings, (findings) => {
       for (const filter of [
@@ -72,7 +72,7 @@ test('values of one part widen it, and all values of a part together keep everyt
   );
 });
 
-test('text is looked for in title, description, path, CWE, id, feature and URL', () => {
+test('text is searched in title, description, path, CWE, ID, feature and URL', () => {
   const finding = {
     title: 'SQL from a request',
     description: 'An attacker reads the orders.',
@@ -99,20 +99,20 @@ test('text is looked for in title, description, path, CWE, id, feature and URL',
     assert.ok(!passes({ text }, finding), text);
 });
 
-test('a path that is no file here is found, too', () => {
+test('a path that is not a local file is found, too', () => {
   const shown = invent({});
   const unplaced = { ...shown, finding: { ...shown.finding, places: [{ path: 'lost/file.js' }] } };
   assert.ok(toPredicate({ text: 'lost/' })(unplaced));
 });
 
-test('Japanese text is found whatever the width of its letters', () => {
+test('Japanese text is found in any character width', () => {
   const finding = { title: 'ＳＱＬ　インジェクション', description: 'ﾊﾟｽﾜｰﾄﾞが平文で保存されています。' };
   for (const text of ['sql', 'ＳＱＬ', 'ｲﾝｼﾞｪｸｼｮﾝ', 'インジェクション', 'パスワード', 'ＳＱＬ　平文'])
     assert.ok(passes({ text }, finding), text);
   assert.ok(!passes({ text: 'パスワート' }, finding));
 });
 
-test('a folder keeps what lies in it, not what only begins like it', () => {
+test('a folder keeps what is inside, not names that start alike', () => {
   const folders = ['/home/dev/shop/src/'];
   assert.ok(passes({ folders }, { at: { path: 'src/a.js' } }));
   assert.ok(passes({ folders }, { at: { path: 'src/deep/b.js' } }));
@@ -121,7 +121,7 @@ test('a folder keeps what lies in it, not what only begins like it', () => {
   assert.ok(passes({ folders: [''] }, {}));
 });
 
-test('the folders of a finding lead from its own up to the one that was assessed', () => {
+test('the folders of a finding lead from its own up to the assessed one', () => {
   assert.deepEqual(valuesOf.folders(invent({ at: { path: 'src/deep/b.js' } })), [
     '/home/dev/shop/src/deep/',
     '/home/dev/shop/src/',
@@ -131,7 +131,7 @@ test('the folders of a finding lead from its own up to the one that was assessed
   assert.deepEqual(valuesOf.folders(invent({})), ['']);
 });
 
-test('what was kept of a filter in another form is refused', () => {
+test('a stored filter in another form is refused', () => {
   for (const kept of [{ severities: ['worst'] }, { text: 7 }, { cwes: ['89'] }, []])
     assert.equal(filterSchema.safeParse(kept).success, false);
 });

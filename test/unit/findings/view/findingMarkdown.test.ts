@@ -31,7 +31,7 @@ function assertInert(source: string): void {
 }
 
 describe('Markdown of a finding in a hover', () => {
-  test('F80 no link, image, HTML or command of an attack list is alive', async () => {
+  test('F80 contains no active link, image, HTML or command of an attack list', async () => {
     const file = path.join(import.meta.dirname, '../../../fixtures/report/attacks.json');
     const attacks = JSON.stringify(JSON.parse(await readFile(file, 'utf8')));
     const payloads = [...attacks.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(
@@ -51,7 +51,7 @@ describe('Markdown of a finding in a hover', () => {
       assertInert(payload);
   });
 
-  test('F80 neither is any of text made of Markdown’s own signs', () => {
+  test('F80 contains no active Markdown syntax of finding text', () => {
     const pieces = [
       '`',
       '``',
@@ -93,7 +93,7 @@ describe('Markdown of a finding in a hover', () => {
     );
   });
 
-  test('paragraphs, lists, code and bold text stay what they are', () => {
+  test('keeps paragraphs, lists, code and bold text', () => {
     const source =
       'Use **bound** values in `query()`:\n\n```js\ndb.query(sql, [id]); // <b>\n```\n\n- one\n- two';
     const html = marked.parse(inertMarkdown(source, 1_000), { async: false });
@@ -102,7 +102,7 @@ describe('Markdown of a finding in a hover', () => {
     assert.match(html, /<ul>\s*<li>one<\/li>\s*<li>two<\/li>\s*<\/ul>/);
   });
 
-  test('long text is cut, and an open code block ends', () => {
+  test('cuts long text and closes an open code block', () => {
     const markdown = inertMarkdown(`\`\`\`\n${'x'.repeat(500)}`, 100);
     assert.ok(markdown.length < 120);
     assert.deepEqual(
@@ -113,11 +113,11 @@ describe('Markdown of a finding in a hover', () => {
     );
   });
 
-  test('F79 characters that hide or turn text are visible', () => {
+  test('F79 shows characters that hide or turn text', () => {
     assert.equal(inertMarkdown('a\u202eb', 100), 'a\\\\u\\{202E\\}b');
   });
 
-  test('text is shown as it is, in code and beside it', () => {
+  test('shows text unchanged in code and outside', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), (given) => {
         const text = `${given}.`;

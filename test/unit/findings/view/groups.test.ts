@@ -10,7 +10,7 @@ import {
 import { VERDICTS } from '../../../../src/core/findings/compare/verdict.ts';
 import { invent, inventedFindings } from '../shownFindings.ts';
 
-test('every grouping puts every finding into exactly one group, in the order they came', () => {
+test('every grouping puts every finding into exactly one group, in the original order', () => {
   fc.assert(
     fc.property(inventedFindings, fc.constantFrom(...GROUPINGS), (findings, grouping) => {
       const groups = toGroups(findings, grouping);
@@ -40,7 +40,7 @@ test('severities come worst first', () => {
   ]);
 });
 
-test('a finding of several CWEs is under its first one, and those without any come last', () => {
+test('a finding with several CWEs is in the group of its first, and those without any come last', () => {
   const findings = [[], [328], [89, 79], [79]].map((cwes, index) => invent({ index, cwes }));
   const groups = toGroups(findings, 'cwe').map(({ topic, shown }) => [topic.key, shown[0]?.finding.index]);
   assert.deepEqual(groups, [
@@ -70,7 +70,7 @@ test('a comparison has every finding once, by verdict, those without one last', 
   );
 });
 
-test('what is not reported stands below what is, by verdict, whatever is grouped by', () => {
+test('findings that are no longer reported come last, by verdict, in any grouping', () => {
   const found = [
     invent({ index: 0, verdict: 'sameBytes', severity: 'critical' }),
     invent({ index: 1, verdict: 'new', severity: 'low' }),
@@ -85,7 +85,7 @@ test('what is not reported stands below what is, by verdict, whatever is grouped
   }
 });
 
-test('files come by path, and findings without a place last', () => {
+test('files are sorted by path, and findings without a place come last', () => {
   const findings = ['src/b.js', undefined, 'a.js', 'src/a.js'].map((path, index) =>
     invent({ index, at: path === undefined ? undefined : { path } }),
   );
@@ -95,7 +95,7 @@ test('files come by path, and findings without a place last', () => {
   );
 });
 
-test('findings of a live application stand under their feature where others stand under a file', () => {
+test('live findings are grouped by feature where others are grouped by file', () => {
   const findings = [
     invent({ index: 0 }),
     invent({ index: 1, feature: 'Search', url: 'https://shop.example/search' }),
@@ -117,7 +117,7 @@ test('findings of a live application stand under their feature where others stan
   ]);
 });
 
-test('within a file the worst come first, then from the top down', () => {
+test('within a file the worst findings come first, then by line', () => {
   const findings = [
     invent({ index: 0, severity: 'low', at: { path: 'a.js', line: 1 } }),
     invent({ index: 1, severity: 'high', at: { path: 'a.js', line: 9 } }),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { lacksMainPlace } from '../../../../src/core/findings/shownFinding.ts';
 import { setUpFindings } from '../findingFixture.ts';
 
-test('a finding lacks its main place, whatever became of its evidence', async (t) => {
+test('the main place of a finding can be missing while its evidence exists', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const evidence = { evidence: [{ file: 'a.js', line: 1 }] };
   const findings = [

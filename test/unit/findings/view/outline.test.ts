@@ -22,7 +22,7 @@ function allNodes(
   return rootNodes(toGroups(findings, grouping)).flatMap(withChildren);
 }
 
-test('every finding is in the tree once, every id is one of a kind, and every parent has its child', () => {
+test('every finding is in the tree once, IDs are unique, and every parent contains its child', () => {
   fc.assert(
     fc.property(inventedFindings, fc.constantFrom(...GROUPINGS), (findings, grouping) => {
       const nodes = allNodes(findings, grouping);
@@ -39,7 +39,7 @@ test('every finding is in the tree once, every id is one of a kind, and every pa
   );
 });
 
-test('a finding that moves, or is decided about, keeps its id, so that what is expanded and selected stays so', () => {
+test('a finding that moves or is triaged keeps its ID, and so its expansion and selection', () => {
   const some = [
     invent({ index: 0, severity: 'high', at: { path: 'a.js', line: 4 } }),
     invent({ index: 1, severity: 'high', at: { path: 'b.js', line: 2 } }),
@@ -57,7 +57,7 @@ test('a finding that moves, or is decided about, keeps its id, so that what is e
   );
 });
 
-test('more children than help anybody are counted instead of shown', () => {
+test('children beyond the limit are counted instead of shown', () => {
   const findings = Array.from({ length: maxChildren + 5 }, (_, index) =>
     invent({ index, at: { path: `f${String(index)}.js` } }),
   );

@@ -68,7 +68,7 @@ const cases: readonly (readonly [rules: string, path: string, owners: string])[]
 ];
 
 describe('CODEOWNERS', () => {
-  test('F160 every file has the owners that GitHub documents: the last match wins, and a line without owners clears', async () => {
+  test('F160 gives every file the owners that GitHub documents: the last match wins, an empty line clears', async () => {
     for (const [rules, path, owners] of cases)
       assert.equal(
         (await inSlices(ownersOf(path, parseOwners(rules)))).join(' '),
@@ -77,7 +77,7 @@ describe('CODEOWNERS', () => {
       );
   });
 
-  test('F160 lines that GitHub skips are skipped and named, and the others count', async () => {
+  test('F160 skips and names the lines that GitHub skips, and uses the others', async () => {
     const many = Array.from({ length: 101 }, (_, at) => `@a${String(at)}`).join(' ');
     const lines = [
       '* @a',
@@ -97,7 +97,7 @@ describe('CODEOWNERS', () => {
     assert.deepEqual(await inSlices(ownersOf('a.js', read)), ['@a']);
   });
 
-  test('F160 a file of 1 MB with hostile patterns holds up nothing for long', async (t) => {
+  test('F160 with 1 MB of hostile patterns blocks nothing for long', async (t) => {
     const root = await scratchFolder(t, []);
     const line = `/**/${'*a'.repeat(20)}/**/${'*a'.repeat(20)}b @x\n`;
     await layOut(root, { CODEOWNERS: `* @last\n${line.repeat(Math.ceil((1 << 20) / line.length))}` });
@@ -120,7 +120,7 @@ describe('CODEOWNERS', () => {
     assert.ok(longest < 1_000, `a pause of ${String(longest)} ms`);
   });
 
-  test('F160 the first file of .github, the root and docs counts, and one above 3 MB is named and not read', async (t) => {
+  test('F160 is read from .github, root or docs, in this order, and not above 3 MB, with a message', async (t) => {
     const root = await scratchFolder(t, []);
     const file = join(root, 'src', 'a.js');
     const owners = async (within?: string): Promise<unknown> =>
@@ -139,7 +139,7 @@ describe('CODEOWNERS', () => {
     assert.deepEqual(gaps, [{ file: join(root, '.github', 'CODEOWNERS'), lines: undefined }]);
   });
 
-  test('F160 a shown finding has the owners of its main place, by the file as it is now', async (t) => {
+  test('F160 gives a finding the owners of its main place, by the current file', async (t) => {
     const fixture = await setUpFindings(t, 'shop');
     const root = join(fixture.root, 'shop');
     await layOut(root, { CODEOWNERS: 'a.js @ana\n![x] @b' });
@@ -156,7 +156,7 @@ describe('CODEOWNERS', () => {
     assert.deepEqual(fixture.store.shownRuns()[0]?.ownersGaps, []);
   });
 
-  test('owners are a column of the table, a part of what tools answer, and a group', async () => {
+  test('adds owners to the table, to tool answers and as a grouping', async () => {
     const known = invent({ owners: ['@ana', '@shop/web'] });
     const unknown = invent({ index: 1 });
     const source = { run: known.run, shown: [known, unknown] };

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/findings/view/problems.ts';
 import { invent } from '../shownFindings.ts';
 
-test('what Problems does not show is counted: kept back by settings, no place, code that is gone, more than 1,000 in a file', () => {
+test('findings not in Problems are counted: by settings, without place, code gone, over 1,000 in a file', () => {
   const shown = [
     ...Array.from({ length: 1_200 }, (_, index) => invent({ index, at: { path: 'crowded.js' } })),
     invent({ index: 2_000 }),
@@ -45,7 +45,7 @@ const at = (name: string, line: number): { file: string; line: number } => ({
   line,
 });
 
-describe('the way through all findings', () => {
+describe('stepping through all findings', () => {
   test('goes by file and line', () => {
     assert.deepEqual(
       ordered.map(({ finding }) => finding.index),
@@ -53,7 +53,7 @@ describe('the way through all findings', () => {
     );
   });
 
-  test('passes each once, also where two stand in one line, and goes round', () => {
+  test('visits each once, also two in one line, in a circle', () => {
     const tour = (step: 1 | -1): number[] => {
       let current = ordered[0];
       return ordered.map(() => {
@@ -67,7 +67,7 @@ describe('the way through all findings', () => {
     assert.deepEqual(tour(-1), [4, 3, 2, 1, 0]);
   });
 
-  test('starts from the cursor when that is elsewhere', () => {
+  test('starts from the cursor if it is elsewhere', () => {
     const from = (cursor: { file: string; line: number } | undefined, step: 1 | -1): number =>
       neighbour(ordered, { cursor, current: ordered[4] }, step);
     assert.equal(from(undefined, 1), 0);
@@ -79,7 +79,7 @@ describe('the way through all findings', () => {
     assert.equal(from(at('0.js', 1), -1), 4);
   });
 
-  test('passes a finding without a line, which leaves the cursor where it was in its file', () => {
+  test('visits a finding without a line, with the cursor unchanged in its file', () => {
     const places = [{}, { line: 10 }, { line: 20 }].map((place) => ({ path: 'a.js', ...place }));
     const some = inOrder(problemsByFile(places.map((place, index) => invent({ index, at: place }))));
     const tour = (step: 1 | -1): number[] => {
@@ -96,7 +96,7 @@ describe('the way through all findings', () => {
     assert.equal(neighbour(some, { cursor: at('b.js', 20), current: some[0] }, -1), 2);
   });
 
-  test('ends before it begins when there is no finding', () => {
+  test('does nothing without findings', () => {
     assert.equal(neighbour([], { cursor: undefined, current: undefined }, 1), -1);
   });
 });

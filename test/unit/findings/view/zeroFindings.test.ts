@@ -61,6 +61,6 @@ const cases: readonly (readonly [Run, string, boolean])[] = [
   [runOver([]), '0 findings.', false],
 ];
 for (const [run, sentence, isPart] of cases)
-  test(`F155 a run that found nothing says what it covers, and nothing that is unknown: ${sentence} (${String(run.targets.length)})`, () => {
+  test(`F155 a run without findings says its coverage only: ${sentence} (${String(run.targets.length)})`, () => {
     assert.deepEqual([zeroFindings(run, inEnglish), isInPart(run)], [sentence, isPart]);
   });

@@ -14,7 +14,7 @@ import { VirtualClock, watchTraffic } from '../virtualClock.ts';
 import { silent } from '../../../silentLog.ts';
 
 describe('the lock of a journal', () => {
-  test('lets two processes that apply events to one run at once lose none of them', async (t) => {
+  test('loses no event of two processes that apply events to one run at once', async (t) => {
     const root = join(await tempFolder(t), 'runs');
     const store = new RunStore(root, { clock: new VirtualClock(), log: silent });
     const { id } = runOf.running;
@@ -31,7 +31,7 @@ describe('the lock of a journal', () => {
     assert.equal(run !== undefined && 'trouble' in run && run.trouble?.times, 2 * times);
   });
 
-  test('is held by one at a time, and the next one waits', async (t) => {
+  test('is held by one holder at a time, and the next one waits', async (t) => {
     const folder = join(await tempFolder(t), 'lock');
     const clock = new VirtualClock();
     const traffic = watchTraffic(t);
@@ -48,7 +48,7 @@ describe('the lock of a journal', () => {
     assert.equal(most, 1);
   });
 
-  test('is free again after an act that threw', async (t) => {
+  test('is released after an action that threw', async (t) => {
     const folder = join(await tempFolder(t), 'lock');
     const clock = new VirtualClock();
     await assert.rejects(
@@ -58,7 +58,7 @@ describe('the lock of a journal', () => {
     assert.equal(await withJournalLock(folder, clock, () => Promise.resolve('in')), 'in');
   });
 
-  test('of a process that was killed while it held it is passed at once', async (t) => {
+  test('of a process killed while holding it is passed on at once', async (t) => {
     const folder = join(await tempFolder(t), 'lock');
     await mkdir(folder);
     const holder = JSON.stringify({ pid: await deadPid(), host: hostname() });
@@ -66,7 +66,7 @@ describe('the lock of a journal', () => {
     assert.equal(await withJournalLock(folder, new VirtualClock(), () => Promise.resolve('in')), 'in');
   });
 
-  test('does not bring the folder of a removed run back', async (t) => {
+  test('does not recreate the folder of a removed run', async (t) => {
     const folder = await tempFolder(t);
     await rm(folder, { recursive: true });
     const act = withJournalLock(join(folder, 'lock'), new VirtualClock(), () => Promise.resolve());

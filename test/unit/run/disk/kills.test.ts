@@ -48,7 +48,7 @@ async function seeThrough(fixture: Fixture, window: RunWindow): Promise<readonly
 
 describe('a window that is killed', () => {
   for (const phase of ['before', 'after'] as const) {
-    test(`F46 at any write of a start, right ${phase} it, leads to at most one accepted dispatch and leaves nothing of the journal on the service`, async (t) => {
+    test(`F46 ${phase} any write of a start leads to at most one dispatch, with nothing left on the service`, async (t) => {
       const seen = new Set<string>();
       for (let write = 1; ; write += 1) {
         const fixture = await setUpFixture(t);
@@ -90,7 +90,7 @@ describe('a window that is killed', () => {
     ['F42 with SIGKILL in mid-upload', /\/storage\//, 'failed', ['cancelled']],
   ] as const;
   for (const [how, path, state, files] of kills) {
-    test(`${how} leaves nothing half done: ${state}`, async (t) => {
+    test(`${how} leaves no partial state: ${state}`, async (t) => {
       const fixture = await setUpFixture(t);
       const arrived = new Promise<void>((resolve) => {
         const look = (): void => {
@@ -133,7 +133,7 @@ describe('a window that is closed', () => {
     return next.store.all()[0];
   }
 
-  test('F46 before the dispatch it intended is sent has started nothing, and says so', async (t) => {
+  test('F46 before it sends its intended dispatch has started nothing, and says so', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     window.store.onDidChange(({ state }) => {
       if (state === 'dispatching') window.tracker.dispose();
@@ -145,7 +145,7 @@ describe('a window that is closed', () => {
     assert.equal(fixture.service.files()[0]?.state, 'deleted');
   });
 
-  test('F46 while its dispatch waits, having met a 429, has started nothing, and sends nothing more', async (t) => {
+  test('F46 while its dispatch waits after a 429 has started nothing, and sends nothing more', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
     fixture.service.addFault({ match: { path: '/dispatch', times: 1 }, before: reply });
@@ -161,7 +161,7 @@ describe('a window that is closed', () => {
     assert.deepEqual([run.failure, fixture.sent('/dispatch')], [{ kind: 'interrupted' }, 1]);
   });
 
-  test('F46 while its dispatch is under way knows the run all the same', async (t) => {
+  test('F46 during its dispatch still learns the run', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const answer = Promise.withResolvers<undefined>();
     fixture.service.addFault({

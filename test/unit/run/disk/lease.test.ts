@@ -33,7 +33,7 @@ function strangersPid(t: TestContext): number {
 }
 
 describe('a lease', () => {
-  test('F63 is got by one of many that try at once, again and again', async (t) => {
+  test('F63 is acquired by one of many concurrent attempts, repeatedly', async (t) => {
     const folder = join(await tempFolder(t), 'lease');
     const clock = new VirtualClock();
     for (let round = 0; round < 20; round += 1) {
@@ -49,7 +49,7 @@ describe('a lease', () => {
     assert.ok((await readdir(folder)).length <= 2, 'old files go');
   });
 
-  test('F63 is got by one of several processes, and taken over once when that one is killed', async (t) => {
+  test('F63 is acquired by one of several processes, and taken over once when that one is killed', async (t) => {
     const folder = join(await tempFolder(t), 'lease');
     const children = Array.from({ length: 3 }, () =>
       fork(join(import.meta.dirname, 'leaseProcess.ts'), [folder]),
@@ -76,7 +76,7 @@ describe('a lease', () => {
     assert.equal(second.filter(Boolean).length, 1, String(second));
   });
 
-  test('is taken over when it was not renewed for too long, and the former holder notices', async (t) => {
+  test('is taken over if it was not renewed for too long, and the former holder notices', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const former = await takeLease(folder, clock);
@@ -89,7 +89,7 @@ describe('a lease', () => {
     assert.deepEqual([await former.renew(), await next.renew()], [false, true]);
   });
 
-  test('F54 of a window that slept with the machine stays its own when it renews it on waking', async (t) => {
+  test('F54 of a window on a sleeping machine is kept if it is renewed on waking', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const lease = await takeLease(folder, clock);
@@ -103,7 +103,7 @@ describe('a lease', () => {
     }
   });
 
-  test('F63 that its slow holder renews while another window finds it abandoned stays with its holder', async (t) => {
+  test('F63 renewed late, while another window finds it abandoned, stays with its holder', async (t) => {
     const folder = await tempFolder(t);
     let isRenewed = false;
     // Its last look at a lease that looks abandoned is the last moment before it makes its own.
@@ -124,7 +124,7 @@ describe('a lease', () => {
     assert.deepEqual([await holder?.renew(), await readdir(folder)], [true, ['lease-1.json']]);
   });
 
-  test('F63 is lost once another window has made the next one, though the old file is still there', async (t) => {
+  test('F63 is lost once another window has created the next one, even if the old file exists', async (t) => {
     const folder = await tempFolder(t);
     const former = await takeLease(folder, new VirtualClock());
     assert.equal(await former?.renew(), true);
@@ -132,7 +132,7 @@ describe('a lease', () => {
     assert.equal(await former?.renew(), false);
   });
 
-  test('stays with its holder as long as it is renewed', async (t) => {
+  test('is kept as long as it is renewed', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const lease = await takeLease(folder, clock);
@@ -143,7 +143,7 @@ describe('a lease', () => {
     }
   });
 
-  test('of a process that is no more is taken over at once, by one', async (t) => {
+  test('of a dead process is taken over at once, by one window', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const holder = JSON.stringify({ pid: await deadPid(), host: hostname() });
@@ -153,7 +153,7 @@ describe('a lease', () => {
     assert.deepEqual(await readdir(folder), ['lease-8.json']);
   });
 
-  test('of another machine is left alone until it is stale', async (t) => {
+  test('of another machine is respected until it is stale', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const path = join(folder, 'lease-1.json');
@@ -164,7 +164,7 @@ describe('a lease', () => {
   });
 
   for (const content of ['', '{"pid":', 'null', '\0\0\0\0']) {
-    test(`whose file holds ${JSON.stringify(content)} counts until it is stale`, async (t) => {
+    test(`with the file content ${JSON.stringify(content)} counts until it is stale`, async (t) => {
       const folder = await tempFolder(t);
       const clock = new VirtualClock();
       await writeFile(join(folder, 'lease-1.json'), content);
@@ -174,7 +174,7 @@ describe('a lease', () => {
     });
   }
 
-  test('F63 is told by its own files alone', async (t) => {
+  test('F63 depends on its own files only', async (t) => {
     const folder = await tempFolder(t);
     const others = ['lease-8.json.tmp', 'lease-x.json', 'notes.txt', 'old-lease-9.json'];
     for (const name of others) await writeFile(join(folder, name), '');
@@ -183,7 +183,7 @@ describe('a lease', () => {
     assert.deepEqual((await readdir(folder)).toSorted(), ['lease-1.json', ...others]);
   });
 
-  test('F63 whose file goes while somebody looks at it can be taken', async (t) => {
+  test('F63 can be acquired if its file disappears during a look', async (t) => {
     const folder = await tempFolder(t);
     let isGoing = false;
     class LookingClock extends VirtualClock {
@@ -201,7 +201,7 @@ describe('a lease', () => {
     assert.ok((await takeLease(folder, clock)) !== undefined);
   });
 
-  test('F63 that cannot be looked at is not taken, and the system says why', posix, async (t) => {
+  test("F63 that cannot be inspected is not acquired, with the system's reason", posix, async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const lease = await takeLease(folder, clock);
@@ -212,7 +212,7 @@ describe('a lease', () => {
   });
 
   test(
-    'F63 whose file or folder cannot be read is not taken, and the system says why',
+    "F63 with an unreadable file or folder is not acquired, with the system's reason",
     { skip: posix.skip || (!isRoot && 'whoever may not become somebody else owns all files') },
     async (t) => {
       const place = testPlace(t);
@@ -227,7 +227,7 @@ describe('a lease', () => {
     },
   );
 
-  test("F63 of somebody else's process counts while that lives", posix, async (t) => {
+  test('F63 of a process of another user counts while that process lives', posix, async (t) => {
     const place = testPlace(t);
     const holder = { pid: strangersPid(t), host: hostname() };
     await writeFile(join(place.root, 'lease-1.json'), JSON.stringify(holder));
@@ -236,7 +236,7 @@ describe('a lease', () => {
     assert.equal(taken, undefined);
   });
 
-  test('from the future, by a clock that was set back, is stale', async (t) => {
+  test('dated in the future, after a clock change, is stale', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     await writeFile(join(folder, 'lease-1.json'), JSON.stringify({ pid: process.pid, host: hostname() }));
@@ -245,7 +245,7 @@ describe('a lease', () => {
     assert.ok((await takeStale(folder, clock)) !== undefined);
   });
 
-  test('that was lost long ago is not mistaken for the one somebody holds now', async (t) => {
+  test('lost long ago is not confused with the current one', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const former = await takeLease(folder, clock);
@@ -259,7 +259,7 @@ describe('a lease', () => {
     assert.equal(await third.renew(), true, 'and giving the old one back takes nothing away');
   });
 
-  test('is not brought to life again by a renewal that was under way when it was given back', async (t) => {
+  test('is not restored by a renewal that was running during its release', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     for (let round = 0; round < 20; round += 1) {

@@ -22,7 +22,7 @@ async function startOnFullDisk(t: TestContext) {
   return { fixture, window, failures };
 }
 
-test('F66 a run that was accepted while the disk was full is told of with its ID, and kept once there is space', async (t) => {
+test('F66 a run accepted on a full disk is reported with its ID, and saved once there is space', async (t) => {
   const { fixture, window, failures } = await startOnFullDisk(t);
   const run = await window.start();
   const [remote] = fixture.service.runs();
@@ -36,7 +36,7 @@ test('F66 a run that was accepted while the disk was full is told of with its ID
   assert.equal(fixture.sent('/dispatch'), 1);
 });
 
-test('F66 while the disk stays full no other window takes the run for an unconfirmed one', async (t) => {
+test('F66 no other window treats the run as unconfirmed while the disk is full', async (t) => {
   const { fixture, window, failures } = await startOnFullDisk(t);
   const started = window.tracker.start(await window.assessment());
   await eventually(() => failures.length > 0, 'the user is notified');
@@ -75,7 +75,7 @@ const robberies = [
   ['whose journal is damaged', (folder: string) => writeFile(join(folder, 'run.json'), '{')],
 ] as const;
 for (const [what, rob] of robberies) {
-  test(`F65 a run ${what} when the service has accepted it is kept all the same, and seen to its end`, async (t) => {
+  test(`F65 a run ${what} when the service accepts it is recovered and watched to its end`, async (t) => {
     const { fixture, window } = await setUpWindow(t, {
       store: (root, deps) => new RobbedStore(rob, root, deps),
     });
@@ -94,7 +94,7 @@ for (const [what, rob] of robberies) {
     assert.deepEqual([ended, fixture.sent('/dispatch')], [['succeeded'], 1]);
   });
 
-  test(`F65 a run ${what} when the answer to its dispatch is lost is told of as unknown`, async (t) => {
+  test(`F65 a run ${what} when the answer to its dispatch is lost is reported as unknown`, async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
     const window = openWindow(t, fixture, { store: (root, deps) => new RobbedStore(rob, root, deps) });
@@ -125,7 +125,7 @@ async function reserveUnkept(t: TestContext, notes?: RunNotes) {
   return { fixture, window, heal };
 }
 
-test('F66 a reserved file that the disk does not take is cancelled once the disk and the service are well', async (t) => {
+test('F66 a reservation that could not be saved is cancelled once disk and service work again', async (t) => {
   const { fixture, window, heal } = await reserveUnkept(t);
   heal();
   await pass(fixture, minuteMs);
@@ -133,7 +133,7 @@ test('F66 a reserved file that the disk does not take is cancelled once the disk
   assert.deepEqual(states(fixture), ['cancelled']);
 });
 
-test('F66 a reserved file that the disk does not take is cancelled by the next window where this one closes first', async (t) => {
+test('F66 a reservation that could not be saved is cancelled by the next window if this one closes first', async (t) => {
   const values = memory();
   const notes = new RunNotes(values, { log: silent });
   const { fixture, window, heal } = await reserveUnkept(t, notes);

@@ -21,12 +21,12 @@ async function rewrite(fixture: Fixture, id: string, change: (journal: Journal) 
 describe('a journal of another version', () => {
   const others: readonly (readonly [string, Journal])[] = [
     ['of a later version', { version: 2 }],
-    ['of a later version, in a state of its own', { version: 2, state: 'levitating', targets: 'elsewhere' }],
+    ['of a later version, in an unknown state', { version: 2, state: 'levitating', targets: 'elsewhere' }],
     ['of an unknown workflow', { workflow: 'binary-assessment' }],
     ['of an unknown workflow without a time', { workflow: 'binary-assessment', createdAt: 'yesterday' }],
   ];
   for (const [what, change] of others) {
-    test(`F99 ${what} is listed and left as it is: not asked about, not swept, not offered as lost`, async (t) => {
+    test(`F99 ${what} is listed but neither polled, swept nor offered for recovery`, async (t) => {
       const fixture = await setUpFixture(t);
       const memory = new Map<string, unknown>();
       const notes = new RunNotes(
@@ -60,7 +60,7 @@ describe('a journal of another version', () => {
     });
   }
 
-  test('F99 is heard of when it comes, and when it goes', async (t) => {
+  test('F99 fires an event when it appears and when it disappears', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heard: string[][] = [];
     window.store.onDidChangeForeign(() => heard.push(window.store.foreign().map(({ id }) => id)));
@@ -72,7 +72,7 @@ describe('a journal of another version', () => {
     assert.deepEqual([heard, window.store.all().map((run) => run.id)], [[[id], []], [id]]);
   });
 
-  test('F99 is asked about no more by the window that watched it', async (t) => {
+  test('F99 is no longer polled by the window that watched it', async (t) => {
     const { fixture, id } = await setUpRun(t);
     const text = await rewrite(fixture, id, (journal) => ({ ...journal, version: 2 }));
     const asked = fixture.sent('/describe');
@@ -82,7 +82,7 @@ describe('a journal of another version', () => {
     assert.ok((await stat(join(fixture.root, id))).isDirectory());
   });
 
-  test('F99 with members that this version does not know keeps them to the end of the run', async (t) => {
+  test('F99 with unknown members keeps them to the end of the run', async (t) => {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);
     const run = await first.start();
@@ -112,7 +112,7 @@ describe('a journal of another version', () => {
     assert.ok(!('lastAnswerAt' in ended), 'what belongs to a state goes with it');
   });
 
-  test('F99 with members of its input that this version does not know keeps them, and the run goes on', async (t) => {
+  test('F99 with unknown members of its input keeps them, and the run continues', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     const input = {
       target_urls: ['https://staging.example.com/'],

@@ -50,7 +50,7 @@ describe('the notes of runs under way', () => {
     assert.deepEqual(notes.lost(rebuilt.store), []);
   });
 
-  test('F93 keep when a run began, all its folders, and what of it is deleted from the service at its end', async (t) => {
+  test('F93 contain the start time of a run, its folders, and what is deleted from the service at its end', async (t) => {
     const { fixture, notes, window } = await setUpNotes(t);
     const [target] = (await window.assessment()).targets;
     const first = await window.start({ targets: [target!, { ...target!, folder: '/docs', name: 'docs' }] });
@@ -80,7 +80,7 @@ describe('the notes of runs under way', () => {
     runId: 'run-1',
   } as const;
 
-  test('F93 offer no run that is there without its run ID, and take nothing else in the memory for a note', async (t) => {
+  test('F93 ignore runs that exist or lack a run ID, and other values in the memory', async (t) => {
     const { fixture, values, notes, window } = await setUpNotes(t);
     const { id } = await seedUnknownRun(fixture, window);
     const note = { ...noted, targets: [{ folder: '/shop', name: 'shop' }] };
@@ -88,7 +88,7 @@ describe('the notes of runs under way', () => {
     assert.deepEqual(notes.lost(window.store), []);
   });
 
-  test('F93 are written once, and only of a run under way', async (t) => {
+  test('F93 are written once, and only for a live run', async (t) => {
     const { values, fixture, window } = await setUpNotes(t);
     const { update } = values;
     const written: string[] = [];
@@ -106,7 +106,7 @@ describe('the notes of runs under way', () => {
     assert.deepEqual(written, [`run:${run.id} noted`, `run:${run.id} forgotten`]);
   });
 
-  test('F93 are not written again of a run that goes, and that they were not written is logged', async (t) => {
+  test('F93 are not written again for a removed run, and a failed write is logged', async (t) => {
     const { fixture, values, notes, window } = await setUpNotes(t);
     const { id } = await trackRemoteRun(fixture, window);
     await notes.forgetRun(id);
@@ -120,7 +120,7 @@ describe('the notes of runs under way', () => {
     assert.match(lines.join('\n'), /^Run \S+ was not noted: Error: no space left$/);
   });
 
-  test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {
+  test('F93 forget a run that the user removed, and ignore damaged notes', async (t) => {
     const { fixture, values, notes, window } = await setUpNotes(t);
     const { id } = await trackRemoteRun(fixture, window);
     await window.store.remove(id);
@@ -141,7 +141,7 @@ describe('the notes of runs under way', () => {
   }
 
   for (const state of ['dispatching', 'unknown'] as const) {
-    test(`F66 give their run ID to a run whose journal still says ${state}, and nobody is told that it is unknown`, async (t) => {
+    test(`F66 provide the run ID for a run still ${state} in its journal, which is not reported as unknown`, async (t) => {
       const set = await setUpNotes(t);
       const { fixture, notes, window } = set;
       const run = await window.start();
@@ -161,7 +161,7 @@ describe('the notes of runs under way', () => {
     });
   }
 
-  test('F66 are written when a full disk does not take that a run was accepted, and bring it back', async (t) => {
+  test('F66 are written if a full disk refuses an accepted run, and recover it', async (t) => {
     const set = await setUpNotes(t, { store: storeWithoutSpaceFor('dispatched') });
     const { fixture, window } = set;
     await startUnkept(window);
@@ -171,7 +171,7 @@ describe('the notes of runs under way', () => {
     assert.deepEqual([run.runId, fixture.sent('/dispatch')], [fixture.service.runs()[0]?.id, 1]);
   });
 
-  test('that are damaged keep no run from staying unknown', async (t) => {
+  test('do not keep a run from staying unknown if they are damaged', async (t) => {
     const set = await setUpNotes(t);
     const { id } = await seedUnknownRun(set.fixture, set.window);
     await set.values.update(`run:${id}`, { runId: 7 });

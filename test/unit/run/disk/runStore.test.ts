@@ -35,7 +35,7 @@ async function storeWith(t: TestContext, ...runs: Run[]): Promise<Opened & { roo
 const named = (id: string, run: Run = packagingRun): Run => ({ ...run, id });
 
 describe('the run store', () => {
-  test('gives every kind of run back as it was', async (t) => {
+  test('restores every kind of run unchanged', async (t) => {
     const runs = Object.entries(runOf).map(([state, run]) => named(`run-${state}`, run));
     const { root } = await storeWith(t, ...runs);
     const { store } = open(root);
@@ -67,7 +67,7 @@ describe('the run store', () => {
     ['in an unknown state', (text) => text.replace('preparing', 'levitating')],
   ];
   for (const [how, damage] of damages) {
-    test(`F65 a journal that is ${how} is set aside, and the other runs are intact`, async (t) => {
+    test(`F65 sets a journal aside that is ${how}, and keeps the other runs`, async (t) => {
       const { root } = await storeWith(t, named('one'), named('other'));
       const path = join(root, 'one', 'run.json');
       const damaged = damage(await readFile(path, 'utf8'));
@@ -88,7 +88,7 @@ describe('the run store', () => {
     });
   }
 
-  test('F65 a journal that cannot be read does not keep the others from being read', async (t) => {
+  test('F65 reads the other journals if one is unreadable', async (t) => {
     const { root } = await storeWith(t, named('other'));
     await mkdir(join(root, 'one', 'run.json'), { recursive: true });
     const { store, lines } = open(root);
@@ -100,7 +100,7 @@ describe('the run store', () => {
     assert.ok(lines.some((line) => line.includes('one')));
   });
 
-  test('sees on reload what another window created, changed and removed', async (t) => {
+  test('sees on reload the runs another window created, changed or removed', async (t) => {
     const { root, store } = await storeWith(t, named('kept'), named('removed'));
     const other = open(root);
     await other.store.reload();
@@ -120,7 +120,7 @@ describe('the run store', () => {
   });
 
   test(
-    'F63 sees within moments what another window creates, changes and removes',
+    'F63 sees within moments the runs another window creates, changes or removes',
     { timeout: 10_000 },
     async (t) => {
       const { root, store } = await storeWith(t);
@@ -151,7 +151,7 @@ describe('the run store', () => {
     },
   );
 
-  test('reads nothing anew when nothing has changed, whoever wrote it', async (t) => {
+  test('reads nothing again without a change, whoever wrote it', async (t) => {
     const { root, store, changes } = await storeWith(t, named('one'));
     const other = open(root);
     await other.store.reload();
@@ -160,7 +160,7 @@ describe('the run store', () => {
     assert.deepEqual([changes.length, other.changes.length], before);
   });
 
-  test('F65 a run whose journal is damaged while it is known is gone, and whoever listens hears that', async (t) => {
+  test('F65 drops a run whose journal is damaged later, with an event', async (t) => {
     const { root, store, changes } = await storeWith(t, named('one'));
     const before = changes.length;
     await writeFile(join(root, 'one', 'run.json'), '{');
@@ -168,7 +168,7 @@ describe('the run store', () => {
     assert.deepEqual([store.all(), changes.slice(before)], [[], ['one']]);
   });
 
-  test('a run whose folder is moved away and back is there again', async (t) => {
+  test('finds a run again whose folder was moved away and back', async (t) => {
     const { root, store } = await storeWith(t, named('one'));
     const [there, away] = [join(root, 'one'), `${root}-away`];
     await rename(there, away);
@@ -177,7 +177,7 @@ describe('the run store', () => {
     assert.equal((await store.refresh('one'))?.id, 'one');
   });
 
-  test('a run that is removed is gone at once, also when nothing is left of it, and whoever listens no more hears nothing', async (t) => {
+  test('removes a run at once, also without a folder, and fires no event for disposed listeners', async (t) => {
     const { root, store } = await storeWith(t, named('one'), named('other'));
     const heard: string[] = [];
     const listening = store.onDidChange(({ id }) => heard.push(id));
@@ -189,14 +189,14 @@ describe('the run store', () => {
     assert.deepEqual([store.all(), heard], [[], ['one']]);
   });
 
-  test('logs each change of a state, and no other', async (t) => {
+  test('logs each state change and nothing else', async (t) => {
     const { store, lines } = await storeWith(t, named('one'));
     await store.apply('one', { type: 'renamed', label: 'Monday', at: 6 });
     await store.apply('one', { type: 'packaged', at: 7 });
     assert.deepEqual(lines, ['Run one: packaging → uploading']);
   });
 
-  test('two windows that take turns lose nothing, however fast they follow each other', async (t) => {
+  test('loses nothing if two windows write in turns, at any speed', async (t) => {
     const { root, store } = await storeWith(t, runOf.running);
     const other = open(root).store;
     const failure = { kind: 'timeout' } as const;
@@ -216,7 +216,7 @@ describe('the run store', () => {
     assert.equal(run.trouble?.times, 50);
   });
 
-  test('events of one run are applied one after another', async (t) => {
+  test('applies the events of one run in sequence', async (t) => {
     const { store } = await storeWith(t, runOf.running);
     const failure = { kind: 'timeout' } as const;
     await Promise.all(
@@ -229,7 +229,7 @@ describe('the run store', () => {
     assert.equal(run.trouble?.times, 20);
   });
 
-  test('an event that changes nothing writes nothing, and says so when asked', async (t) => {
+  test('writes nothing for an event without effect, and says so on request', async (t) => {
     const { root, store } = await storeWith(t, runOf.running);
     const path = join(root, runOf.running.id, 'run.json');
     const before = await stat(path);
@@ -238,7 +238,7 @@ describe('the run store', () => {
     assert.equal((await stat(path)).ino, before.ino);
   });
 
-  test('an event of a run that is not there is refused', async (t) => {
+  test('refuses an event for an unknown run', async (t) => {
     const { store } = await storeWith(t);
     await assert.rejects(store.apply('nobody', { type: 'endNotified', at: 1 }), {
       kind: 'notFound',
@@ -246,7 +246,7 @@ describe('the run store', () => {
     });
   });
 
-  test('a run whose folder was taken away is gone, and is not brought back by an event', async (t) => {
+  test('drops a run whose folder was removed, and an event does not recreate it', async (t) => {
     const { root, store } = await storeWith(t, named('one'));
     await rm(join(root, 'one'), { recursive: true });
     await assert.rejects(store.apply('one', { type: 'packaged', at: 1 }), { kind: 'notFound' });
@@ -254,7 +254,7 @@ describe('the run store', () => {
   });
 
   test(
-    'journals can be read by their owner alone',
+    'writes journals readable by their owner only',
     { skip: process.platform === 'win32' && 'rights of files are POSIX' },
     async (t) => {
       const { root } = await storeWith(t, named('one'));
@@ -264,7 +264,7 @@ describe('the run store', () => {
     },
   );
 
-  test('new IDs are sortable by time, differ, and fit the schema', async (t) => {
+  test('creates unique IDs sortable by time that fit the schema', async (t) => {
     const { store } = await storeWith(t);
     const ids = Array.from({ length: 50 }, () => store.newId());
     assert.equal(new Set(ids).size, 50);

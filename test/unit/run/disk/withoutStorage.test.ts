@@ -34,7 +34,7 @@ function mountReadOnly(t: TestContext, { root }: Fixture): () => void {
 }
 
 describe('storage that cannot be written', () => {
-  test('F66 refuses a start, and to send one again, with the cause and before anything is sent', async (t) => {
+  test('F66 refuses a start and a second dispatch with the cause, before anything is sent', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const unknown = await seedUnknownRun(fixture, window);
     const remote = await startRemoteRun(fixture);
@@ -48,7 +48,7 @@ describe('storage that cannot be written', () => {
     await assert.rejects(trackRun(fixture, window, remote), refused);
   });
 
-  test('F66 that is lost while a person is asked has nothing sent', async (t) => {
+  test('F66 that fails during a question leads to nothing being sent', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const confirmUpload = async (): Promise<boolean> => {
       await loseStorage(fixture);
@@ -58,7 +58,7 @@ describe('storage that cannot be written', () => {
     assert.equal(fixture.service.requests.length, 0);
   });
 
-  test('F66 does not keep a run whose lease is held from being asked about, and its end is saved once it can be', async (t) => {
+  test('F66 does not stop polls of a leased run, whose end is saved once possible', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const bringBack = await loseStorage(fixture);
     const asked = fixture.sent('/describe');
@@ -75,7 +75,7 @@ describe('storage that cannot be written', () => {
     assert.equal(window.ended.length, 1);
   });
 
-  test('F66 shows a run that no window drives as it was last known, says why, and takes it up once it can', async (t) => {
+  test('F66 shows the last known state of a run without a lease, with the reason, and drives it once possible', async (t) => {
     const fixture = await setUpFixture(t);
     const id = await trackRunThatEndsUnseen(t, fixture);
     const makeWritable = mountReadOnly(t, fixture);
@@ -93,7 +93,7 @@ describe('storage that cannot be written', () => {
     assert.deepEqual(problems, ['EROFS', undefined]);
   });
 
-  test('F66 that is only full is another matter, and is not taken for such', async (t) => {
+  test('F66 is distinguished from a full disk', async (t) => {
     const fixture = await setUpFixture(t);
     const { store } = openWindow(t, fixture);
     t.mock.method(promises, 'access', () => {

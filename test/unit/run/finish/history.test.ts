@@ -13,7 +13,7 @@ import { silent } from '../../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
 
-describe('the history', () => {
+describe('the run history', () => {
   /** A store with these runs, and the runs left after a window of it opened at a time. */
   async function leftAfter(t: TestContext, runs: readonly Run[], days: number, keep = 90): Promise<string[]> {
     const fixture = await setUpFixture(t);
@@ -35,14 +35,14 @@ describe('the history', () => {
     targets: [{ folder: '/x', name: 'x' }],
   });
 
-  test('loses ended runs once they have been older than the setting says for a day of waking time', async (t) => {
+  test('drops ended runs once they exceed the retention setting by a day of waking time', async (t) => {
     const runs = [notified(runOf.succeeded, 'a'), notified(runOf.failed, 'b')];
     assert.deepEqual(await leftAfter(t, runs, 89), ['a', 'b']);
     assert.deepEqual(await leftAfter(t, runs, 91), []);
     assert.deepEqual(await leftAfter(t, runs, 3, 2), []);
   });
 
-  test('F98 outlasts a wall clock that is 91 days ahead at one start, and at many', async (t) => {
+  test('F98 survives a wall clock that is 91 days ahead at one start and at many', async (t) => {
     const fixture = await setUpFixture(t);
     const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });
     await seeded.create(notified({ ...runOf.succeeded, endedAt: fixture.clock.now() } as Run, 'a'));
@@ -58,7 +58,7 @@ describe('the history', () => {
     }
   });
 
-  test('is counted by several windows together, and no faster than time passes', async (t) => {
+  test('ages by elapsed time, however many windows are open', async (t) => {
     const fixture = await setUpFixture(t);
     const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });
     await seeded.create(notified(runOf.succeeded, 'a'));
@@ -75,19 +75,19 @@ describe('the history', () => {
     }
   });
 
-  test('never loses a run that still needs a person', async (t) => {
+  test('never drops a run that still needs the user', async (t) => {
     const runs = [{ ...runOf.unknown, id: 'unknown' }, notified(runOf.succeeded, 'notified')];
     assert.deepEqual(await leftAfter(t, runs, 400), ['unknown']);
   });
 
-  test('keeps a run whose source could not be deleted for as long as the service may have it', async (t) => {
+  test('keeps a run with undeleted source for as long as the service may have it', async (t) => {
     const left = { ...runOf.succeeded, id: 'left', noticeDue: false };
     assert.ok(left.targets.some(({ upload }) => upload?.state === 'confirmed'));
     assert.deepEqual(await leftAfter(t, [left], 20, 2), ['left']);
     assert.deepEqual(await leftAfter(t, [left], 31, 2), []);
   });
 
-  test('F97 keeps the archives of a run whose results are missing for a week and a day of waking time, and no longer', async (t) => {
+  test('F97 keeps archives of a run without results for a week and a day of waking time, and no longer', async (t) => {
     const fixture = await setUpFixture(t);
     const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });
     const { targets } = runOf.succeeded;
@@ -116,7 +116,7 @@ describe('the history', () => {
     assert.equal(existsSync(file), false);
   });
 
-  test('F65 keeps the archive of a run whose journal is damaged for a week, and no longer; the damaged journal stays', async (t) => {
+  test('F65 keeps the archive beside a damaged journal for a week, and the journal itself', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await window.start();
     window.tracker.dispose();
@@ -134,7 +134,7 @@ describe('the history', () => {
     assert.deepEqual(await leftAfter(dayMs + 60_000), ['run.json.damaged']);
   });
 
-  test('keeps the name that a person gives a run, and gives the usual one back', async (t) => {
+  test('keeps the name the user gives a run, and can reset it', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     await window.store.create(runOf.succeeded);
     const { id } = runOf.succeeded;
@@ -147,7 +147,7 @@ describe('the history', () => {
     assert.equal(advance(runOf.succeeded, { type: 'renamed', label: '', at: 1 }), runOf.succeeded);
   });
 
-  test('links another try to the run that failed', async (t) => {
+  test('links a retry to the failed run', async (t) => {
     const { window } = await setUpWindow(t);
     const run = await window.start({ retryOf: 'failed-one' });
     assert.deepEqual([run.retryOf, run.state], ['failed-one', 'running']);

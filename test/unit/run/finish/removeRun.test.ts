@@ -17,12 +17,12 @@ async function sharedUnknownRun(t: TestContext) {
   return { fixture, window, other, id };
 }
 
-describe('a run that is removed', () => {
+describe('a removed run', () => {
   for (const [deleteSource, left] of [
     [true, 'deleted'],
     [false, 'confirmed'],
   ] as const) {
-    test(`while it is unknown is gone, and its file is ${left} when deleting is set to ${String(deleteSource)}`, async (t) => {
+    test(`that was unknown is gone, and its file is ${left} if deletion is set to ${String(deleteSource)}`, async (t) => {
       const { fixture, window } = await setUpWindow(t, { deleteSource });
       const { id } = await seedUnknownRun(fixture, window);
       await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
@@ -33,7 +33,7 @@ describe('a run that is removed', () => {
     });
   }
 
-  test('after its end takes along what could not be taken off the service then', async (t) => {
+  test('after its end also deletes what could not be deleted from the service before', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heal = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
     fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
@@ -45,7 +45,7 @@ describe('a run that is removed', () => {
     assert.equal(fixture.sent('/delete'), 0);
   });
 
-  test('takes a file along that was confirmed without our knowing, whatever the service answers to a cancellation of it', async (t) => {
+  test('deletes a file that was confirmed without our knowledge, whatever the service answers to its cancel', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heal = fixture.service.addFault({ match: { path: '/confirm-upload' }, after: { kind: 'reset' } });
     const unknown = fixture.service.addFault({
@@ -61,7 +61,7 @@ describe('a run that is removed', () => {
     );
   });
 
-  test('is kept, with the reason, when its file cannot be deleted, until a person leaves it there; the log names the file', async (t) => {
+  test('is kept with the reason if its file cannot be deleted, until the user leaves it; the log names the file', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id, targets } = await seedUnknownRun(fixture, window);
     fixture.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
@@ -81,7 +81,7 @@ describe('a run that is removed', () => {
     );
   });
 
-  test('F127 names a file that stays in the log on one line', async (t) => {
+  test('F127 is logged on one line if its file remains', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const seeded = await seedUnknownRun(fixture, window);
     const upload = { ...seeded.targets[0]!.upload!, fileId: 'one\n[info] two' };
@@ -91,7 +91,7 @@ describe('a run that is removed', () => {
     assert.ok(window.lines.some((line) => line.includes('these files: one [info] two')));
   });
 
-  test('after its end is kept when nobody is signed in, and goes with its file once somebody is', async (t) => {
+  test('after its end is kept while signed out, and removed with its file after sign-in', async (t) => {
     const fixture = await setUpFixture(t);
     // The window that sees the end leaves the file there, so that no deletion of its own is under way.
     const driving = openWindow(t, fixture, { deleteSource: false });
@@ -109,7 +109,7 @@ describe('a run that is removed', () => {
     assert.deepEqual([states(fixture), await readdir(fixture.root)], [['deleted'], []]);
   });
 
-  test('is kept when its end cannot be noted, and goes all the same when a person wants that', async (t) => {
+  test('is kept if its end cannot be saved, and removed if the user insists', async (t) => {
     const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('abandoned') });
     const { id } = await seedUnknownRun(fixture, window);
     assert.deepEqual((await window.tracker.remove(id))?.kind, 'diskFull');
@@ -117,7 +117,7 @@ describe('a run that is removed', () => {
     assert.deepEqual(await readdir(fixture.root), []);
   });
 
-  test('is kept when it goes on by then, whatever the window of the person knew', async (t) => {
+  test('is kept if it continues meanwhile, whatever the window showed', async (t) => {
     const { fixture, window, other, id } = await sharedUnknownRun(t);
     const runId = await startRemoteRun(fixture);
     await fixture.clock.passUntil(window.tracker.giveRunId(id, runId), fixture.traffic);
@@ -129,7 +129,7 @@ describe('a run that is removed', () => {
     assert.ok(window.tracker.nextCheckAt(id) !== undefined);
   });
 
-  test('is kept while another window sends its dispatch again, and the run that this starts is known', async (t) => {
+  test('is kept while another window dispatches it again, and the new run is known', async (t) => {
     const { fixture, window, other, id } = await sharedUnknownRun(t);
     const { promise: until, resolve } = Promise.withResolvers<undefined>();
     fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until } });
@@ -141,7 +141,7 @@ describe('a run that is removed', () => {
     assert.deepEqual([states(fixture), await readdir(fixture.root)], [['confirmed'], [id]]);
   });
 
-  test('is kept when it goes on from the moment in which it would be given up', async (t) => {
+  test('is kept if it continues at the moment of giving up', async (t) => {
     const fixture = await setUpFixture(t);
     const other = openWindow(t, fixture);
     const { id } = await seedUnknownRun(fixture, other);
@@ -155,14 +155,14 @@ describe('a run that is removed', () => {
     assert.deepEqual([window.store.get(id)?.state, await readdir(fixture.root)], ['running', [id]]);
   });
 
-  test('is gone as well when another window has removed it just before', async (t) => {
+  test('is removed as well if another window removed it just before', async (t) => {
     const { fixture, window, other, id } = await sharedUnknownRun(t);
     await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
     assert.equal(await other.tracker.remove(id), undefined);
     assert.deepEqual([other.store.all(), await readdir(fixture.root), fixture.sent('/delete')], [[], [], 1]);
   });
 
-  test('while it uploads leaves no reservation behind', async (t) => {
+  test('during its upload leaves no reservation behind', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
     const stop = new AbortController();

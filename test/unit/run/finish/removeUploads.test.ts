@@ -41,7 +41,7 @@ async function untidyRun(t: TestContext, status: number, options: WindowOptions 
 }
 
 describe('the source of an ended run', () => {
-  test('F56 is not asked to go with a token that is known to be wrong, and goes once that has changed', async (t) => {
+  test('F56 is not deleted with a rejected token, and deleted once the token changed', async (t) => {
     const { fixture, window, id, heal } = await untidyRun(t, 401);
     const asked = fixture.sent('/delete');
     for (let focus = 0; focus < 10; focus += 1) await window.tracker.resume();
@@ -52,7 +52,7 @@ describe('the source of an ended run', () => {
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
-  test('F56 is asked to go ever less while every token that a command makes is refused, and goes once one is taken', async (t) => {
+  test("F56 is retried at growing intervals while the command's tokens are rejected, and deleted once one is accepted", async (t) => {
     const fixture = await setUpFixture(t);
     let made = 0;
     const windows: RunWindow[] = [];
@@ -85,7 +85,7 @@ describe('the source of an ended run', () => {
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
-  test('F56 goes at once when a person has changed where tokens come from', async (t) => {
+  test('F56 is deleted at once when the user changes the token source', async (t) => {
     const { fixture, window, heal } = await untidyRun(t, 401);
     heal();
     await fixture.clock.passUntil(
@@ -95,7 +95,7 @@ describe('the source of an ended run', () => {
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
-  test('F56 goes at once with the first token after a refused change of where tokens come from', async (t) => {
+  test('F56 is deleted at once with the first token after a rejected change of the source', async (t) => {
     const { fixture, window, heal } = await untidyRun(t, 401);
     const asked = fixture.sent('/delete');
     await window.tracker.tokenChanged(undefined, { isNewSource: true });
@@ -105,7 +105,7 @@ describe('the source of an ended run', () => {
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
-  test('F100 is asked to go until it has gone, without anybody looking at the window, and then no timer is left', async (t) => {
+  test('F100 is retried until deleted, without a visible window, and then no timer is left', async (t) => {
     const { fixture, heal } = await untidyRun(t, 503);
     const asked = fixture.sent('/delete');
     await stride(fixture, 120 * minuteMs);
@@ -119,7 +119,7 @@ describe('the source of an ended run', () => {
     assert.deepEqual(fixture.clock.slept.slice(length + 1), []);
   });
 
-  test('is asked to go ever less while what becomes of it cannot be noted', async (t) => {
+  test('is retried at growing intervals while the result cannot be saved', async (t) => {
     const store = storeWithoutSpaceFor('uploadRemoved');
     const { fixture, window, heal } = await untidyRun(t, 503, { store });
     heal();
@@ -154,7 +154,7 @@ describe('a file on the service', () => {
     ['reserved', 'notFound', 'notFound', 'cancelled', ['cancel', 'delete']],
     ['confirmed', 'notFound', 'notFound', 'deleted', ['delete', 'cancel']],
   ] as const) {
-    test(`that is believed ${believed} is ${outcome} by ${calls.join(' and ')}, when those answer ${String(cancel)} and ${String(remove)}`, async () => {
+    test(`believed ${believed} is ${outcome} by ${calls.join(' and ')} answering ${String(cancel)} and ${String(remove)}`, async () => {
       const service = serviceThat(cancel, remove);
       assert.equal(await removeFile('file', believed, service.client), outcome);
       assert.deepEqual(service.calls, calls);
@@ -168,14 +168,14 @@ describe('a file on the service', () => {
     ['reserved', 'notFound', 'conflict', 'conflict', ['cancel', 'delete']],
     ['confirmed', 'serverError', 'notFound', 'serverError', ['delete', 'cancel']],
   ] as const) {
-    test(`that is believed ${believed} is not gone, by ${calls.join(' and ')}, when those answer ${String(cancel)} and ${String(remove)}`, async () => {
+    test(`believed ${believed} stays after ${calls.join(' and ')}, answered by ${String(cancel)} and ${String(remove)}`, async () => {
       const service = serviceThat(cancel, remove);
       await assert.rejects(removeFile('file', believed, service.client), { kind });
       assert.deepEqual(service.calls, calls);
     });
   }
 
-  test('of an ended run remains for thirty days, as the setting says', () => {
+  test('of an ended run remains for thirty days if the setting says so', () => {
     const run = runOf.succeeded;
     assert.ok(run.state === 'succeeded');
     const remainsIn = (state: UploadState, confirmedToo: boolean, passedMs = 0): boolean => {

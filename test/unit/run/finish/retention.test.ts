@@ -8,14 +8,14 @@ import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
-describe('results that the service will soon keep no more', () => {
+describe('results near their expiry on the service', () => {
   const breakStorage = (fixture: Fixture): (() => void) =>
     fixture.service.addFault({
       match: { method: 'GET', path: /\/storage\// },
       before: { kind: 'reply', status: 404 },
     });
 
-  test('F64 and are not here are told of once, near the end, and can be downloaded again', async (t) => {
+  test('F64 that are missing here are announced once, near the end, and can be downloaded again', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const heal = breakStorage(fixture);
     await fixture.service.finishRun(runId);
@@ -47,7 +47,7 @@ describe('results that the service will soon keep no more', () => {
     );
   });
 
-  test('F64 and were lost from this machine are told of; those that are here are not', async (t) => {
+  test('F64 that were lost locally are announced; those that exist are not', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const ids: string[] = [];
     for (let runs = 0; runs < 2; runs += 1) {
@@ -68,7 +68,7 @@ describe('results that the service will soon keep no more', () => {
     );
   });
 
-  test('F64 of a run that has waited for a token since are told of while a window is open', async (t) => {
+  test('F64 of a run that waited for a token since are announced while a window is open', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     await window.tracker.resume();
     const { id } = await trackRemoteRun(fixture, window);
@@ -83,7 +83,7 @@ describe('results that the service will soon keep no more', () => {
     assert.equal(window.nearing.length, 1);
   });
 
-  test('F97 are told of also when a clock that ran ahead for a while has told of them before', async (t) => {
+  test('F97 are announced again if a clock that was ahead announced them before', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     breakStorage(fixture);
     await fixture.service.finishRun(runId);
@@ -104,7 +104,7 @@ describe('results that the service will soon keep no more', () => {
     }
   });
 
-  test('F67 a download again that fails keeps what is here, and says why', async (t) => {
+  test('F67 keep the local copy if another download fails, and the reason is shown', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
@@ -117,7 +117,7 @@ describe('results that the service will soon keep no more', () => {
     assert.deepEqual(window.store.get(id), before);
   });
 
-  test('F67 are downloaded again for whoever was just told of the end, while the source is being deleted', async (t) => {
+  test('F67 are downloaded after the announcement while the source is being deleted', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const run = await window.start();
     assert.ok(run.state === 'running');
@@ -135,7 +135,7 @@ describe('results that the service will soon keep no more', () => {
     assert.equal(window.store.get(run.id)?.state, 'succeeded');
   });
 
-  test('F67 a download again that a person stops, while it waits for the service, keeps what is here', async (t) => {
+  test('F67 keep the local copy if the user stops a download that waits for the service', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
@@ -165,10 +165,10 @@ describe('results that the service will soon keep no more', () => {
 
 describe('source that cannot be deleted from the service', () => {
   for (const [answer, headers, waitMs] of [
-    ['asks to be left alone', { 'retry-after': '3600' }, 3600_000],
+    ['sends Retry-After', { 'retry-after': '3600' }, 3600_000],
     ['fails', {}, 1_000],
   ] as const) {
-    test(`F51 is tried again in good time when the service ${answer}, not whenever the window gets the focus`, async (t) => {
+    test(`F51 is retried when due after the service ${answer}, not at every focus of the window`, async (t) => {
       const { fixture, window } = await setUpWindow(t);
       const heal = fixture.service.addFault({
         match: { path: '/delete' },

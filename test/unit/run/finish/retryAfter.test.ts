@@ -14,8 +14,8 @@ const limited = (path: string | RegExp, seconds: number, times?: number): FaultR
   before: { kind: 'reply', status: 429, headers: { 'retry-after': String(seconds) } },
 });
 
-describe('a service that wants to be left alone', () => {
-  test('F51 is, for as long as it said about any artifact', async (t) => {
+describe('a Retry-After answer', () => {
+  test('F51 about one artifact delays all requests for artifacts', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     fixture.service.addFault({
       match: { path: addresses, times: 4 },
@@ -32,7 +32,7 @@ describe('a service that wants to be left alone', () => {
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
-  test('F51 is not asked for the next artifact either', async (t) => {
+  test('F51 delays the next artifact, too', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const heal = fixture.service.addFault(limited(addresses, 3600));
     await fixture.service.finishRun(runId);
@@ -50,7 +50,7 @@ describe('a service that wants to be left alone', () => {
     assert.ok(run?.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
   });
 
-  test('F51 is, for as long as it said about a file to be deleted, by every window and by hand', async (t) => {
+  test('F51 about a file deletion applies to every window and to manual retries', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const [target] = (await window.assessment()).targets;
     const run = await window.start({ targets: [target!, { ...target!, name: 'docs' }] });
@@ -72,7 +72,7 @@ describe('a service that wants to be left alone', () => {
     assert.deepEqual(states(fixture), ['deleted', 'deleted']);
   });
 
-  test('F51 F55 is left alone with files for no longer than it can have said, when the clock was set back', async (t) => {
+  test('F51 F55 does not delay longer than its maximum after the clock was set back', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
     const retryAfterMs = 24 * 3600_000;

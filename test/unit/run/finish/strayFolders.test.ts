@@ -10,8 +10,8 @@ import { tempFolder } from '../tempFolder.ts';
 import { WakingTime } from '../../../../src/core/run/state/wakingTime.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
-describe("a run's folder", () => {
-  test('F25 whose process died before the first journal is swept; a fresh one and a damaged run stay', async (t) => {
+describe('the folder of a run', () => {
+  test('F25 without a journal after a crash is swept; fresh ones and damaged runs are kept', async (t) => {
     const clock = new VirtualClock();
     const waking = new WakingTime(clock);
     const root = join(await tempFolder(t), 'runs');
@@ -34,7 +34,7 @@ describe("a run's folder", () => {
     assert.deepEqual((await readdir(root)).sort(), kept);
   });
 
-  test('F25 F97 loses old archives beside a damaged journal once they have been old for a day of waking time; new ones, and one of a run that is read, stay', async (t) => {
+  test('F25 F97 with a damaged journal loses archives after a day of waking time; readable runs keep theirs', async (t) => {
     const root = join(await tempFolder(t), 'runs');
     const clock = new VirtualClock();
     const waking = new WakingTime(clock);

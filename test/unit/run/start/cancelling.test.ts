@@ -7,10 +7,10 @@ import { eventually } from '../../core/eventually.ts';
 
 describe('a cancellation', () => {
   for (const [what, status, state] of [
-    ['whose answers are all lost is told as what it was', undefined, 'cancelled'],
-    ['that is refused is not', 403, 'aborted'],
+    ['without any answer', undefined, 'cancelled'],
+    ['that is refused', 403, 'aborted'],
   ] as const) {
-    test(`of a run that then ends ${what}`, async (t) => {
+    test(`${what} lets the run end as ${state}`, async (t) => {
       const { fixture, window, id, runId } = await setUpRun(t);
       const match = { path: '/cancel' };
       fixture.service.addFault(
@@ -26,7 +26,7 @@ describe('a cancellation', () => {
     });
   }
 
-  test('of a run whose answer was lost, and whose second is refused, is told as what it was', async (t) => {
+  test('with a lost answer and a rejected second request lets the run end as cancelled', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.addFault({ match: { path: '/cancel', nth: 1 }, after: { kind: 'reset' } });
     await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
@@ -34,20 +34,20 @@ describe('a cancellation', () => {
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
-  test('of a run that the service took, and that cannot be noted any more, is told as what it was', async (t) => {
+  test('that was accepted but cannot be saved lets the run end as cancelled', async (t) => {
     const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelAsked') });
     await assert.rejects(fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic), /no space/);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
-  test('is sent also when it cannot be noted first, since the run costs as long as it goes on', async (t) => {
+  test('is sent even if it cannot be saved first, since the run costs credits meanwhile', async (t) => {
     const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelSent') });
     await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
     assert.equal(fixture.sent('/cancel'), 1);
   });
 
-  test('during the dispatch does not tear it off: the run that was paid for is known', async (t) => {
+  test('during the dispatch does not abort it: the paid run is known', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const stop = new AbortController();
     const held = Promise.withResolvers<undefined>();
@@ -61,7 +61,7 @@ describe('a cancellation', () => {
     assert.equal(run.runId, fixture.service.runs()[0]?.id);
   });
 
-  test('while the dispatch waits, with nothing accepted, ends the run at once, and no run starts later', async (t) => {
+  test('while the dispatch waits, with nothing accepted, ends the run at once for good', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const stop = new AbortController();
     const headers = { 'retry-after': '110' };

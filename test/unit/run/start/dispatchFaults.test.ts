@@ -15,7 +15,7 @@ async function dispatchOnly(fixture: Fixture, window: RunWindow): Promise<Run> {
 }
 
 describe('a dispatch', () => {
-  test('F45 a reply lost after the send makes the run unknown, and no second request follows', async (t) => {
+  test('F45 with a lost reply makes the run unknown, without a second request', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
     const window = openWindow(t, fixture);
@@ -33,7 +33,7 @@ describe('a dispatch', () => {
     );
   });
 
-  test('F45 no answer at all makes the run unknown, and no second request follows', async (t) => {
+  test('F45 without any answer makes the run unknown, without a second request', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'stall' } });
     const run = await openWindow(t, fixture, { idle: { jsonMs: 150, transferMs: 5_000 } }).start();
@@ -42,7 +42,7 @@ describe('a dispatch', () => {
     assert.equal(fixture.sent('/dispatch'), 1);
   });
 
-  test('F101 408 makes the run unknown, and no second request follows: proxies send it after they have passed a request on', async (t) => {
+  test('F101 answered 408 makes the run unknown, without a second request: proxies send 408 after forwarding', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 408 } });
     const run = await dispatchOnly(fixture, openWindow(t, fixture));
@@ -52,7 +52,7 @@ describe('a dispatch', () => {
   });
 
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
-    test(`F102 ${code} before there is a connection is tried again, and the run starts once`, async (t) => {
+    test(`F102 failing with ${code} before a connection exists is retried, and the run starts once`, async (t) => {
       const fixture = await setUpFixture(t);
       const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
       let tries = 0;
@@ -69,7 +69,7 @@ describe('a dispatch', () => {
   }
 
   for (const times of [2, Infinity]) {
-    test(`F102 a machine without a descriptor to look at the journal with before the send has sent nothing, ${times === 2 ? 'and sends once it has one' : 'so that the run has failed'}`, async (t) => {
+    test(`F102 without a file descriptor has sent nothing, ${times === 2 ? 'and is sent later' : 'and the run fails'}`, async (t) => {
       const { fixture, window } = await setUpWindow(t);
       const { mock } = t.mock.method(window.store, 'refresh', (id: string) => {
         if (window.store.get(id)?.state === 'dispatching' && mock.callCount() < times)
@@ -83,7 +83,7 @@ describe('a dispatch', () => {
   }
 
   for (const status of [500, 502, 503, 504, 599]) {
-    test(`F48 ${String(status)} makes the run unknown, and no second request follows`, async (t) => {
+    test(`F48 answered ${String(status)} makes the run unknown, without a second request`, async (t) => {
       const fixture = await setUpFixture(t);
       const reply = { kind: 'reply' as const, status, headers: { 'retry-after': '1' }, body: 'overloaded' };
       fixture.service.addFault({ match: { path: '/dispatch' }, after: reply });
@@ -94,7 +94,7 @@ describe('a dispatch', () => {
     });
   }
 
-  test('F49 a 429 is waited out as long as it asks, and the run starts once', async (t) => {
+  test('F49 answered 429 waits as long as requested, and the run starts once', async (t) => {
     const fixture = await setUpFixture(t);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '7' } };
     fixture.service.addFault({ match: { path: '/dispatch', times: 2 }, before: reply });
@@ -105,7 +105,7 @@ describe('a dispatch', () => {
     assert.ok(fixture.clock.now() - before >= 14_000, 'asked earlier than the service wanted');
   });
 
-  test('F49 a 429 that does not end fails the run, for nothing was started', async (t) => {
+  test('F49 answered 429 for ever fails the run, since nothing was started', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 429 } });
     const run = await openWindow(t, fixture).start();
@@ -114,7 +114,7 @@ describe('a dispatch', () => {
     assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [4, 0]);
   });
 
-  test('F49 a refused connection is tried again until the service is there', async (t) => {
+  test('F49 with a refused connection is retried until the service is back', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
     const { organizationId, token } = fixture.service;
@@ -131,7 +131,7 @@ describe('a dispatch', () => {
     assert.equal(back.requests.filter(({ path }) => path.endsWith('/dispatch')).length, 1);
   });
 
-  test('F49 a connection that does not come about in time is tried again, and the run starts once', async (t) => {
+  test('F49 with a connection timeout is retried, and the run starts once', async (t) => {
     const fixture = await setUpFixture(t);
     const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
     let tries = 0;
@@ -148,7 +148,7 @@ describe('a dispatch', () => {
     assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
   });
 
-  test('F49 a connection that stays refused fails the run, for nothing was started', async (t) => {
+  test('F49 with a connection refused for ever fails the run, since nothing was started', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     window.store.onDidChange(({ state }) => {
       if (state === 'dispatching') t.after(fixture.pullCable());
@@ -166,7 +166,7 @@ describe('a dispatch', () => {
     ['an empty body', '', undefined],
   ] as const;
   for (const [what, body, kept] of odd) {
-    test(`F50 200 with ${what} makes the run unknown and keeps what came`, async (t) => {
+    test(`F50 answered 200 with ${what} makes the run unknown and stores the body`, async (t) => {
       const fixture = await setUpFixture(t);
       fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
       const run = await dispatchOnly(fixture, openWindow(t, fixture));
@@ -179,7 +179,7 @@ describe('a dispatch', () => {
     });
   }
 
-  test('F50 the body that is kept holds neither the token nor the query of an address', async (t) => {
+  test('F50 stores the body without token and URL queries', async (t) => {
     const fixture = await setUpFixture(t);
     const body = JSON.stringify({
       sent: fixture.service.token,
@@ -194,7 +194,7 @@ describe('a dispatch', () => {
     assert.ok(!everything.includes(fixture.service.token) && !everything.includes('canary'));
   });
 
-  test('F96 after a 401 a fresh token is sent once, and the run starts once', async (t) => {
+  test('F96 answered 401 sends a fresh token once, and the run starts once', async (t) => {
     const fixture = await setUpFixture(t);
     let asked = 0;
     const window = openWindow(t, fixture, {
@@ -217,7 +217,7 @@ describe('a dispatch', () => {
     ['is refused as well', () => Promise.resolve('another-invented-token'), 2],
     ['is withheld by a locked keyring', () => Promise.reject(new Error('keyring is locked')), 1],
   ] as const) {
-    test(`F96 a 401 whose fresh token ${what} fails the run after requests: ${String(sent)}`, async (t) => {
+    test(`F96 answered 401 with a fresh token that ${what} fails the run after requests: ${String(sent)}`, async (t) => {
       const { fixture, window } = await setUpWindow(t, { refresh });
       fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
       const run = await window.start();
@@ -227,7 +227,7 @@ describe('a dispatch', () => {
     });
   }
 
-  test('F96 a reply lost after the resend makes the run unknown', async (t) => {
+  test('F96 with a reply lost after the resend makes the run unknown', async (t) => {
     const { fixture, window } = await setUpWindow(t, {
       refresh: () => Promise.resolve(fixture.service.token),
     });
@@ -242,7 +242,7 @@ describe('a dispatch', () => {
   });
 
   for (const status of [400, 403, 404, 409, 413, 422]) {
-    test(`F94 when ${String(status)} refuses it the run has failed and the confirmed file is deleted`, async (t) => {
+    test(`F94 refused with ${String(status)} fails the run and deletes the confirmed file`, async (t) => {
       const fixture = await setUpFixture(t);
       const body = JSON.stringify({ error: { code: 'no', message: 'Not today.' } });
       fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status, body } });

@@ -68,7 +68,7 @@ for (const workflow of workflowIds) {
     useApplication();
     const isBlackbox = workflow !== 'whitebox-assessment';
 
-    test('whose dispatch is lost is unknown, and sent a second time only when a person says so', async (t) => {
+    test('with a lost dispatch is unknown, and dispatched again only when the user says so', async (t) => {
       const fixture = await setUpFixture(t);
       fixture.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
       const window = open(t, fixture);
@@ -83,7 +83,7 @@ for (const workflow of workflowIds) {
       await assertNoPassword(fixture, window);
     });
 
-    test('whose dispatch is refused has failed, and nothing was started', async (t) => {
+    test('with a refused dispatch has failed without a start', async (t) => {
       const fixture = await setUpFixture(t);
       fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 403 } });
       const window = open(t, fixture);
@@ -101,7 +101,7 @@ for (const workflow of workflowIds) {
       await assertNoPassword(fixture, window);
     });
 
-    test('meets a 401 on its way, waits for another token, and goes on to its end', async (t) => {
+    test('that gets a 401 waits for another token and continues to its end', async (t) => {
       const fixture = await setUpFixture(t);
       const window = open(t, fixture);
       const run = await window.start(inputOf(workflow));
@@ -114,7 +114,7 @@ for (const workflow of workflowIds) {
       assert.equal((await window.untilEnded(run.id)).state, 'succeeded');
     });
 
-    test('is watched by one window, and by the next once the first is killed, which tells its end once', async (t) => {
+    test('is watched by one window, then by the next after a kill, which announces the end once', async (t) => {
       const fixture = await setUpFixture(t);
       const [first, second] = [open(t, fixture), open(t, fixture)];
       const run = await first.start(inputOf(workflow));
@@ -137,7 +137,7 @@ describe('a blackbox run', () => {
     ['in an address', encodeURIComponent],
     ['in Base64', (text: string) => Buffer.from(text).toString('base64')],
   ] as const) {
-    test(`F130 F132 whose service says its passwords ${how} keeps, logs and reports none of them`, async (t) => {
+    test(`F130 F132 neither stores, logs nor reports passwords that the service repeats ${how}`, async (t) => {
       const fixture = await setUpFixture(t);
       const message = `No login with ${passwords.map(disguise).join(' and ')} at the shop.`;
       const body = JSON.stringify({ error: { message } });
@@ -152,7 +152,7 @@ describe('a blackbox run', () => {
       await assertNoPassword(fixture, window);
     });
 
-    test(`F150 whose run ID holds a password ${how} is unknown, and the ID is kept nowhere`, async (t) => {
+    test(`F150 with a run ID that contains a password ${how} is unknown, and the ID is not stored`, async (t) => {
       const fixture = await setUpFixture(t);
       const body = JSON.stringify({ workflow_run_id: `run-${disguise(passwords[0]!)}-1` });
       fixture.service.addFault({
@@ -165,7 +165,7 @@ describe('a blackbox run', () => {
       await assertNoPassword(fixture, window);
     });
 
-    test(`F132 that ends with its passwords ${how} in the reason keeps none of them`, async (t) => {
+    test(`F132 does not store passwords that its end reason contains ${how}`, async (t) => {
       const fixture = await setUpFixture(t);
       const window = open(t, fixture);
       const run = await window.start(inputOf('blackbox-assessment'));
@@ -179,7 +179,7 @@ describe('a blackbox run', () => {
     });
   }
 
-  test('F150 keeps a run ID that holds the characters of a short password by chance', async (t) => {
+  test('F150 keeps a run ID that contains a short password by chance', async (t) => {
     const fixture = await setUpFixture(t);
     const body = '{"workflow_run_id":"run-1234567-1"}';
     fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 200, body } });
@@ -189,7 +189,7 @@ describe('a blackbox run', () => {
     assert.equal(run.runId, 'run-1234567-1');
   });
 
-  test('F130 without a kept password is not sent', async (t) => {
+  test('F130 without a saved password is not sent', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const run = await window.start(inputOf('blackbox-crawl'));
     assert.equal(run.state, 'failed');

@@ -46,14 +46,14 @@ describe('a dispatch', () => {
     assert.equal(stepOf(window.store.all()[0]), 'confirming', 'for the other window to end');
   });
 
-  test('F47 that waits to be sent again is not, once another window holds the run', async (t) => {
+  test('F47 that waits to be sent again is dropped once another window holds the run', async (t) => {
     const { fixture, started, id } = await startAndWait(t);
     await takeOver(fixture, id);
     await assert.rejects(fixture.clock.passUntil(started, fixture.traffic), { kind: 'busyElsewhere' });
     assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 0]);
   });
 
-  test('F47 that waits to be sent again is not, once the run is to be dispatched by a later decision', async (t) => {
+  test('F47 that waits to be sent again is dropped after a later decision to dispatch', async (t) => {
     const { fixture, started, id } = await startAndWait(t);
     const at = fixture.clock.now() + 1;
     const { store } = openWindow(t, fixture);
@@ -64,7 +64,7 @@ describe('a dispatch', () => {
     assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 0]);
   });
 
-  test('F45 F49 whose TLS breaks in its middle is sent once, for the service may have accepted it', async (t) => {
+  test('F45 F49 with a TLS failure in its middle is sent once, since it may have been accepted', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     fixture.service.addFault({ match: { path: '/dispatch', times: 1 }, after: { kind: 'stall' } });
     const requests: http.ClientRequest[] = [];
@@ -82,7 +82,7 @@ describe('a dispatch', () => {
     assert.deepEqual([run.reason.kind, fixture.sent('/dispatch'), accepted(fixture)], ['tls', 1, 1]);
   });
 
-  test('F47 is sent again for the first of two clicks, however close the second follows', async (t) => {
+  test('F47 is sent again for the first of two clicks, however close the second is', async (t) => {
     const fixture = await setUpFixture(t);
     let isFirst = true;
     const store = storeWithHook(async ({ type }) => {

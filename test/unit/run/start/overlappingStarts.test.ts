@@ -8,7 +8,7 @@ import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { startRemoteRun, trackRun } from '../seededRuns.ts';
 import { accepted, startAsking } from '../uploads.ts';
 
-describe('starts that overlap', () => {
+describe('overlapping starts', () => {
   for (const where of ['in one window', 'in two windows'] as const) {
     test(`F104 ${where} exclude each other: one question, one run`, async (t) => {
       const fixture = await setUpFixture(t);
@@ -40,7 +40,7 @@ describe('starts that overlap', () => {
     });
   }
 
-  test('F104 are kept apart for as long as a person reads the question, and no longer', async (t) => {
+  test('F104 are excluded while the user reads the question, and no longer', async (t) => {
     const fixture = await setUpFixture(t);
     const [first, second] = [openWindow(t, fixture), openWindow(t, fixture)];
     const claim = await first.tracker.claim([fixture.folder]);
@@ -50,7 +50,7 @@ describe('starts that overlap', () => {
     await (await second.tracker.claim([fixture.folder])).release();
   });
 
-  test('F104 are not kept from by a start that could not claim all of its folders', async (t) => {
+  test('F104 are not blocked by a start that could not claim all of its folders', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const other = `${fixture.folder}-docs`;
     const { startingFolder } = window.store;
@@ -61,7 +61,7 @@ describe('starts that overlap', () => {
     await (await window.tracker.claim([fixture.folder])).release();
   });
 
-  test('F104 the same run ID tracked in two windows at once makes one run and one notice', async (t) => {
+  test('F104 that track one run ID in two windows create one run and one notification', async (t) => {
     const fixture = await setUpFixture(t);
     const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
     // So that the end is heard of in each, whichever of them drives the run.

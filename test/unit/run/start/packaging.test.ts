@@ -11,7 +11,7 @@ const localArchives = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('archive-'));
 
 describe('the archives of a run', () => {
-  test('are each of the type that is set for their folder', async (t) => {
+  test('have the type configured for their folder', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { targets } = await window.assessment();
     const [shop] = targets;
@@ -29,7 +29,7 @@ describe('the archives of a run', () => {
     assert.deepEqual(JSON.stringify(dispatch?.body).match(/tar_gz|zip/g), ['tar_gz', 'zip']);
   });
 
-  test('tell how much of all folders is in them, and leave nothing out unsaid or said for nothing', async (t) => {
+  test('report progress over all folders, and all omissions exactly', async (t) => {
     const { window } = await setUpWindow(t);
     const assessment = await window.assessment();
     const [shop] = assessment.targets;
@@ -45,7 +45,7 @@ describe('the archives of a run', () => {
       assert.ok(archive !== undefined && archive.omitted === undefined);
   });
 
-  test('F22 F155 say which selected files are not in them: a hundred in the journal, all in the manifest; the journal counts also what was excluded', async (t) => {
+  test('F22 F155 list missing files: a hundred in the journal, all in the manifest, and count exclusions', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const gone = join(fixture.folder, 'gone');
     await mkdir(gone);
@@ -77,7 +77,7 @@ describe('the archives of a run', () => {
     assert.deepEqual([entries.map(({ path }) => path), all.length], [['app.js', 'stays.js'], 120]);
   });
 
-  test('stay on this machine while the run may still need them, and leave it with its artifacts', async (t) => {
+  test('stay on this machine while the run may need them, and are deleted with the results', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const run = await window.start();
     assert.ok(run.state === 'running');
@@ -88,7 +88,7 @@ describe('the archives of a run', () => {
     assert.deepEqual(await localArchives(folder), []);
   });
 
-  test('stay when the answer to the dispatch is lost, and go when the run is given up', async (t) => {
+  test('are kept if the answer to the dispatch is lost, and deleted when the run is given up', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
     const run = await window.start();
@@ -100,7 +100,7 @@ describe('the archives of a run', () => {
   });
 
   for (const how of ['while a window watches', 'while every window was closed']) {
-    test(`leave this machine after seven days and one more of waking time ${how}, although the run goes on`, async (t) => {
+    test(`are deleted after seven days and one of waking time ${how}, although the run continues`, async (t) => {
       const { fixture, window } = await setUpWindow(t);
       const run = await window.start();
       const folder = window.store.folderOf(run.id);
@@ -121,8 +121,8 @@ describe('the archives of a run', () => {
   }
 });
 
-describe('the source that findings point at', () => {
-  test('is asked for once, with the artifacts and the archives at hand', async (t) => {
+describe('the source of findings', () => {
+  test('is requested once, while artifacts and archives are available', async (t) => {
     const fixture = await setUpFixture(t);
     const seen: string[][] = [];
     const window = openWindow(t, fixture, {
@@ -137,7 +137,7 @@ describe('the source that findings point at', () => {
       assert.ok(seen[0]?.includes(name), name);
   });
 
-  test('that cannot be kept is named in the log, and holds up neither the end nor the tidying', async (t) => {
+  test('is named in the log if it cannot be stored, and delays neither the end nor the clean-up', async (t) => {
     const fixture = await setUpFixture(t);
     let asked = 0;
     const window = openWindow(t, fixture, {

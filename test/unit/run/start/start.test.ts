@@ -10,8 +10,8 @@ import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { puts, startAsking, startUnkept, startWith, states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
-describe('a start that comes to its end early', () => {
-  test('F25 a window killed while it packages leaves nothing behind the next start', async (t) => {
+describe('an interrupted start', () => {
+  test('F25 killed while packaging leaves nothing behind after the next start', async (t) => {
     const fixture = await setUpFixture(t);
     const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
     const packaged = new Promise<Run>((resolve) => {
@@ -31,7 +31,7 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual(await readdir(fixture.root), []);
   });
 
-  test('F25 half a file that a killed window left in a run’s folder goes with the next start', async (t) => {
+  test('F25 killed by a window leaves a partial file that the next start removes', async (t) => {
     const fixture = await setUpFixture(t);
     const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
     const { id } = (await crashing.tracker.start(await crashing.assessment())) ?? { id: '' };
@@ -47,7 +47,7 @@ describe('a start that comes to its end early', () => {
     );
   });
 
-  test('F25 what a sweep of a run’s folder cannot remove keeps no run from being taken up', async (t) => {
+  test('F25 with files that a sweep cannot remove does not stop the run from being driven', async (t) => {
     const fixture = await setUpFixture(t);
     const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
     const { id } = (await crashing.tracker.start(await crashing.assessment())) ?? { id: '' };
@@ -64,7 +64,7 @@ describe('a start that comes to its end early', () => {
     assert.ok(fixture.sent('/describe') > asked, next.lines.join('\n'));
   });
 
-  test('F42 a window killed in mid-upload leaves a reservation that the next start cancels from the journal', async (t) => {
+  test('F42 killed during the upload leaves a reservation that the next start cancels', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
     const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
@@ -94,7 +94,7 @@ describe('a start that comes to its end early', () => {
     );
   });
 
-  test('F42 a reservation that cannot be cancelled at the next start is cancelled at the one after', async (t) => {
+  test('F42 with a reservation that the next start cannot cancel is cleaned up by the one after', async (t) => {
     const fixture = await setUpFixture(t);
     const removeFault = fixture.service.addFault({
       match: { path: '/cancel-upload' },
@@ -119,11 +119,11 @@ describe('a start that comes to its end early', () => {
     if (type === 'reserved') throw new Error('x is undefined');
   });
   const refusals = [
-    ['a full disk does not take', 'diskFull', storeWithoutSpaceFor('reserved')],
-    ['cannot be noted', 'unexpected', unforeseen],
+    ['cannot be saved on a full disk', 'diskFull', storeWithoutSpaceFor('reserved')],
+    ['cannot be saved for an unknown reason', 'unexpected', unforeseen],
   ] as const;
   for (const [how, kind, store] of refusals) {
-    test(`a reservation that ${how} is given back, and the run has failed by that`, async (t) => {
+    test(`with a reservation that ${how} cancels it, and the run fails with that reason`, async (t) => {
       const fixture = await setUpFixture(t);
       const run = await openWindow(t, fixture, { store }).start();
       assert.ok(run.state === 'failed');
@@ -132,7 +132,7 @@ describe('a start that comes to its end early', () => {
     });
   }
 
-  test('F24 a disk that is full before the first journal is what a person is told', async (t) => {
+  test('F24 on a full disk before the first journal reports that to the user', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const noSpace = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     t.mock.method(window.store, 'create', () => Promise.reject(noSpace));
@@ -140,7 +140,7 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
   });
 
-  test('F94 a reservation that was taken for a confirmed file is given back, though confirmed files are to stay', async (t) => {
+  test('F94 with a reservation believed confirmed cancels it even if confirmed files are kept', async (t) => {
     const fixture = await setUpFixture(t);
     // A portal on the way to storage says that all is well.
     fixture.service.addFault({
@@ -161,7 +161,7 @@ describe('a start that comes to its end early', () => {
     assert.equal(fixture.sent('/cancel-upload') - asked, 0, 'it is known to be confirmed by now');
   });
 
-  test('F94 such a reservation that cannot be given back at once is at the next start', async (t) => {
+  test('F94 with such a reservation that cannot be cancelled at once does so at the next start', async (t) => {
     const fixture = await setUpFixture(t);
     const welcome = { kind: 'reply' as const, status: 200, body: 'Welcome' };
     fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: welcome });
@@ -175,7 +175,7 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual(states(fixture), ['cancelled']);
   });
 
-  test('a cancellation while bytes are sent ends the run as cancelled and cancels the upload', async (t) => {
+  test('cancelled while bytes are sent ends as cancelled and cancels the upload', async (t) => {
     const fixture = await setUpFixture(t);
     const stop = new AbortController();
     fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
@@ -187,7 +187,7 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual([states(fixture), fixture.sent('/dispatch')], [['cancelled'], 0]);
   });
 
-  test('F105 a cancellation on a network that swallows everything is answered at once, cleaned up in the background, and keeps no other start from beginning', async (t) => {
+  test('F105 cancelled on a dead network ends at once, cleans up in the background, and blocks no other start', async (t) => {
     const fixture = await setUpFixture(t);
     const stop = new AbortController();
     const swallow = ['/cancel-upload', /^\/storage\//].map((path) =>
@@ -211,7 +211,7 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
-  test('a refusal at the last question sends nothing and keeps nothing', async (t) => {
+  test('refused at the last question sends and stores nothing', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     let asked: Run | undefined;
     const confirmUpload = (run: Run): Promise<boolean> => {
@@ -226,7 +226,7 @@ describe('a start that comes to its end early', () => {
     );
   });
 
-  test('a cancellation while packaging sends nothing and keeps nothing', async (t) => {
+  test('cancelled while packaging sends and stores nothing', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const stop = new AbortController();
     const run = await startWith(window, fixture, { signal: stop.signal, onPackaging: () => stop.abort() });
@@ -234,13 +234,13 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
   });
 
-  test('an archive over the limit is thrown to the person, and nothing is sent or kept', async (t) => {
+  test('with an archive over the limit throws, and sends and stores nothing', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     await assert.rejects(window.start({ maxArchiveBytes: 10 }), { kind: 'archiveTooLarge' });
     assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
   });
 
-  test('F45 an accepted dispatch that cannot be put on disk before its window goes is neither failed nor sent again', async (t) => {
+  test('F45 accepted but not saved before its window closes is neither failed nor sent again', async (t) => {
     const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched') });
     await startUnkept(window);
     const [accepted] = fixture.service.runs();
@@ -258,7 +258,7 @@ describe('a start that comes to its end early', () => {
     assert.equal(fixture.sent('/dispatch'), 1);
   });
 
-  test('F47 a start whose run another window has taken over dispatches nothing', async (t) => {
+  test('F47 whose run another window took over dispatches nothing', async (t) => {
     const { fixture, window } = await setUpWindow(t, { clock: new VirtualClock() });
     const other = openWindow(t, fixture);
     const confirmUpload = async (): Promise<boolean> => {
@@ -273,7 +273,7 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual([fixture.service.requests, other.ended.map(({ state }) => state)], [[], ['failed']]);
   });
 
-  test('F47 a window that knew a run when it was packaging does not discard it once it runs', async (t) => {
+  test('F47 seen while packaging is not discarded by another window once it runs', async (t) => {
     const fixture = await setUpFixture(t);
     const owner = openWindow(t, fixture);
     const other = openWindow(t, fixture);

@@ -22,7 +22,7 @@ describe('an unknown run', () => {
     return { fixture, window, id };
   }
 
-  test('F94 that is abandoned is over, and its confirmed file is deleted', async (t) => {
+  test('F94 that is abandoned ends, and its confirmed file is deleted', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
     await window.tracker.abandon(id);
@@ -31,7 +31,7 @@ describe('an unknown run', () => {
     assert.equal(fixture.service.files()[0]?.state, 'deleted');
   });
 
-  test('goes on with the run ID that a person found', async (t) => {
+  test('continues with the run ID that the user found', async (t) => {
     const { fixture, window, id } = await lose(t);
     const [started] = fixture.service.runs();
     await fixture.clock.passUntil(window.tracker.giveRunId(id, started!.id), fixture.traffic);
@@ -41,7 +41,7 @@ describe('an unknown run', () => {
     assert.equal(fixture.sent('/dispatch'), 1);
   });
 
-  test('stays unknown when the service does not know the run ID', async (t) => {
+  test('stays unknown if the service does not know the run ID', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
     const given = fixture.clock.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'), fixture.traffic);
@@ -49,7 +49,7 @@ describe('an unknown run', () => {
     assert.equal(window.store.get(id)?.state, 'unknown');
   });
 
-  test('takes no run ID that another run has, from any window, but one of a run that was let go', async (t) => {
+  test('refuses the run ID of another run, from any window, unless that one was given up', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
     const other = openWindow(t, fixture);
@@ -62,7 +62,7 @@ describe('an unknown run', () => {
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
-  test('is knowingly sent again with the same file, and only then a second time', async (t) => {
+  test('is dispatched again with the same file only on request', async (t) => {
     const { fixture, window, id } = await lose(t);
     const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
     assert.equal(run.state, 'running');
@@ -73,14 +73,11 @@ describe('an unknown run', () => {
 
   const refusals = [
     ['is refused', (fixture: Fixture) => fixture.service.addFault(refused({ status: 403 }))],
-    [
-      'meets a 429 that does not end',
-      (fixture: Fixture) => fixture.service.addFault(refused({ status: 429 })),
-    ],
+    ['gets a 429 for ever', (fixture: Fixture) => fixture.service.addFault(refused({ status: 429 }))],
     ['finds no network', (fixture: Fixture) => fixture.pullCable()],
   ] as const;
   for (const [what, refuse] of refusals) {
-    test(`F45 F94 whose second dispatch ${what} is as unknown as before, and what it may be reading stays`, async (t) => {
+    test(`F45 F94 whose second dispatch ${what} stays unknown, and its files are kept`, async (t) => {
       const { fixture, window, id } = await lose(t);
       const before = window.store.get(id);
       assert.ok(before?.state === 'unknown');
@@ -114,7 +111,7 @@ describe('an unknown run', () => {
     return { fixture, window, id, again, stop };
   }
 
-  test('takes no run ID while its second dispatch waits: the second run would be lost', async (t) => {
+  test('refuses a run ID while its second dispatch waits, which would lose the second run', async (t) => {
     const { fixture, window, id, again } = await waitAgain(t);
     const other = openWindow(t, fixture);
     await other.store.reload();
@@ -140,7 +137,7 @@ describe('an unknown run', () => {
   });
 
   const meanwhile = [
-    ['has learnt its run ID from a late answer', 'dispatched', 2],
+    ['learns its run ID from a late answer', 'dispatched', 2],
     ['is given up', 'abandoned', 1],
   ] as const;
   for (const [what, type, live] of meanwhile) {
@@ -172,7 +169,7 @@ describe('an unknown run', () => {
   }
 
   for (const who of ['a person', 'the end of its window'] as const) {
-    test(`whose second dispatch is stopped by ${who} while it waits is as unknown as before`, async (t) => {
+    test(`whose second dispatch is stopped by ${who} while it waits stays unknown`, async (t) => {
       const { fixture, window, id, again, stop } = await waitAgain(t);
       const sent = fixture.sent('/dispatch');
       if (who === 'a person') stop.abort();
@@ -190,7 +187,7 @@ describe('an unknown run', () => {
     });
   }
 
-  test('F47 sent again twice at once, in one window and in two, is sent once', async (t) => {
+  test('F47 dispatched again twice at once, in one or two windows, is sent once', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
     const other = openWindow(t, fixture);

@@ -10,7 +10,7 @@ import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindo
 import { puts, startWith, states } from '../uploads.ts';
 
 describe('an upload address', () => {
-  test('F34 an address that the service calls expired is cancelled and replaced, and one reservation is left', async (t) => {
+  test('F34 called expired by the service is cancelled and replaced, with one reservation left', async (t) => {
     let ahead = 0;
     const fixture: Fixture = await setUpFixture(t, {
       clock: { now: () => Date.now() + ahead },
@@ -32,7 +32,7 @@ describe('an upload address', () => {
   });
 
   for (const status of [400, 401, 404]) {
-    test(`F34 an address that storage answers ${String(status)} to is replaced as well`, async (t) => {
+    test(`F34 answered ${String(status)} by storage is replaced, too`, async (t) => {
       const { fixture, window } = await setUpWindow(t);
       fixture.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status } });
       assert.equal((await window.start()).state, 'running');
@@ -40,7 +40,7 @@ describe('an upload address', () => {
     });
   }
 
-  test('F34 an address that is always over when the archive is there is given up after three, as too slow', async (t) => {
+  test('F34 expired before every upload is given up after three, as too slow', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
     fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 403 } });
     const onUploading = (): void => fixture.clock.moveWall(200_000);
@@ -51,7 +51,7 @@ describe('an upload address', () => {
     assert.deepEqual(states(fixture), ['cancelled', 'cancelled', 'cancelled']);
   });
 
-  test('F34 an address that never holds is given up after three, with no reservation left', async (t) => {
+  test('F34 never valid is given up after three, with no reservation left', async (t) => {
     const fixture = await setUpFixture(t);
     const reply = {
       kind: 'reply' as const,
@@ -66,7 +66,7 @@ describe('an upload address', () => {
     assert.deepEqual(states(fixture), ['cancelled', 'cancelled', 'cancelled']);
   });
 
-  test('F35 with too little validity left the address is renewed before bytes are sent again', async (t) => {
+  test('F35 with too little validity left is renewed before bytes are sent again', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
     const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '80' } };
     fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
@@ -79,14 +79,14 @@ describe('an upload address', () => {
     assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
-  test('F35 an address that is short-lived from the start is used', async (t) => {
+  test('F35 with a short validity from the start is used', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 10 });
     const run = await openWindow(t, fixture).start();
     assert.equal(run.state, 'running');
     assert.deepEqual(states(fixture), ['confirmed']);
   });
 
-  test('F36 an expiry that passed while the machine slept is noticed by the wall clock', async (t) => {
+  test('F36 that expired while the machine slept is noticed by the wall clock', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
     fixture.service.addFault({
       match: { method: 'PUT', times: 1 },
@@ -107,7 +107,7 @@ describe('an upload address', () => {
     assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
-  test('F36 a wall clock set back does not hide that an address has expired', async (t) => {
+  test('F36 that expired is noticed despite a wall clock set back', async (t) => {
     const fixture = await setUpFixture(t, { clock: { now: () => 0 }, uploadUrlSeconds: 100 });
     const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '110' } };
     fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
@@ -122,7 +122,7 @@ describe('an upload address', () => {
   });
 
   for (const upload_url of unsafeAddresses) {
-    test(`F43 the upload address ${upload_url.replace(/\?.*/, '')} is refused`, async (t) => {
+    test(`F43 with the URL ${upload_url.replace(/\?.*/, '')} is refused`, async (t) => {
       const fixture = await setUpFixture(t);
       const body = JSON.stringify({ file_id: 'file-invented', upload_url, expires_in_seconds: 900 });
       fixture.service.addFault({
@@ -138,7 +138,7 @@ describe('an upload address', () => {
     });
   }
 
-  test("F126 a host for files that is not the service's own stands with the run", async (t) => {
+  test('F126 on another host than the service is recorded with the run', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const usual = await window.start();
     assert.equal(usual.targets[0]?.upload?.host, undefined);
@@ -153,7 +153,7 @@ describe('an upload address', () => {
     assert.doesNotMatch(journal, /canary/);
   });
 
-  test('F44 a redirect of the transfer is refused, and no Authorization goes to storage', async (t) => {
+  test('F44 that redirects is refused, and no Authorization goes to storage', async (t) => {
     const fixture = await setUpFixture(t);
     let visits = 0;
     const elsewhere = createServer((_request, response) => {

@@ -11,7 +11,7 @@ import { archiveOf, puts, startWith, states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('an upload', () => {
-  test('F32 a connection reset in the middle leads to a full replay with the same SHA-256', async (t) => {
+  test('F32 with a connection reset is replayed in full with the same SHA-256', async (t) => {
     const fixture = await setUpFixture(t);
     await writeFile(join(fixture.folder, 'large.bin'), randomBytes(900_000));
     const reset = { kind: 'reset' as const, afterBodyBytes: 300_000 };
@@ -28,7 +28,7 @@ describe('an upload', () => {
     assert.equal(fixture.sent('/get-upload-url'), 1);
   });
 
-  test('F33 a stalled transfer is given up after its idle limit and replayed', async (t) => {
+  test('F33 that stalls is given up after its idle limit and replayed', async (t) => {
     const fixture = await setUpFixture(t);
     await writeFile(join(fixture.folder, 'large.bin'), randomBytes(900_000));
     const stall = { kind: 'stall' as const, afterBodyBytes: 100_000 };
@@ -49,7 +49,7 @@ describe('an upload', () => {
     ['shorter', (path: string) => truncate(path, 10)],
   ] as const;
   for (const [how, change] of changes) {
-    test(`F37 an archive that has become ${how} fails before a byte is sent`, async (t) => {
+    test(`F37 of an archive that became ${how} fails before a byte is sent`, async (t) => {
       const { fixture, window } = await setUpWindow(t);
       const confirmUpload = async (run: Run): Promise<boolean> => {
         await change(archiveOf(window, run));
@@ -62,7 +62,7 @@ describe('an upload', () => {
     });
   }
 
-  test('F37 an archive of the same length but other bytes is never stored', async (t) => {
+  test('F37 of an archive with the same length but other bytes is never stored', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const confirmUpload = async (run: Run): Promise<boolean> => {
       const bytes = await readFile(archiveOf(window, run));
@@ -78,7 +78,7 @@ describe('an upload', () => {
     );
   });
 
-  test('F38 a transfer whose reply was lost is replayed and confirmed once', async (t) => {
+  test('F38 with a lost reply to the transfer is replayed and confirmed once', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { method: 'PUT', times: 1 }, after: { kind: 'reset' } });
     const run = await openWindow(t, fixture).start();
@@ -90,7 +90,7 @@ describe('an upload', () => {
   });
 
   for (const status of [404, 409]) {
-    test(`F39 a confirmation whose reply was lost is sent again, and ${String(status)} to it is no failure`, async (t) => {
+    test(`F39 with a lost reply to the confirmation confirms again, and ${String(status)} is no failure`, async (t) => {
       const fixture = await setUpFixture(t);
       fixture.service.addFault({ match: { path: '/confirm-upload', nth: 1 }, after: { kind: 'reset' } });
       fixture.service.addFault({
@@ -106,7 +106,7 @@ describe('an upload', () => {
     });
   }
 
-  test('F40 three 5xx to the reservation stop the start, and the run says why', async (t) => {
+  test('F40 with three 5xx for the reservation stops the start, with the reason', async (t) => {
     const fixture = await setUpFixture(t);
     const reply = { kind: 'reply' as const, status: 503, body: '{"message":"Down for maintenance."}' };
     fixture.service.addFault({ match: { path: '/get-upload-url' }, before: reply });
@@ -119,7 +119,7 @@ describe('an upload', () => {
     assert.deepEqual([fixture.sent('/get-upload-url'), puts(fixture).length], [3, 0]);
   });
 
-  test('F41 a full quota fails the run at once', async (t) => {
+  test('F41 over the quota fails the run at once', async (t) => {
     const fixture = await setUpFixture(t, { capacityBytes: 10 });
     const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');

@@ -79,13 +79,13 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
 };
 
 describe('advance', () => {
-  test('the sample runs are in the states they stand for', () => {
+  test('the sample runs have the state in their name', () => {
     for (const [name, run] of Object.entries(columns)) assert.equal(stepOf(run), name);
   });
 
   for (const [name, row] of Object.entries(table)) {
     const expected = row.split(/\s+/);
-    test(`${name} leads where the table says, from each of the ${String(expected.length)} states`, () => {
+    test(`${name} leads to the states of the table, from each of the ${String(expected.length)} states`, () => {
       assert.equal(expected.length, Object.keys(columns).length);
       for (const [index, [column, before]] of Object.entries(columns).entries()) {
         const next = advance(before, eventOf[name as keyof typeof eventOf]);
@@ -98,12 +98,12 @@ describe('advance', () => {
   const after = (run: Run, ...names: (keyof typeof eventOf)[]): Run =>
     names.map((name) => eventOf[name]).reduce<Run>(advance, run);
 
-  test('a dispatch is not intended while a file is not confirmed', () => {
+  test('a dispatch is not intended before a file is confirmed', () => {
     const run = after(runOf.preparing, 'archived', 'packaged', 'reserved', 'uploaded');
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
-  test('a dispatch is not intended while one of two files is not confirmed', () => {
+  test('a dispatch is not intended before both files are confirmed', () => {
     const { targets } = preparingAt.confirming;
     const run = {
       ...preparingAt.confirming,
@@ -112,17 +112,17 @@ describe('advance', () => {
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
-  test('a run that was answered for runs since the answer', () => {
+  test('an accepted run runs since the answer', () => {
     const run = advance(runOf.dispatching, { type: 'dispatched', runId: 'run-1', at: 5_000 });
     assert.equal('dispatchedAt' in run && run.dispatchedAt, 5_000);
   });
 
-  test('a run whose ID was found by a person runs since the dispatch was intended', () => {
+  test('a run with an ID found by the user runs since the dispatch was intended', () => {
     const run = advance(runOf.unknown, { type: 'runIdGiven', runId: 'run-found', at: 5_000 });
     assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
   });
 
-  test('a second dispatch that was not accepted leaves what is known of the first, and why the second was not', () => {
+  test('a rejected second dispatch keeps what is known of the first, and records its own reason', () => {
     const { unknown } = runOf;
     const again = advance(unknown, { type: 'dispatchIntended', at: 5_000 });
     assert.equal(again.state, 'dispatching');
@@ -136,13 +136,13 @@ describe('advance', () => {
     assert.deepEqual([lost.state, 'intendedAt' in lost && lost.intendedAt], ['unknown', 7_000]);
   });
 
-  test('a cancelled run that the service calls aborted has been cancelled, and one that it calls a success has succeeded', () => {
+  test('a cancelled run ends as cancelled if the service calls it aborted, and as succeeded if a success', () => {
     assert.equal(after(runOf.cancelling, 'answered ABORTED', 'collected').state, 'cancelled');
     assert.equal(after(runOf.cancelling, 'answered SUCCESS', 'collected').state, 'succeeded');
     assert.equal(after(runOf.running, 'answered ABORTED', 'collected').state, 'aborted');
   });
 
-  test('a cancellation may have been taken from the first that was sent until that one is refused', () => {
+  test('a cancellation may have taken effect from the first request until that one is rejected', () => {
     const sentAt = (run: Run): unknown => 'cancelSentAt' in run && run.cancelSentAt;
     const sent = after(runOf.running, 'cancelSent');
     const again = advance(sent, { type: 'cancelSent', at: 50 });
@@ -157,13 +157,13 @@ describe('advance', () => {
     assert.ok(refused.state === 'collecting' && refused.cancelAskedAt === undefined);
   });
 
-  test('F59 a success that names no artifact is no answer yet', () => {
+  test('F59 a success without artifacts is no final answer', () => {
     const empty = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts: [] };
     const run = advance(runOf.running, answered(empty, 1));
     assert.equal(run.state, 'running');
   });
 
-  test('F59 the fifth bare exit ends a run, but only if no other answer came between', () => {
+  test('F59 the fifth consecutive bare exit ends a run', () => {
     const bare = answered(emptyExit, 1);
     const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
     assert.ok(four.state === 'running');
@@ -177,7 +177,7 @@ describe('advance', () => {
     assert.deepEqual([cancelled.state, cancelled.noticeDue], ['cancelled', true]);
   });
 
-  test('a failed look is counted, keeps the time of the first, and is forgotten with the next good answer', () => {
+  test('a failed poll is counted, keeps the time of the first failure, and is reset by a good answer', () => {
     const failure = { kind: 'serverError', status: 503 } as const;
     const once = advance(runOf.running, {
       type: 'pollFailed',
@@ -207,26 +207,26 @@ describe('advance', () => {
     assert.equal('lastAnswerAt' in good && good.lastAnswerAt, 300);
   });
 
-  test('artifacts that are listed and referenced are collected once each', () => {
+  test('artifacts that are listed and referenced are collected once', () => {
     const run = advance(runOf.running, answered(success, 1));
     assert.deepEqual('exit' in run && run.exit?.artifacts, ['findings', 'report']);
   });
 
-  test('so many artifacts are collected that a disk can hold, however many are listed', () => {
+  test('artifacts are collected up to a limit for the disk', () => {
     const artifacts = Array.from({ length: 1_000 }, (_, index) => ({ name: `artifact-${String(index)}` }));
     const description = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts };
     const run = advance(runOf.running, answered(description, 1));
     assert.equal('exit' in run && run.exit?.artifacts.length, 50);
   });
 
-  test('artifacts that are only referenced are collected, and a reference to none is none', () => {
+  test('artifacts that are only referenced are collected, and an empty reference is not', () => {
     const successOutput = { report: { artifact_name: 'report' }, findings: undefined };
     const description = { status: 'EXITED', output: { kind: 'SUCCESS', successOutput } };
     const run = advance(runOf.running, answered(description, 1));
     assert.deepEqual('exit' in run && run.exit?.artifacts, ['report']);
   });
 
-  test('artifacts are fetched again of runs alone whose end is known', () => {
+  test('artifacts are fetched again only for runs whose end is known', () => {
     const artifacts = [{ name: 'report', file: 'report.md' }];
     for (const [state, run] of Object.entries(runOf)) {
       const next = advance(run, { type: 'downloadedAgain', artifacts, at: 1 });
@@ -235,7 +235,7 @@ describe('advance', () => {
     }
   });
 
-  test('an unknown run and a refused token need a person, and nothing else does', () => {
+  test('exactly an unknown run and a rejected token need the user', () => {
     const refused = { kind: 'unauthorized' } as const;
     const waiting = advance(runOf.running, {
       type: 'pollFailed',
@@ -248,7 +248,7 @@ describe('advance', () => {
     for (const [state, run] of Object.entries(runOf)) assert.equal(needsPerson(run), state === 'unknown');
   });
 
-  test('final are exactly the states that nothing leaves', () => {
+  test('final states are exactly those without a transition', () => {
     assert.deepEqual(
       Object.values(runOf).flatMap((run) => (isFinal(run) ? [run.state] : [])),
       ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'],

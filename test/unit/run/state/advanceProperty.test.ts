@@ -111,7 +111,7 @@ function way(all: readonly RunEvent[]): { before: Run; event: RunEvent; after: R
   });
 }
 
-test('every run that events can reach fits the schema of the journal and survives it unchanged', () => {
+test('every reachable run fits the journal schema and survives it unchanged', () => {
   fc.assert(
     fc.property(events, (all) => {
       for (const { after } of way(all)) {
@@ -124,7 +124,7 @@ test('every run that events can reach fits the schema of the journal and survive
   );
 });
 
-test('after a final state events change nothing but what became of the upload, the artifacts here, the notices and the name', () => {
+test('after a final state, events change only upload, artifacts, notices and name', () => {
   fc.assert(
     fc.property(events, (all) => {
       for (const { before, event: next, after } of way(all)) {
@@ -158,7 +158,7 @@ test('after a final state events change nothing but what became of the upload, t
   );
 });
 
-test('F45 from one intent to dispatch to the next the run was knowingly unknown', () => {
+test('F45 between two intents to dispatch, the run was known to be unknown', () => {
   let second = 0;
   fc.assert(
     fc.property(events, (all) => {
@@ -178,7 +178,7 @@ test('F45 from one intent to dispatch to the next the run was knowingly unknown'
   assert.ok(second > 0, 'the cases reach a second dispatch');
 });
 
-test('a run that the service may have is never failed by an event of this side, nor cancelled but by a person who knows', () => {
+test('a run that the service may have is never failed locally, and cancelled only by an informed user', () => {
   fc.assert(
     fc.property(events, (all) => {
       let mayBeThere = false;

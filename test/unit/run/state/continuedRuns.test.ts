@@ -37,20 +37,20 @@ const ends: readonly [WorkflowId, Description, hasFeatures: boolean, Record<stri
   ['whitebox-assessment', success, true, {}],
 ];
 
-test('a run is gone on from as the API reference allows, and with chosen pairs only if its features are here', () => {
+test('a run is continued as the API reference allows, and with chosen pairs only if its features are local', () => {
   for (const [workflow, description, hasFeatures, expected] of ends) {
     const run = ended(workflow, description, hasFeatures);
     assert.deepEqual(Object.fromEntries(continuationsOf(run)), expected, JSON.stringify(run));
   }
 });
 
-test('a run that has not ended, or that the service does not know, is not gone on from', () => {
+test('a run that is live or unknown to the service is not continued', () => {
   assert.deepEqual([...continuationsOf({ ...runOf.running, workflow: 'blackbox-crawl' })], []);
   const unknown = { ...ended('blackbox-crawl', success, true), runId: undefined } as Run;
   assert.deepEqual([...continuationsOf(unknown)], []);
 });
 
-test('an imported run is not gone on from: of which service it is, is not known', () => {
+test('an imported run is not continued, since its service is unknown', () => {
   const imported = {
     ...runOf.imported,
     workflow: 'blackbox-crawl',
@@ -60,12 +60,12 @@ test('an imported run is not gone on from: of which service it is, is not known'
   assert.deepEqual([...continuationsOf(imported)], []);
 });
 
-test('a run has hit its credit limit if it was aborted by that code', () => {
+test('a run has hit its credit limit if it was aborted with that code', () => {
   const [limit, other] = [atCreditLimit, aborted].map((end) => ended('blackbox-assessment', end, true));
   assert.deepEqual([limit!, other!, runOf.succeeded].map(hasHitCreditLimit), [true, false, false]);
 });
 
-test('what a run goes on from is read from each kind of resume', () => {
+test('the continued run is read from each kind of resume', () => {
   const reference = { workflow_id: 'blackbox-crawl' as const, workflow_run_id: 'run-0' };
   const assessment = { workflow_id: 'blackbox-assessment' as const, workflow_run_id: 'run-9' };
   const resumes = [
@@ -79,7 +79,7 @@ test('what a run goes on from is read from each kind of resume', () => {
   assert.deepEqual(runs.map(isContinued), [false, false, false, true]);
 });
 
-test('a run ended early if it did not complete, here or before its export', () => {
+test('a run is partial if it did not complete, here or before its export', () => {
   const { succeeded, aborted, cancelled, failed, imported } = runOf;
   assert.deepEqual([succeeded, aborted, cancelled, failed, imported].map(endedEarly), [
     false,

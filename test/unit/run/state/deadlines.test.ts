@@ -15,31 +15,31 @@ const day = 24 * 60 * 60 * 1000;
 const after = (holds: (run: Run, now: number) => boolean, run: Run, at: number, ms: readonly number[]) =>
   ms.map((passed) => holds(run, at + passed));
 
-test('a run that was to be cancelled may be let go a day later, not before', () => {
+test('a run being cancelled may be given up a day later, not before', () => {
   const run = runOf.cancelling;
   assert.ok(run.state === 'cancelling');
   assert.deepEqual(after(mayStopWatching, run, run.cancelAskedAt, [0, day - 1, day]), [false, false, true]);
 });
 
-test('a run that may be let go, or whose start is unconfirmed, needs a decision', () => {
+test('a run that may be given up, or has an unconfirmed start, needs a decision', () => {
   const run = runOf.cancelling;
   assert.ok(run.state === 'cancelling');
   assert.deepEqual(after(needsDecision, run, run.cancelAskedAt, [day - 1, day]), [false, true]);
   assert.deepEqual([runOf.unknown, runOf.running].map((each) => needsDecision(each, 0)), [true, false]); // prettier-ignore
 });
 
-test('F125 a run whose results are not all here a day after its end was seen may be let go, not before', () => {
+test('F125 a run with missing results may be given up a day after its end was seen, not before', () => {
   const run = runOf.collecting;
   assert.ok(run.state === 'collecting');
   assert.deepEqual(after(mayStopWatching, run, run.exitedAt, [0, day - 1, day]), [false, false, true]);
 });
 
-test('a run that is as it should be is not let go, however long it takes', () => {
+test('a healthy run is never given up, however long it takes', () => {
   for (const run of [runOf.running, runOf.succeeded, runOf.unknown])
     assert.equal(mayStopWatching(run, 365 * day), false, run.state);
 });
 
-test('results near their end from five days before it until it', () => {
+test('results are near their expiry from five days before it', () => {
   const run = runOf.succeeded;
   assert.ok(run.state === 'succeeded');
   const moments = [0, 25 * day - 1, 25 * day, 30 * day - 1, 30 * day, 31 * day];
@@ -53,7 +53,7 @@ test('results near their end from five days before it until it', () => {
   ]);
 });
 
-test('results of a run that ended while nobody looked near their end from when it surely ran', () => {
+test('results of a run that ended unobserved expire from its last known live time', () => {
   const run = runOf.succeeded;
   assert.ok(run.state === 'succeeded');
   const away = { ...run, ranAt: run.exitedAt - 20 * day };
@@ -65,12 +65,12 @@ test('results of a run that ended while nobody looked near their end from when i
   ]);
 });
 
-test('what has no results on the service nears no end', () => {
+test('a run without results on the service has no expiry', () => {
   for (const run of [runOf.preparing, runOf.unknown, runOf.failed, runOf.imported])
     assert.deepEqual(after(isNearRetentionEnd, run, 0, [0, 26 * day, 31 * day]), [false, false, false]);
 });
 
-test('a run is outlived once it has ended, a person was told, and the days have passed', () => {
+test('a run is past retention once it has ended, was announced, and the days have passed', () => {
   const run = runOf.succeeded;
   assert.ok(run.state === 'succeeded');
   const isPastLocalRetentionIn = (days: number) => (each: Run, now: number) =>
@@ -86,7 +86,7 @@ test('a run is outlived once it has ended, a person was told, and the days have 
     assert.equal(isPastLocalRetention({ ...open, noticeDue: false }, 1, 365 * day), false, open.state);
 });
 
-test('a run with files on the service is kept for as long as the service may keep them', () => {
+test('a run with files on the service is kept as long as the service may keep them', () => {
   const run = runOf.succeeded;
   assert.ok(run.state === 'succeeded');
   const leaves = (state: 'reserved' | 'confirmed' | 'deleted' | 'cancelled'): boolean =>

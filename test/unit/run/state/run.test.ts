@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { elapsedMs, isUnsent, type Run, shared, titleOf } from '../../../../src/core/run/state/run.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';
 
-test('a run has taken the time from its dispatch, or its creation, to its exit, its end, or now', () => {
+test('a run has lasted from its dispatch or creation to its exit, its end, or now', () => {
   const { running, succeeded, failed, preparing } = runOf;
   assert.ok(running.state === 'running' && succeeded.state === 'succeeded' && failed.state === 'failed');
   const changed = (run: Run, change: object): Run => ({ ...run, createdAt: 100, ...change });
@@ -20,7 +20,7 @@ test('a run has taken the time from its dispatch, or its creation, to its exit, 
   );
 });
 
-test('a run is unsent when it failed before the service had it', () => {
+test('a run is unsent if it failed before the service had it', () => {
   const { failed } = runOf;
   assert.ok(failed.state === 'failed');
   const unsent = { ...failed, runId: undefined };
@@ -30,7 +30,7 @@ test('a run is unsent when it failed before the service had it', () => {
   );
 });
 
-test('a run is called by its folders, and carries on only what every state has', () => {
+test('a run is named by its folders, and takes over only common members of all states', () => {
   const run = {
     ...runOf.preparing,
     label: undefined,

@@ -16,7 +16,7 @@ import { runOf } from '../sampleRuns.ts';
 const run = runOf.succeeded as RunIn<'succeeded'>;
 const addressOf = (path: string, query: string): string => `vscode://${linkAuthority}${path}?${query}`;
 
-test('a link to a finding or a run is read as it was made, pasted among other words, too', () => {
+test('a link to a finding or a run is read back, also within other text', () => {
   const query = toLinkQuery(run, { finding: '1:abcdef' });
   const reference = readLink('/finding', query);
   assert.deepEqual(reference, {
@@ -27,12 +27,12 @@ test('a link to a finding or a run is read as it was made, pasted among other wo
   assert.deepEqual({ ...readLink('/run', toLinkQuery(run)), finding: '1:abcdef' }, reference);
 });
 
-test('a link to an imported run names no account, and is read', () => {
+test('a link to an imported run names no account, and is read back', () => {
   const query = toLinkQuery({ ...runOf.imported, baseUrl: '' }, { finding: '1:abcdef' });
   assert.deepEqual(Object.keys(readLink('/finding', query) ?? {}), ['workflow', 'run', 'finding']);
 });
 
-test('F142 a link for another service or organization means no run of this one', () => {
+test('F142 a link for another service or organization matches no local run', () => {
   const reference = readLink('/run', toLinkQuery(run))!;
   const others: Partial<Run>[] = [
     { baseUrl: 'https://other.example.test/v1' },
@@ -46,7 +46,7 @@ test('F142 a link for another service or organization means no run of this one',
   );
 });
 
-test('F142 a link that is forged, or made for another version or workflow, names nothing', () => {
+test('F142 a forged link, or one of another version or workflow, is not read', () => {
   const query = toLinkQuery(run, { finding: '1:abcdef' });
   const bad: readonly (readonly [path: string, query: string])[] = [
     ['/finding', query.replace('v=1', 'v=2')],
@@ -67,7 +67,7 @@ test('F142 a link that is forged, or made for another version or workflow, names
   }
 });
 
-test('F142 of a pasted webhook body nothing but the run is taken', () => {
+test('F142 from a pasted webhook body only the run is read', () => {
   const data = { workflow_id: 'whitebox-assessment', workflow_run_id: 'run-7' };
   const event = { type: 'x', timestamp: 'y', data, base_url: 'https://hostile.example.test', at: 'f' };
   const reference = { workflow: 'whitebox-assessment', run: 'run-7' };
@@ -84,7 +84,7 @@ test('F142 of a pasted webhook body nothing but the run is taken', () => {
   assert.equal(readPasted(JSON.stringify({ data, more: 'x'.repeat(100_000) })), undefined);
 });
 
-test('F142 any text is read without an error, and gives a run of a known workflow or nothing', () => {
+test('F142 any text gives a run of a known workflow or nothing, without an error', () => {
   const texts = fc.oneof(
     fc.string(),
     fc.json(),

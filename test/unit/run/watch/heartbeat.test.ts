@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { nextHeartbeat } from '../../../../src/core/run/watch/heartbeat.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
-test('a heartbeat tells sleep and clock changes from time that passes', async () => {
+test('a heartbeat distinguishes sleep and clock changes from elapsed time', async () => {
   const clock = new VirtualClock();
   const beats: boolean[] = [];
   const pass = async (ms: number, wallMs = 0): Promise<void> => {

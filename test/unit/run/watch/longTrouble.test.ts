@@ -10,7 +10,7 @@ import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } f
 import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 
 describe('a service that fails for long', () => {
-  test('F52 with 5xx for a day is asked ever less, told of once in the log, and the run recovers', async (t) => {
+  test('F52 with 5xx for a day is polled at growing intervals, logged once, and the run recovers', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t, { random: randomOf(1) });
     const heal = fixture.service.addFault({
       match: { path: '/describe' },
@@ -34,7 +34,7 @@ describe('a service that fails for long', () => {
     assert.equal(window.ended.length, 1, 'one notice');
   });
 
-  test('F52 each distinct trouble is named once where warnings are', async (t) => {
+  test('F52 logs each distinct trouble once as a warning', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     for (const status of [503, 403]) {
       const heal = fixture.service.addFault({
@@ -67,8 +67,8 @@ async function forgottenRun(
   return { fixture, window, id, heal };
 }
 
-describe('a run whose results come a byte now and then', () => {
-  test('F125 has trouble instead, can be let go after a day, and then be removed', async (t) => {
+describe('a run with occasional bytes of results', () => {
+  test('F125 has trouble, can be given up after a day, and then be removed', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const slow = createServer((_request, response) => {
       const send = (): void => {
@@ -94,8 +94,8 @@ describe('a run whose results come a byte now and then', () => {
   });
 });
 
-describe('a run that answers no more', () => {
-  test('F95 can be let go after 24 h of 404, not before', async (t) => {
+describe('a run that no longer answers', () => {
+  test('F95 can be given up after 24 h of 404, not before', async (t) => {
     const { fixture, window, id } = await forgottenRun(t);
     const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, fixture.clock.now());
     await leap(fixture, 23 * 3600_000);
@@ -111,7 +111,7 @@ describe('a run that answers no more', () => {
     assert.equal(fixture.sent('/describe'), asked, 'it is asked about no more');
   });
 
-  test('F95 can be let go after 24 h of 404, whatever trouble there was before or between', async (t) => {
+  test('F95 can be given up after 24 h of 404, whatever the trouble before or between', async (t) => {
     const { fixture, window, id, heal } = await forgottenRun(t);
     const offered: boolean[] = [];
     const meet = async (status: number, ms: number): Promise<void> => {
@@ -130,7 +130,7 @@ describe('a run that answers no more', () => {
     assert.deepEqual(offered, [false, false, false, true]);
   });
 
-  test('F95 is watched on, and keeps its source, when it answers again before a person has let it go', async (t) => {
+  test('F95 is watched further, and keeps its source, if it answers again before it is given up', async (t) => {
     const { fixture, window, id, heal } = await forgottenRun(t);
     await leap(fixture, dayMs);
     const other = openWindow(t, fixture);
@@ -142,7 +142,7 @@ describe('a run that answers no more', () => {
     assert.deepEqual([window.store.get(id)?.state, fixture.sent('/delete')], ['running', 0]);
   });
 
-  test('F95 that was let go can be tracked again by its ID', async (t) => {
+  test('F95 that was given up can be tracked again by its ID', async (t) => {
     const { fixture, window, id, heal } = await forgottenRun(t);
     await leap(fixture, dayMs);
     await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
@@ -153,7 +153,7 @@ describe('a run that answers no more', () => {
     assert.notEqual(again, id);
   });
 
-  test('F95 can be let go 24 h after a cancel that the service took and never carried out', async (t) => {
+  test('F95 can be given up 24 h after an accepted cancel without effect', async (t) => {
     const fixture = await setUpFixture(t, { cancelDelayMs: 400 * dayMs });
     const window = openWindow(t, fixture);
     const { id } = await trackRemoteRun(fixture, window);
@@ -165,7 +165,7 @@ describe('a run that answers no more', () => {
     assert.equal(mayStop(), true);
   });
 
-  test('F95 is asked about for 30 days after its last good answer, and then let go with one notice', async (t) => {
+  test('F95 is polled for 30 days after its last good answer, then given up with one notification', async (t) => {
     const { fixture, window, id } = await forgottenRun(t);
     await stayAwake(fixture, 25);
     await leap(fixture, 28.9 * dayMs);
@@ -178,7 +178,7 @@ describe('a run that answers no more', () => {
     assert.ok(fixture.sent('/describe') - asked <= 1);
   });
 
-  test('F97 is watched on, and keeps its source, after a wall clock that was 30 days ahead for a minute of failing looks', async (t) => {
+  test('F97 is watched further, and keeps its source, after a clock 30 days ahead during a minute of failures', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id, runId } = (await window.start()) as RunIn<'running'>;
     const match = { path: '/describe' };
@@ -196,7 +196,7 @@ describe('a run that answers no more', () => {
     ['a portal that answers for 23 hours', 23, 'running'],
     ['a portal that answers for more than a day', 28, 'failed'],
   ] as const) {
-    test(`F97 is ${state} after VS Code was shut for 31 days and ${what}, whichever windows ask`, async (t) => {
+    test(`F97 is ${state} after VS Code was closed for 31 days and ${what}, whichever windows poll`, async (t) => {
       const { fixture, second, id } = await openAfterMonth(t);
       const reply = { kind: 'reply' as const, status: 200, body: '<html>Welcome</html>' };
       fixture.service.addFault({ match: { path: '/describe' }, before: reply });
@@ -210,13 +210,13 @@ describe('a run that answers no more', () => {
     });
   }
 
-  test('F95 while it goes on answering is watched, however long it runs', async (t) => {
+  test('F95 is watched while it answers, however long it runs', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     for (let week = 0; week < 6; week += 1) await leap(fixture, 7 * dayMs);
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
-  test('F95 that waits for a token is not asked about, and is theirs to let go who could sign in', async (t) => {
+  test('F95 that waits for a token is not polled, and can be given up by a user who could sign in', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     window.setToken(undefined);
     await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notSignedIn');
@@ -244,7 +244,7 @@ describe('a run that answers no more', () => {
     return { fixture, second, id };
   }
 
-  test('F62 F95 whose token has expired while VS Code was shut for 31 days waits for the next sign-in', async (t) => {
+  test('F62 F95 with a token that expired while VS Code was closed for 31 days waits for the next sign-in', async (t) => {
     const { fixture, second, id } = await openAfterMonth(t);
     second.setToken('expired-invented-token');
     await second.tracker.resume();
@@ -255,7 +255,7 @@ describe('a run that answers no more', () => {
     assert.equal((await second.untilEnded(id)).state, 'succeeded');
   });
 
-  test('F53 F95 is kept for as long as there is no network to ask through', async (t) => {
+  test('F53 F95 is kept as long as there is no network', async (t) => {
     const { fixture, second, id } = await openAfterMonth(t);
     const plug = fixture.pullCable();
     t.after(plug);

@@ -10,7 +10,7 @@ import { VirtualClock } from '../virtualClock.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('the end of a run', () => {
-  test('F63 F103 is told by a window that cannot note that, once, and keeps no timer going; the next window tells it again', async (t) => {
+  test('F63 F103 is announced once by a window that cannot save that, without a timer, and again by the next window', async (t) => {
     const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('endNotified') });
     const started = await window.start();
     assert.ok(started.state === 'running');
@@ -34,7 +34,7 @@ describe('the end of a run', () => {
     assert.deepEqual([next.ended.length, next.store.get(started.id)?.noticeDue], [1, false]);
   });
 
-  test('F62 F63 is told once by windows that open together', async (t) => {
+  test('F62 F63 is announced once by windows that open together', async (t) => {
     const fixture = await setUpFixture(t);
     const id = await trackRunThatEndsUnseen(t, fixture);
     const windows = Array.from({ length: 4 }, () => openWindow(t, fixture));
@@ -44,7 +44,7 @@ describe('the end of a run', () => {
     assert.equal(windows.flatMap(({ ended }) => ended).length, 1);
   });
 
-  test('F63 is not told by a window that has lost the run, though it heard last what became of its dispatch', async (t) => {
+  test('F63 is not announced by a window that lost the run, even if it received the last answer', async (t) => {
     const fixture = await setUpFixture(t);
     const clock = new VirtualClock();
     const [slow, other] = [openWindow(t, fixture, { clock }), openWindow(t, fixture)];

@@ -6,8 +6,8 @@ import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, type RunWindow } from '../runWindow.ts';
 import { endWithoutExit, setUpRun } from '../seededRuns.ts';
 
-describe('a run that a window asks about', () => {
-  test('F63 is given back, and told of, once another window has ended it', async (t) => {
+describe('a run that a window polls', () => {
+  test('F63 is released and announced once another window has ended it', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     const { store } = openWindow(t, fixture);
     await store.reload();
@@ -22,7 +22,7 @@ describe('a run that a window asks about', () => {
     );
   });
 
-  test('F63 is driven no more once another window has removed it, and no timer is left', async (t) => {
+  test('F63 is no longer driven once another window has removed it, and no timer is left', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     const { store } = openWindow(t, fixture);
     await store.remove(id);
@@ -33,7 +33,7 @@ describe('a run that a window asks about', () => {
     assert.equal(fixture.clock.slept.length - slept, 1);
   });
 
-  test('F66 is asked about all the same when trouble with it cannot be noted, and that is logged', async (t) => {
+  test('F66 is still polled if its trouble cannot be saved, which is logged', async (t) => {
     const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('pollFailed') });
     const heal = fixture.service.addFault({
       match: { path: '/describe' },
@@ -59,8 +59,8 @@ async function runOffline(t: TestContext) {
 
 const isUntroubled = (run: Run | undefined): boolean => run?.state === 'running' && run.trouble === undefined;
 
-describe('a run whose service cannot be reached', () => {
-  test('F53 is asked about ever less, and when its time comes once the network is back', async (t) => {
+describe('a run with an unreachable service', () => {
+  test('F53 is polled at growing intervals, and when due once the network is back', async (t) => {
     const { fixture, window, id, plug } = await runOffline(t);
     let tries = 0;
     window.store.onDidChange(() => (tries += 1));
@@ -72,7 +72,7 @@ describe('a run whose service cannot be reached', () => {
     assert.ok(Math.abs(fixture.clock.now() - due) <= 5_000);
   });
 
-  test('F53 is asked about within 10 s of wake-up', async (t) => {
+  test('F53 is polled within 10 s of wake-up', async (t) => {
     const { fixture, window, id, plug } = await runOffline(t);
     plug();
     fixture.clock.moveWall(2 * minuteMs);
@@ -81,7 +81,7 @@ describe('a run whose service cannot be reached', () => {
     assert.ok(fixture.clock.now() - wokeAt <= 10_000);
   });
 
-  test('F53 is asked about at once when a window gets the focus, whichever window it is, but for Retry-After', async (t) => {
+  test('F53 is polled at once when any window gets the focus, except during Retry-After', async (t) => {
     const { fixture, window, id, plug } = await runOffline(t);
     plug();
     const other = openWindow(t, fixture);
@@ -100,7 +100,7 @@ describe('a run whose service cannot be reached', () => {
     assert.equal(fixture.sent('/describe') - asked, 1, 'the last poll did not fail');
   });
 
-  test('F56 that waits for a token still does when a window gets the focus', async (t) => {
+  test('F56 that waits for a token keeps waiting when a window gets the focus', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.setTokens(['next-invented-token']);
     await window.until(id, needsToken);

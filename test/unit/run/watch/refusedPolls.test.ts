@@ -15,8 +15,8 @@ async function pausedRun(t: TestContext) {
   return { fixture, window, id, asked: fixture.sent('/describe') };
 }
 
-describe('a run that is watched', () => {
-  test('that cannot be asked about keeps its state and is asked again', async (t) => {
+describe('a watched run', () => {
+  test('that cannot be polled keeps its state and is polled again', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const heal = fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reset' } });
     const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
@@ -28,7 +28,7 @@ describe('a run that is watched', () => {
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
-  test('F56 with a token that is refused pauses, and goes on once the token has changed', async (t) => {
+  test('F56 with a rejected token pauses, and continues once the token changed', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.setTokens(['next-invented-token']);
     const paused = await window.until(id, needsPerson);
@@ -46,7 +46,7 @@ describe('a run that is watched', () => {
     assert.ok(window.tracker.nextCheckAt(id) !== undefined);
   });
 
-  test('F56 with a token that is refused however often it is made anew is asked about ever less, and goes on once one is taken', async (t) => {
+  test('F56 with a token rejected however often it is renewed is polled less often, and continues once one is accepted', async (t) => {
     const fixture = await setUpFixture(t);
     let made = 0;
     // As the editor's secret store does: every change there is announced to every window, this one included.
@@ -70,7 +70,7 @@ describe('a run that is watched', () => {
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
-  test('F56 with a token that is refused goes on at once with the right one, however often the tokens of others changed', async (t) => {
+  test('F56 with a rejected token continues at once with the right one, however often tokens of others changed', async (t) => {
     const { fixture, window, id, asked } = await pausedRun(t);
     for (let change = 0; change < 5; change += 1)
       await fixture.clock.passUntil(
@@ -87,7 +87,7 @@ describe('a run that is watched', () => {
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
 
-  test('F56 with a token that is refused is not put off by tokens that change, however often they do', async (t) => {
+  test('F56 with a rejected token is not delayed by changing tokens', async (t) => {
     const { fixture, window, asked } = await pausedRun(t);
     for (let change = 0; change < 60; change += 1) {
       await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
@@ -97,7 +97,7 @@ describe('a run that is watched', () => {
     assert.ok(times > 2 && times < 12, `${String(times)} times in ten minutes`);
   });
 
-  test('F56 whose token command fails once is shown as waiting for a person, and goes on by itself', async (t) => {
+  test('F56 whose token command fails once is shown as waiting, and continues by itself', async (t) => {
     const fixture = await setUpFixture(t);
     let tries = 0;
     const window = openWindow(t, fixture, {
@@ -117,7 +117,7 @@ describe('a run that is watched', () => {
     assert.ok(fixture.clock.now() - before <= 60_000);
   });
 
-  test('F56 whose token command fails is asked about at once when a person changes the command, in the window that drives it', async (t) => {
+  test('F56 whose token command fails is polled at once by its window when the user changes the command', async (t) => {
     const fixture = await setUpFixture(t);
     let tries = 0;
     let prints = (): Promise<string> => Promise.reject(new AssessmentError('tokenCommand'));
@@ -149,7 +149,7 @@ describe('a run that is watched', () => {
     assert.ok(fixture.clock.now() - before < 1_000);
   });
 
-  test('F89 whose token is gone pauses, is kept, and goes on after the next sign-in', async (t) => {
+  test('F89 with a missing token pauses, is kept, and continues after the next sign-in', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     window.setToken(undefined);
     const paused = await window.until(id, needsPerson);
@@ -164,7 +164,7 @@ describe('a run that is watched', () => {
     [403, 'forbidden'],
     [404, 'notFound'],
   ] as const) {
-    test(`F57 answered with ${String(status)} is kept and asked about again`, async (t) => {
+    test(`F57 answered ${String(status)} is kept and polled again`, async (t) => {
       const { fixture, window, id, runId } = await setUpRun(t);
       const heal = fixture.service.addFault({
         match: { path: '/describe' },
@@ -179,7 +179,7 @@ describe('a run that is watched', () => {
     });
   }
 
-  test('F51 answered with 429 is never asked about before its Retry-After, not even by hand', async (t) => {
+  test('F51 answered 429 is never polled before its Retry-After, not even manually', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '120' } };
     fixture.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
@@ -193,7 +193,7 @@ describe('a run that is watched', () => {
     assert.ok(fixture.clock.now() - since >= 120_000);
   });
 
-  test('F51 answered with 429 in another window is left alone for as long in the one that drives it', async (t) => {
+  test('F51 answered 429 in another window waits equally long in the window that drives it', async (t) => {
     const fixture = await setUpFixture(t);
     const driving = openWindow(t, fixture);
     const { id } = await trackRemoteRun(fixture, driving);

@@ -11,7 +11,7 @@ import { asJournaled } from '../sampleRuns.ts';
 import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 
 describe('a run', () => {
-  test('goes from the folder to its findings, and its source leaves the service', async (t) => {
+  test('is followed from folder to findings, and its source is deleted from the service', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const started = await window.start();
     assert.ok(started.state === 'running');
@@ -37,7 +37,7 @@ describe('a run', () => {
     });
   });
 
-  test('F106 knows its report and its findings by what refers to them, whatever they are called, and keeps the others', async (t) => {
+  test('F106 finds report and findings by their references, whatever their name, and keeps other artifacts', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const contents = { 'doc-7.md': '# Seven', 'doc-9': '[]', findings: 'of another kind', 'notes/../x': 'n' };
     await fixture.service.finishRun(runId, { kind: 'success', contents });
@@ -68,7 +68,7 @@ describe('a run', () => {
     assert.deepEqual(await Promise.all(others.map(({ file }) => read(file))), ['of another kind', 'n']);
   });
 
-  test('keeps its source on the service when the person wants that', async (t) => {
+  test('keeps its source on the service if the user wants that', async (t) => {
     const { fixture, window } = await setUpWindow(t, { deleteSource: false });
     const { targets } = await window.assessment();
     const zipped = targets.map((target) => ({ ...target, archiveType: 'zip' as const }));
@@ -82,7 +82,7 @@ describe('a run', () => {
     assert.equal(fixture.service.files()[0]?.state, 'deleted');
   });
 
-  test('F58 shows a status, an exit kind and an abort code that nobody knows as they came', async (t) => {
+  test('F58 shows an unknown status, exit kind or abort code literally', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     const say = (description: object): (() => void) =>
       fixture.service.addFault({
@@ -101,7 +101,7 @@ describe('a run', () => {
     assert.deepEqual(asJournaled(run.exit), { kind: 'EVAPORATED', abort, artifacts: [] });
   });
 
-  test('F127 ends also when the service says why in more levels than can be written', async (t) => {
+  test('F127 ends even if the reason of the service is nested too deeply to be stored', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     const detail = '['.repeat(50_000) + ']'.repeat(50_000);
     const body = `{"status":"EXITED","output":{"kind":"ABORTED","abortedReason":{"code":"odd","detail":${detail}}}}`;
@@ -111,7 +111,7 @@ describe('a run', () => {
     assert.deepEqual(run.exit.abort, { code: 'odd', detail: '…' });
   });
 
-  test('F127 has what the service says on one line, with nothing hidden, in its journal and in the log', async (t) => {
+  test('F127 stores and logs the message of the service on one line, with control characters visible', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const odd = '\u001b[2K\u202eA\r\n[info] B\u0000';
     const shown = '\\u{001B}[2K\\u{202E}A [info] B\\u{0000}';
@@ -148,7 +148,7 @@ describe('a run', () => {
     );
   });
 
-  test('F59 that had no result can be tracked again by its ID, once the service tells more', async (t) => {
+  test('F59 without a result can be tracked again by its ID once the service has more', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const after = { kind: 'reply' as const, status: 200, body: JSON.stringify({ status: 'EXITED' }) };
     const heal = fixture.service.addFault({ match: { path: '/describe' }, after });
@@ -161,7 +161,7 @@ describe('a run', () => {
     assert.equal(await trackRun(fixture, window, runId), again, 'its end is known');
   });
 
-  test('F59 that exited without output after a cancel was cancelled', async (t) => {
+  test('F59 that exited without output after a cancel is cancelled', async (t) => {
     const fixture = await setUpFixture(t, { cancelOutcome: { kind: 'bare' }, cancelDelayMs: 20_000 });
     const window = openWindow(t, fixture);
     const { id } = await trackRemoteRun(fixture, window);
@@ -170,7 +170,7 @@ describe('a run', () => {
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
-  test('stays cancelling until the service says that it has exited', async (t) => {
+  test('stays cancelling until the service confirms its exit', async (t) => {
     const fixture = await setUpFixture(t, { cancelDelayMs: 120_000 });
     const window = openWindow(t, fixture);
     const { id } = await trackRemoteRun(fixture, window);
@@ -183,14 +183,14 @@ describe('a run', () => {
     assert.equal(fixture.sent('/cancel'), 1);
   });
 
-  test('F60 that had ended before the cancel arrived has the result it had', async (t) => {
+  test('F60 that ended before the cancel arrived has its true result', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
     await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
-  test('F60 that the service does not cancel, and that goes on, says so', async (t) => {
+  test('F60 that the service does not cancel continues and says so', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.addFault({ match: { path: '/cancel' }, before: { kind: 'reply', status: 409 } });
     await assert.rejects(fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic), {
@@ -199,7 +199,7 @@ describe('a run', () => {
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
-  test('F60 that ends between the cancel and its effect has the result it had', async (t) => {
+  test('F60 that ends between the cancel and its effect has its true result', async (t) => {
     const fixture = await setUpFixture(t, { cancelDelayMs: 60_000 });
     const window = openWindow(t, fixture);
     const { id, runId } = await trackRemoteRun(fixture, window);
@@ -216,7 +216,7 @@ describe('a run', () => {
     ['storage', /\/storage\//, 401],
     ['storage', /\/storage\//, 404],
   ] as const) {
-    test(`F67 whose artifacts ${where} answers ${String(status)} to for a while has them all the same`, async (t) => {
+    test(`F67 gets its artifacts although ${where} answers ${String(status)} for a while`, async (t) => {
       const { fixture, window, id, runId } = await setUpRun(t);
       const heal = fixture.service.addFault({ match: { path }, before: { kind: 'reply', status } });
       await fixture.service.finishRun(runId);
@@ -231,7 +231,7 @@ describe('a run', () => {
     ['rejected', { status: 400 }],
     ['insecureUrl', { status: 200, body: '{"url":"http://files.example.test/","expires_in_seconds":60}' }],
   ] as const) {
-    test(`whose artifacts a later try cannot have either (${kind}) ends at once`, async (t) => {
+    test(`with artifacts that no retry can get (${kind}) ends at once`, async (t) => {
       const { fixture, window, id, runId } = await setUpRun(t);
       fixture.service.addFault({
         match: { path: /artifact-download-url$/ },
@@ -249,7 +249,7 @@ describe('a run', () => {
     });
   }
 
-  test('whose artifact cannot be had says so, and keeps the others', async (t) => {
+  test('names an artifact that cannot be downloaded, and keeps the others', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
     // The findings come first; the report comes then, and from then on only they are asked for.
@@ -270,7 +270,7 @@ describe('a run', () => {
     );
   });
 
-  test('with one artifact that cannot be had for days keeps the other, downloaded once, and can be let go with it', async (t) => {
+  test('with an artifact missing for days downloads the other once, and both can be given up', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     // The findings come first; the report does not come from then on.
     const match = { path: /artifact-download-url$/ };
@@ -298,7 +298,7 @@ describe('a run', () => {
     );
   });
 
-  test("F61 whose artifact's address comes as a portal's page, also after hours of 5xx, is collected later", async (t) => {
+  test('F61 gets an artifact later if its address is answered by a portal page, also after hours of 5xx', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
     const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
@@ -322,7 +322,7 @@ describe('a run', () => {
     assert.ok('artifacts' in ended && ended.artifacts?.every(({ file }) => file !== undefined));
   });
 
-  test('F67 whose download is cut off is downloaded again, whole', async (t) => {
+  test('F67 with an interrupted download is downloaded again in full', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
     const cut = { kind: 'truncate' as const, bytes: 10 };
@@ -333,7 +333,7 @@ describe('a run', () => {
     JSON.parse(await readFile(join(window.store.folderOf(id), 'findings.json'), 'utf8'));
   });
 
-  test('F91 leaves no token and no signature in its state or in the log', async (t) => {
+  test('F91 has no token and no signature in its state or in the log', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const echo = (status: number) => {
       const body = `Bearer ${fixture.service.token} at https://store.example/a?signature=canary`;

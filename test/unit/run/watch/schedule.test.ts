@@ -29,7 +29,7 @@ async function drive(
 }
 
 describe('the runs that a window drives', () => {
-  test('are taken once, and renewed only while they are driven', async (t) => {
+  test('are leased once, and renewed only while they are driven', async (t) => {
     const { leases } = await drive(t, 'one');
     assert.deepEqual([await leases.take('one'), leases.ids()], [false, ['one']]);
     assert.deepEqual([await leases.renew('one'), await leases.renew('none')], [true, false]);
@@ -37,7 +37,7 @@ describe('the runs that a window drives', () => {
     assert.deepEqual([await leases.renew('one'), leases.has('one')], [false, false]);
   });
 
-  test('are renewed one and all, whatever keeps another from it', async (t) => {
+  test('are all renewed even if one renewal fails', async (t) => {
     const { leases, clock, store } = await drive(t, 'one', 'two');
     await rm(store.folderOf('one'), { recursive: true });
     await writeFile(store.folderOf('one'), '');
@@ -68,13 +68,13 @@ describe('the runs that a window drives', () => {
     );
   });
 
-  test('are due after a jump of the clocks if a poll is planned', async (t) => {
+  test('are due after a clock jump if a poll is planned', async (t) => {
     const { schedule } = await drive(t, 'later', 'never');
     schedule.planPoll('later', hourMs);
     assert.deepEqual([schedule.due(true), schedule.due(false)], [['later'], []]);
   });
 
-  test('are not polled before Retry-After has passed, whatever the wall clock says, and no later', async (t) => {
+  test('are polled when Retry-After has passed, by whatever wall clock, and not before', async (t) => {
     const { schedule, clock } = await drive(t, 'one');
     const notBefore = clock.now() + hourMs;
     assert.equal(schedule.mayPoll('one', undefined), true);
@@ -97,7 +97,7 @@ describe('the runs that a window drives', () => {
     assert.equal(schedule.mayPoll('none', notBefore), false);
   });
 
-  test('have their failures and tokens counted until a poll succeeds', async (t) => {
+  test('count failures and tokens until a poll succeeds', async (t) => {
     const { schedule } = await drive(t, 'one');
     const count = (): number[] => [schedule.countFailure('one'), schedule.countToken('one')];
     assert.deepEqual(
@@ -113,7 +113,7 @@ describe('the runs that a window drives', () => {
     assert.deepEqual([schedule.countFailure('none'), schedule.countToken('none')], [1, 1]);
   });
 
-  test('are polled one poll at a time, and are idle when none is under way', async (t) => {
+  test('are polled one poll at a time, and are idle if none is running', async (t) => {
     const { schedule } = await drive(t, 'one');
     const polls: PromiseWithResolvers<undefined>[] = [];
     const poll = (): Promise<void> => {
@@ -139,7 +139,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const cases = { numRuns: 1_000 };
 const chance = fc.double({ min: 0, max: 1, noNaN: true });
 
-test('the interval is a twentieth of the age within 15 s and 10 min, and jitter takes at most 8 % of it', () => {
+test('the interval is a twentieth of the age between 15 s and 10 min, with at most 8 % jitter', () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 100 * dayMs, noNaN: true }), chance, (age, random) => {
       const whole = Math.min(Math.max(age * 0.05, 15_000), 600_000);
@@ -150,7 +150,7 @@ test('the interval is a twentieth of the age within 15 s and 10 min, and jitter 
   );
 });
 
-test('a run is asked about at most 240 times in its first day, whatever the jitter', () => {
+test('a run is polled at most 240 times in its first day, with any jitter', () => {
   fc.assert(
     fc.property(fc.infiniteStream(fc.oneof(fc.constant(1), chance)), (jitter) => {
       let asked = 0;
@@ -164,7 +164,7 @@ test('a run is asked about at most 240 times in its first day, whatever the jitt
   assert.ok(worst <= 240, `${String(worst)} with the most jitter there is`);
 });
 
-test('F51 a wait after failures is 1 s to 15 min, and never less than the service asked for', () => {
+test('F51 the delay after failures is 1 s to 15 min, and never less than the service requested', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e6 }), fc.nat(dayMs), chance, (times, asked, random) => {
       const wait = backoffMs(times, asked, random);
@@ -174,7 +174,7 @@ test('F51 a wait after failures is 1 s to 15 min, and never less than the servic
   );
 });
 
-test('the wait grows with failures until it reaches 15 min', () => {
+test('the delay grows with failures up to 15 min', () => {
   const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((times) => backoffMs(times, 0, 1));
   assert.deepEqual(
     longest,

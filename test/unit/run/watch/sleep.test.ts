@@ -14,8 +14,8 @@ function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise
   });
 }
 
-describe('F54 F63 when the machine sleeps and another window wakes first', () => {
-  test('an upload that a window is sending goes on', async (t) => {
+describe('F54 F63 a sleeping machine on which another window wakes first', () => {
+  test('does not interrupt an upload of the first window', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const other = openWindow(t, fixture);
     await other.tracker.resume();
@@ -31,7 +31,7 @@ describe('F54 F63 when the machine sleeps and another window wakes first', () =>
     await started.catch(() => undefined);
   });
 
-  test('a dispatch that a window is sending is not taken for lost', async (t) => {
+  test('does not make a running dispatch count as lost', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const other = openWindow(t, fixture);
     await other.tracker.resume();
@@ -48,7 +48,7 @@ describe('F54 F63 when the machine sleeps and another window wakes first', () =>
     assert.deepEqual([(await started)?.state, fixture.sent('/dispatch')], ['running', 1]);
   });
 
-  test('a question that a window asks can still be answered', async (t) => {
+  test('does not invalidate an open question of the first window', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const other = openWindow(t, fixture);
     await other.tracker.resume();

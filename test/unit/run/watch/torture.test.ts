@@ -8,7 +8,7 @@ import { setUpFixture } from '../runWindow.ts';
 
 // A part of what `npm run torture` does; a seed that fails is lived again by `npm run torture -- --seed N`.
 
-test('F45 F46 F51 whatever fails on the way, a run is dispatched once per intent, ends truly and leaves nothing behind', async (t) => {
+test('F45 F46 F51 under random faults a run is dispatched once per intent, ends truthfully and leaves nothing behind', async (t) => {
   const fixture = await setUpFixture(t);
   for (let seed = 1; seed <= 4; seed += 1) {
     const { problems } = await livePlan(t, fixture, planOf(seed));
@@ -16,14 +16,14 @@ test('F45 F46 F51 whatever fails on the way, a run is dispatched once per intent
   }
 });
 
-test('F25 F42 F46 a process that is killed at any write of its journal loses nothing and doubles nothing', async (t) => {
+test('F25 F42 F46 a process killed at any write of its journal loses and duplicates nothing', async (t) => {
   for (let seed = 1; seed <= journalWrites; seed += 4) {
     const { problems } = await killOnce(t, seed);
     assert.deepEqual(problems, [], `seed ${String(seed)}`);
   }
 });
 
-test('two windows watch runs for hours without growing or holding on to anything', async (t) => {
+test('two windows watch runs for hours without leaking memory, timers or sockets', async (t) => {
   const { problems } = await soak(t, { days: 2, dayHours: 0.2 });
   assert.deepEqual(problems, []);
 });

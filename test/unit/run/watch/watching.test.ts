@@ -11,8 +11,8 @@ import { startWith } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { eventually } from '../../core/eventually.ts';
 
-describe('a run that is watched', () => {
-  test('F62 goes on after VS Code was shut for days, with one notice', async (t) => {
+describe('a watched run', () => {
+  test('F62 continues after VS Code was closed for days, with one notification', async (t) => {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);
     const { id, runId } = await trackRemoteRun(fixture, first);
@@ -31,10 +31,10 @@ describe('a run that is watched', () => {
   });
 
   for (const [what, status, state] of [
-    ['has results of it', undefined, 'succeeded'],
-    ['knows it no more', 404, 'failed'],
+    ['has its results', undefined, 'succeeded'],
+    ['no longer knows it', 404, 'failed'],
   ] as const) {
-    test(`F62 F95 is asked about after VS Code was shut for 31 days, when the service ${what}`, async (t) => {
+    test(`F62 F95 is polled after VS Code was closed for 31 days, when the service ${what}`, async (t) => {
       const fixture = await setUpFixture(t);
       const first = openWindow(t, fixture);
       const { id, runId } = await trackRemoteRun(fixture, first);
@@ -57,7 +57,7 @@ describe('a run that is watched', () => {
     });
   }
 
-  test('F63 is asked about by one of five windows, and taken over when that one is killed, with one notice', async (t) => {
+  test('F63 is polled by one of five windows, and taken over when that one is killed, with one notification', async (t) => {
     const fixture = await setUpFixture(t);
     const frozen = new VirtualClock();
     const owner = openWindow(t, fixture, { clock: frozen });
@@ -82,7 +82,7 @@ describe('a run that is watched', () => {
     assert.equal(fixture.sent(/artifact-download-url$/), 2);
   });
 
-  test('F63 of a window that dies is taken up by one that had no run when it opened', async (t) => {
+  test('F63 of a killed window is taken over by one that had no run when it opened', async (t) => {
     const fixture = await setUpFixture(t);
     const idle = openWindow(t, fixture);
     await idle.tracker.resume();
@@ -96,7 +96,7 @@ describe('a run that is watched', () => {
     assert.deepEqual([owner.ended.length, idle.ended.length], [0, 1]);
   });
 
-  test('takes the only timer there is: an idle window sets none, nor does one whose runs have ended', async (t) => {
+  test('uses the only timer: an idle window has none, nor has one whose runs have ended', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const sleptInAnHour = async (): Promise<number[]> => {
       const { length } = fixture.clock.slept;
@@ -113,7 +113,7 @@ describe('a run that is watched', () => {
     assert.deepEqual(await sleptInAnHour(), []);
   });
 
-  test('F54 is asked about within 10 s after the machine slept', async (t) => {
+  test('F54 is polled within 10 s after the machine slept', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
     await fixture.clock.whenAsleep();
@@ -130,7 +130,7 @@ describe('a run that is watched', () => {
   });
 
   for (const days of [-1, 1]) {
-    test(`F55 is asked about no more often when the clock moves by ${String(days)} day, and no less`, async (t) => {
+    test(`F55 is polled neither more nor less often when the clock moves by ${String(days)} day`, async (t) => {
       const { fixture, window, id, runId } = await setUpRun(t);
       await fixture.clock.whenAsleep();
       fixture.clock.moveWall(days * 24 * 3600_000);
@@ -149,7 +149,7 @@ describe('a run that is watched', () => {
     });
   }
 
-  test('F55 that was dispatched by a clock two days ahead is asked about ever less all the same', async (t) => {
+  test('F55 dispatched by a clock two days ahead is still polled at growing intervals', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     await trackRemoteRun(fixture, window);
     await fixture.clock.whenAsleep();
@@ -161,7 +161,7 @@ describe('a run that is watched', () => {
     assert.ok(looks > 25 && looks < 60, `${String(looks)} in twenty minutes`);
   });
 
-  test('F63 whose end another window hears of has its results fetched at once', async (t) => {
+  test('F63 with an end seen by another window gets its results at once', async (t) => {
     const fixture = await setUpFixture(t);
     const [window, other] = [openWindow(t, fixture), openWindow(t, fixture)];
     const { id, runId } = await trackRemoteRun(fixture, window);
@@ -176,7 +176,7 @@ describe('a run that is watched', () => {
     assert.ok(fixture.clock.now() - asked <= 30_000, `${String(fixture.clock.now() - asked)} ms`);
   });
 
-  test('F63 whose end another window hears of leaves the results to the window that watches it', async (t) => {
+  test('F63 with an end seen by another window gets its results from the window that watches it', async (t) => {
     const fixture = await setUpFixture(t);
     const owner = openWindow(t, fixture, { clock: new VirtualClock() });
     const { id, runId } = await trackRemoteRun(fixture, owner);
@@ -188,7 +188,7 @@ describe('a run that is watched', () => {
     assert.equal(fixture.sent(/artifact-download-url$/), 0);
   });
 
-  test('F63 is asked about, and kept by its window, however long it takes to tidy up after another', async (t) => {
+  test('F63 is polled and kept by its window during a long clean-up of another run', async (t) => {
     const fixture = await setUpFixture(t);
     const dead = openWindow(t, fixture);
     const left = await seedUnknownRun(fixture, dead);
@@ -215,7 +215,7 @@ describe('a run that is watched', () => {
     assert.equal(fixture.sent('/delete'), 4, 'one window tidies up');
   });
 
-  test('F47 a start goes on while what a dead window left is tidied up', async (t) => {
+  test('F47 does not delay a start while leftovers of a killed window are cleaned up', async (t) => {
     const fixture = await setUpFixture(t);
     const [dead, window, other] = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
     for (const { tracker } of [window, other]) await tracker.resume();
@@ -240,7 +240,7 @@ describe('a run that is watched', () => {
     assert.ok(fixture.sent('/cancel-upload') > 0);
   });
 
-  test('that cannot be taken up gives its lease back, so that any window can try again', async (t) => {
+  test('that cannot be taken over is released for any window to retry', async (t) => {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);
     const { id, runId } = await trackRemoteRun(fixture, first);
@@ -263,7 +263,7 @@ describe('a run that is watched', () => {
     assert.equal((await third.untilEnded(id)).state, 'succeeded');
   });
 
-  test('that is tracked twice is one run, and one that nobody knows is none', async (t) => {
+  test('tracked twice is one run, and an unknown one is none', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     assert.equal(await trackRun(fixture, window, runId), id);
     await assert.rejects(trackRun(fixture, window, 'run-nobody'), { kind: 'notFound' });

@@ -60,7 +60,7 @@ function onceRead(t: TestContext, then: () => void): void {
 }
 
 for (const format of formats) {
-  test(`F10 a folder that became a link after the selection is not read into a ${format}`, async (t) => {
+  test(`F10 a folder replaced by a link after the selection is not read into a ${format}`, async (t) => {
     const at = place(t);
     plant(at.home, { 'private/sub/key': 'secret'.repeat(10) });
     plant(at.root, { 'a/sub/key': 'mine', b: 'b' });
@@ -73,7 +73,7 @@ for (const format of formats) {
   });
 
   test(
-    `F9 a file that became a link, a folder or a FIFO after the selection is left out of a ${format}`,
+    `F9 a file replaced by a link, folder or FIFO after the selection is omitted from a ${format}`,
     { skip: process.platform === 'win32' && 'Windows has no FIFOs' },
     async (t) => {
       const at = place(t);
@@ -90,7 +90,7 @@ for (const format of formats) {
     },
   );
 
-  test(`F21 files that grew or shrank since the selection stand in a ${format} as they are`, async (t) => {
+  test(`F21 files that grew or shrank since the selection are in a ${format} with their current content`, async (t) => {
     const at = place(t);
     plant(at.root, { grows: 'a', explodes: 'b', shrinks: 'c'.repeat(1000), implodes: Buffer.alloc(5 << 20) });
     const { root, files } = await selectFiles(at.root, options(at));
@@ -101,7 +101,7 @@ for (const format of formats) {
     assert.deepEqual((await read(format, at.to)).map(({ sha256 }) => sha256), entries.map(({ sha256 }) => sha256)); // prettier-ignore
   });
 
-  test(`F21 a large file that shrinks while it is read is read again for a ${format}, or listed`, async (t) => {
+  test(`F21 a large file that shrinks during reading is read again for a ${format}, or listed as omitted`, async (t) => {
     const at = place(t);
     plant(at.root, { a: 'before', once: sixMegabytes(), twice: sixMegabytes(), z: 'after' });
     // By the number of the attempt at a large file: `once` is cut in the first of its two, `twice` in all three.
@@ -128,7 +128,7 @@ for (const format of formats) {
     ['small', Buffer.from('before'), Buffer.from('after!')],
     ['large', sixMegabytes(), sixMegabytes()],
   ] as const)
-    test(`F21 a ${size} file that changes while it is read, to the same size, is read again for a ${format}`, async (t) => {
+    test(`F21 a ${size} file that changes during reading, without a size change, is read again for a ${format}`, async (t) => {
       const at = place(t);
       plant(at.root, { file: before });
       // A change within a tick of the file system's clock would have the same time.
@@ -139,7 +139,7 @@ for (const format of formats) {
       assert.deepEqual((await read(format, at.to)).map((entry) => entry.sha256), [sha256(after)]); // prettier-ignore
     });
 
-  test(`F22 files that vanished are listed, and the ${format} holds the others`, async (t) => {
+  test(`F22 missing files are listed, and the ${format} contains the others`, async (t) => {
     const at = place(t);
     plant(at.root, { a: 'a', 'gone/x': 'x', 'gone/y': Buffer.alloc(5 << 20), z: 'z' });
     const { root, files } = await selectFiles(at.root, options(at));
@@ -157,7 +157,7 @@ for (const format of formats) {
   });
 
   test(
-    `F23 files that may not be read are listed, and the ${format} holds the others`,
+    `F23 unreadable files are listed, and the ${format} contains the others`,
     { skip: process.platform === 'win32' && 'rights of files are POSIX' },
     async (t) => {
       const at = place(t);
@@ -173,7 +173,7 @@ for (const format of formats) {
 }
 
 test(
-  'F123 a folder that is a link only while a file in it is opened brings in nothing from outside',
+  'F123 a folder that is a link only while a file in it is opened adds nothing from outside',
   { skip: process.platform !== 'linux' && 'only Linux tells the path of an open file' },
   async (t) => {
     const at = place(t);

@@ -54,7 +54,7 @@ const files = fc.uniqueArray(
 );
 
 for (const format of ['tar_gz', 'zip'] as const) {
-  test(`what comes out of a ${format} is what was selected, for random trees`, async () => {
+  test(`unpacking a ${format} gives the selected files, for random trees`, async () => {
     await fc.assert(
       fc.asyncProperty(files, fc.integer({ min: 1, max: 5 }), async (files, perTask) => {
         const place = makePlace();
@@ -97,7 +97,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
   });
 }
 
-test('the CRC-32 of a whole follows from its pieces', () => {
+test('the CRC-32 of a whole is computed from its pieces', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (first, second) => {
       assert.equal(

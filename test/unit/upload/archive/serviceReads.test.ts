@@ -21,7 +21,7 @@ const names = [
 
 for (const format of ['tar_gz', 'zip'] as const) {
   test(
-    `a strict reader of a ${format}, and our own, take every name that is selected, byte for byte`,
+    `a strict reader of a ${format}, and our own, accept every selectable name, byte for byte`,
     { skip: process.platform === 'win32' && 'Windows has no files with such names' },
     async (t) => {
       const at = testPlace(t);

@@ -24,7 +24,7 @@ import { fails, formats, pack, place, plantDifficult, read, sha256, workerFile }
 import { options, plant, plantMany } from '../trees.ts';
 
 for (const format of formats) {
-  test(`a ${format} holds every selected file, byte for byte, as other libraries read it`, async (t) => {
+  test(`a ${format} contains every selected file, byte for byte, as other libraries read it`, async (t) => {
     const at = place(t);
     plantDifficult(at.root);
     const { files } = await selectFiles(at.root, options(at));
@@ -49,7 +49,7 @@ for (const format of formats) {
     assert.equal(archive.sha256, sha256(readFileSync(at.to)));
   });
 
-  test(`the same content gives the same ${format}, whatever the number of workers and the files' times`, async (t) => {
+  test(`equal content gives an equal ${format}, for any number of workers and any file times`, async (t) => {
     const at = place(t);
     plantDifficult(at.root);
     for (let lines = 0; lines < 100; lines++) {
@@ -89,7 +89,7 @@ for (const format of formats) {
   );
 
   test(
-    `F26 a ${format} is for this user alone, and never replaces a file`,
+    `F26 a ${format} is readable by this user only, and never replaces a file`,
     { skip: process.platform === 'win32' && 'rights of files are POSIX' },
     async (t) => {
       const at = place(t);
@@ -102,7 +102,7 @@ for (const format of formats) {
     },
   );
 
-  test(`F27 names that would leave the folder are never written into a ${format}`, async (t) => {
+  test(`F27 names that leave the folder are never written into a ${format}`, async (t) => {
     const at = place(t);
     plant(at.home, { secret: 'secret' });
     plant(at.root, { a: 'a' });
@@ -153,7 +153,7 @@ for (const format of formats) {
     await assert.rejects(pack(at, format, { signal: AbortSignal.abort() }), { name: 'AbortError' });
   });
 
-  test(`a ${format} that would be too large ends early, leaves no file and terminates no thread`, async (t) => {
+  test(`a ${format} over the limit ends early, leaves no file and terminates no thread`, async (t) => {
     const at = place(t);
     plant(at.root, { a: randomBytes(100_000), b: randomBytes(100_000) });
     // Terminating a thread that is about to compress can abort the whole process (`PoolOptions.exitsItself`).
@@ -170,7 +170,7 @@ for (const format of formats) {
     await fails(pack(at, format, { maxBytes: exact - 1 }), 'archiveTooLarge');
   });
 
-  test(`F31 without a file to send there is no ${format}`, async (t) => {
+  test(`F31 no ${format} is written without files to send`, async (t) => {
     const at = place(t);
     await fails(pack(at, format), 'nothingToSend');
     const files: SelectedFile[] = [{ path: 'gone', bytes: 1, mode: 0o644 }];
@@ -181,7 +181,7 @@ for (const format of formats) {
     assert.ok(!existsSync(at.to));
   });
 
-  test(`progress of a ${format} counts to the whole`, async (t) => {
+  test(`the progress of a ${format} ends at its total`, async (t) => {
     const at = place(t);
     for (let index = 0; index < 300; index++) plant(at.root, { [`f${index}`]: 'x'.repeat(index) });
     const seen: [number, number][] = [];
@@ -192,7 +192,7 @@ for (const format of formats) {
   });
 }
 
-test('F111 a packing worker that cannot start is named as what it is and leaves no file', async (t) => {
+test('F111 a packing worker that cannot start is named as such and leaves no file', async (t) => {
   const at = place(t);
   plant(at.root, { a: 'a' });
   await fails(pack(at, 'zip', { workerFile: join(at.home, 'no-worker.js') }), 'workerCrashed');

@@ -15,7 +15,7 @@ function packed(paths: readonly string[], contents: Readonly<Record<string, stri
 
 const pathsOf = (all: readonly { path: string }[] = []): string[] => all.map((each) => each.path);
 
-test('F30 a file that came to hold a secret after it was decided upon is asked about before it leaves', async () => {
+test('F30 a file that contains a secret since the decision leads to a question before it is sent', async () => {
   const outcome = async (mode: SecretRules['mode']) => {
     const { steps } = inventedFolder(['a', 'b', 'c-locked'], mode);
     const decided = await prepareFolders(['invented'], steps, progress);
@@ -59,7 +59,7 @@ test('F30 a file that came to hold a secret after it was decided upon is asked a
   });
 });
 
-test('F30 a file that held something else only while it was packed is packed anew, and stays out if it goes on like that', async () => {
+test('F30 a file that differed only while it was packed is packed again, and omitted if that repeats', async () => {
   const { folder, steps } = inventedFolder(['a', 'b']);
   const decided = await prepareFolders(['invented'], steps, progress);
   const archives = packed(['a', 'b'], { b: 'clear text' });
@@ -80,7 +80,7 @@ test('F30 a file that held something else only while it was packed is packed ane
   assert.ok(end.isAsPacked);
 });
 
-test('F30 what was packed is packed anew when one file may go no longer and another may instead', async () => {
+test('F30 the archive is packed again if one file is excluded and another included', async () => {
   const { folder, steps } = inventedFolder(['a', 'b', 'c-secret']);
   const decided = await prepareFolders(['invented'], steps, progress);
   const again = { ...progress, packings: 1 };

@@ -34,7 +34,7 @@ const selection: Selection = {
   widened: [],
 };
 
-test('a level has its own files and each folder with the sum of all below it', () => {
+test('a level has its own files, and each folder with the sum below it', () => {
   const src = { path: 'src/', files: 2, bytes: 6, first: 1 };
   assert.deepEqual(levelBelow(selection.files), {
     folders: [src],
@@ -46,7 +46,7 @@ test('a level has its own files and each folder with the sum of all below it', (
   });
 });
 
-test('every file is on exactly one level, and every level adds up', () => {
+test('every file is on exactly one level, and every sum is right', () => {
   const name = fc.stringMatching(/^[ab]{1,2}$/);
   const paths = fc.uniqueArray(
     fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => [...parts, 'f'].join('/')),
@@ -72,7 +72,7 @@ test('every file is on exactly one level, and every level adds up', () => {
   );
 });
 
-test('an ignore line leaves out exactly the path it was made for, whatever its name', async () => {
+test('an ignore line excludes exactly its path, whatever the name', async () => {
   const names = [
     'plain.txt',
     'a*b',
@@ -109,7 +109,7 @@ test('an ignore line leaves out exactly the path it was made for, whatever its n
   }
 });
 
-test('lines go to the end of an ignore file once, and can be taken out of it wherever they stand by then', () => {
+test('lines are appended to an ignore file once, and can be removed from any position', () => {
   const { text, added } = withLines('# ours\r\n/a\r\n*.log', ['/a', '/b', '/c/', '/b']);
   assert.deepEqual({ text, added }, { text: '# ours\r\n/a\r\n*.log\n/b\n/c/\n', added: ['/b', '/c/'] });
   assert.equal(withoutLines(`${text}/d\n`, added), '# ours\r\n/a\r\n*.log\n/d\n');
@@ -126,7 +126,7 @@ function leftOut(choices: FolderChoices, ...paths: string[]): string[] {
   return paths.filter(leavingOut(choices));
 }
 
-test('to restore one file below a folder that was left out brings back that file alone; what is made there later stays out', () => {
+test('including one file below an excluded folder includes that file only, and no later files', () => {
   const left = withChosen({}, 'src/', leaving);
   const restored = withChosen(left, 'src/deep/c', sending);
   assert.deepEqual(leftOut(restored, 'src/deep/c', 'src/b', 'src/deep/new', 'a'), ['src/b', 'src/deep/new']);
@@ -134,7 +134,7 @@ test('to restore one file below a folder that was left out brings back that file
   assert.deepEqual(leftOut(all, 'src/b', 'src/deep/d', 'src/new'), ['src/new']);
 });
 
-test('a restored file goes with the folder that is left out after it, and alone when it is left out by itself', () => {
+test('an included file is excluded with a folder excluded later, or by itself', () => {
   const restored = withChosen(withChosen({}, 'src/', leaving), 'src/deep/c', sending);
   for (const path of ['src/deep/c', 'src/deep/', 'src/'])
     assert.deepEqual(leftOut(withChosen(restored, path, leaving), 'src/deep/c'), ['src/deep/c'], path);
@@ -142,11 +142,11 @@ test('a restored file goes with the folder that is left out after it, and alone 
   assert.deepEqual(leftOut(other, 'src/deep/c', 'src/other/f'), ['src/other/f']);
 });
 
-test('to restore a file that was left out by itself leaves no trace', () => {
+test('including a file that was excluded by itself leaves no trace', () => {
   assert.deepEqual(withChosen(withChosen({}, 'a', leaving), 'a', sending), {});
 });
 
-test('an excluded path is left out whatever was chosen for it or below it, and undoing restores those choices', () => {
+test('excluding a path overrides choices below it, and undoing restores them', () => {
   const before: FolderChoices = {
     'dist/': 'include',
     'dist/a': 'include',
@@ -177,7 +177,7 @@ test('an excluded path is left out whatever was chosen for it or below it, and u
   ]);
 });
 
-test('what is chosen for a path outweighs what is chosen for a folder above it, but goes with a folder that is left out later', () => {
+test('a choice for a path overrides one for a parent folder, unless the folder is excluded later', () => {
   const ignored = { isSent: true, isIgnored: true };
   const sent = withChosen(withChosen({}, 'src/', leaving), 'src/own.log', ignored);
   assert.deepEqual(leftOut(sent, 'src/own.log', 'src/a'), ['src/a']);
@@ -188,7 +188,7 @@ test('what is chosen for a path outweighs what is chosen for a folder above it, 
   assert.deepEqual(leftOut(kept, 'src/a', 'src/b'), ['src/a']);
 });
 
-test('files named like what every object has are chosen like others', () => {
+test('files named like members of Object.prototype are chosen like others', () => {
   for (const path of ['constructor', '__proto__']) {
     assert.deepEqual(leftOut({}, path), []);
     const left = JSON.parse(JSON.stringify(withChosen({}, path, leaving))) as FolderChoices;
@@ -198,14 +198,14 @@ test('files named like what every object has are chosen like others', () => {
   }
 });
 
-test('what was sent by choice goes back to what ignore files say; what was left out by choice is sent again', () => {
+test('resetting returns a file to the ignore files, and includes what was excluded by choice', () => {
   const sent = withChosen({}, 'build/', { isSent: true, isIgnored: true });
   assert.deepEqual(sent, { 'build/': 'include' });
   assert.deepEqual(withChosen(sent, 'build/', leaving), {});
   assert.deepEqual(withChosen(withChosen({}, 'a', leaving), 'a', sending), {});
 });
 
-test('choices are remembered for the workspace folder, and hold for each folder in it by paths of its own', () => {
+test('choices are stored for the workspace folder, and apply to each subfolder by relative path', () => {
   const whole: FolderChoices = {
     'app/build/': 'include',
     'app/src/a': 'leaveOut',
@@ -224,7 +224,7 @@ test('choices are remembered for the workspace folder, and hold for each folder 
   assert.deepEqual(choicesBelow(whole, 'ap/'), {});
 });
 
-test('a choice made in a subfolder leaves those beside and above it as they are', () => {
+test('a choice made in a subfolder keeps those beside and above it', () => {
   const whole: FolderChoices = { 'lib/x': 'include', 'app/': 'leaveOut', 'app/src/a': 'leaveOut' };
   const restored = withChosen(choicesBelow(whole, 'app/src/'), 'a', sending);
   assert.deepEqual(replaceBelow(whole, 'app/src/', restored), { 'lib/x': 'include', 'app/': 'leaveOut' });

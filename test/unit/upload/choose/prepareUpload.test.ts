@@ -20,7 +20,7 @@ const step = fc.record({
   at: fc.nat(30),
 });
 
-test('after any choices the preview shows what a new preparation would send, without reading the folder again', async () => {
+test('after any choices the preview equals a new preparation, without reading the folder again', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
@@ -79,7 +79,7 @@ test('after any choices the preview shows what a new preparation would send, wit
   );
 });
 
-test('what a person leaves out is listed as their choice, and not counted; a folder is no mere prefix of a name', () => {
+test("an excluded file is listed as the user's choice and not counted; a folder is no name prefix", () => {
   const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
   const choices: FolderChoices = { 'src/': 'leaveOut', 'a.txt': 'leaveOut' };
   const { selection: left } = decide(
@@ -99,7 +99,7 @@ test('what a person leaves out is listed as their choice, and not counted; a fol
   );
 });
 
-test('a suspected secret is left out when the setting blocks it, an unreadable file always, and neither with the check off', async () => {
+test('the setting decides about suspected secrets; unreadable files are always omitted, unless the check is off', async () => {
   const outcome = async (mode: SecretRules['mode'], decisions: Record<string, SecretDecision> = {}) => {
     const { folder, steps } = inventedFolder(['a', 'a-secret', 'b-secret', 'c-locked'], mode);
     folder.decisions = decisions;
@@ -121,7 +121,7 @@ test('a suspected secret is left out when the setting blocks it, an unreadable f
   assert.deepEqual((await outcome('off')).sent, ['a', 'a-secret', 'b-secret', 'c-locked']);
 });
 
-test('a file that was left out before the preview was opened is checked once it is restored', async () => {
+test('a file excluded before the preview was opened is checked once it is included', async () => {
   const { folder, preview } = inventedFolder(['a', 'src/b', 'src/secret']);
   folder.choices = withChosen({}, 'src/', { isSent: false, isIgnored: false });
   await preview.open(['invented']);
@@ -140,7 +140,7 @@ test('a file that was left out before the preview was opened is checked once it 
   );
 });
 
-test('the folder is selected again when a person sends what ignore files leave out', async () => {
+test('the folder is selected again if the user includes ignored files', async () => {
   const { folder, preview } = inventedFolder(['a']);
   await preview.open(['invented']);
   folder.choices = withChosen({}, 'build/', { isSent: true, isIgnored: true });
@@ -150,7 +150,7 @@ test('the folder is selected again when a person sends what ignore files leave o
   assert.equal(folder.selections, 2);
 });
 
-test('files in one selection only, and those of another size, count as differences', () => {
+test('files in one selection only, or with another size, count as differences', () => {
   const before = selection(['a', 'b', 'c']);
   const now = { ...before, files: [file('a'), { ...file('b'), bytes: 99 }, file('d'), file('e')] };
   assert.equal(countDifferences(before, before), 0);

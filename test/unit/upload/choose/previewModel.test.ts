@@ -67,7 +67,7 @@ const leavingOut = (...paths: string[]): FolderChoices =>
   Object.fromEntries(paths.map((path) => [path, 'leaveOut']));
 const token = { path: 'b', kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: '0' } as const;
 
-test('files are shown before they are checked, and a suspected secret is left out once it is found', async () => {
+test('files are shown before the check, and a suspected secret is excluded once found', async () => {
   const { preview, shown, selected, checkEnds } = stage();
   const opening = preview.open(['one']);
   await selected('one', ['a', 'b']);
@@ -81,7 +81,7 @@ for (const order of [
   ['one', 'two'],
   ['two', 'one'],
 ]) {
-  test(`of two previews that overlap the later is shown, when the selections end in the order ${order.join(', ')}`, async () => {
+  test(`of two overlapping previews the later is shown if the selections end in the order ${order.join(', ')}`, async () => {
     const { preview, shown, selected, checkEnds } = stage();
     const first = assert.rejects(preview.open(['one']), { name: 'AbortError' });
     const second = preview.open(['two']);
@@ -93,7 +93,7 @@ for (const order of [
   });
 }
 
-test('a preview that is closed while it is prepared stays closed', async () => {
+test('a preview closed during its preparation stays closed', async () => {
   const { preview, shown, selected } = stage();
   const opening = assert.rejects(preview.open(['one']), { name: 'AbortError' });
   preview.close();
@@ -103,7 +103,7 @@ test('a preview that is closed while it is prepared stays closed', async () => {
   assert.deepEqual(preview.shown, []);
 });
 
-test('a folder that has left the workspace is not shown, not even while its check is running', async () => {
+test('a folder that has left the workspace is not shown, even during its check', async () => {
   const { preview, shown, selected, checkEnds } = stage();
   const opening = assert.rejects(preview.open(['one', 'two']), { name: 'AbortError' });
   await selected('one', ['a']);
@@ -122,7 +122,7 @@ test('a folder that has left the workspace is not shown, not even while its chec
   assert.equal(shown.at(-1), '');
 });
 
-test('a file that a person leaves out during the check is left out at once, and stays left out', async () => {
+test('a file excluded during the check is excluded at once and stays excluded', async () => {
   const { preview, choices, checks, shown, selected, checkEnds } = stage();
   const opening = preview.open(['one']);
   await selected('one', ['a', 'b', 'c']);
@@ -135,7 +135,7 @@ test('a file that a person leaves out during the check is left out at once, and 
   assert.equal(checks.length, 1);
 });
 
-test('a file that a person restores during the check is checked after the others', async () => {
+test('a file included during the check is checked after the others', async () => {
   const { preview, choices, checks, shown, selected, checkEnds } = stage();
   choices['one'] = leavingOut('b');
   const opening = preview.open(['one']);
@@ -153,7 +153,7 @@ test('a file that a person restores during the check is checked after the others
   );
 });
 
-test('a check that a person cancels leaves files marked as unchecked, and continues after the next choice', async () => {
+test('a cancelled check marks files as unchecked, and continues after the next choice', async () => {
   const { preview, choices, shown, selected, checkEnds, cancel } = stage();
   const opening = assert.rejects(preview.open(['one']), { name: 'AbortError' });
   await selected('one', ['a', 'b', 'c']);
@@ -167,7 +167,7 @@ test('a check that a person cancels leaves files marked as unchecked, and contin
   assert.equal(shown.at(-1), 'one: a');
 });
 
-test('folders prepared for a start replace a preview that is still being prepared', async () => {
+test('folders prepared for a start replace a preview in preparation', async () => {
   const one = stage();
   const opening = one.preview.open(['one']);
   await one.selected('one', ['a']);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { paths, sameAsGit, select } from '../selecting.ts';
 import { plant, plantRepository, testPlace, testRepository } from '../trees.ts';
 
-test('F4 an include under any condition counts: it leaves out more, says so and brings nothing back', async (t) => {
+test('F4 a conditional include always counts: it excludes more, with a note, and includes nothing', async (t) => {
   const at = testRepository(t, { open: '', secret: '', never: '' });
   plant(at.home, {
     'work-config': '[include]\n\tpath = more-config\n[core]\n\tignorecase = true\n',
@@ -35,7 +35,7 @@ test('F4 an include under any condition counts: it leaves out more, says so and 
   }
 });
 
-test('F4 each excludes file that may be the one counts, beside the one that counts if no condition holds', async (t) => {
+test('F4 every possible excludes file counts, in addition to the unconditional one', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'nested'));
@@ -50,7 +50,7 @@ test('F4 each excludes file that may be the one counts, beside the one that coun
   assert.deepEqual(await paths(at, { includeNestedRepositories: true }), ['a', 'e', 'nested/e']);
 });
 
-test('F129 nothing in a repository brings back what the person’s own excludes file leaves out', async (t) => {
+test("F129 nothing in a repository includes what the user's own excludes file excludes", async (t) => {
   const at = testRepository(t, {
     '.gitignore': '!*.secret\n*.log\n!keep.log\n',
     '.git/info/exclude': '!*.secret\n',
@@ -73,7 +73,7 @@ test('F129 nothing in a repository brings back what the person’s own excludes 
   assert.deepEqual(await paths(at, { includeNestedRepositories: true }), expected);
 });
 
-test('F129 the configuration of a repository puts no excludes file in the place of the person’s own', async (t) => {
+test("F129 the repository configuration cannot replace the user's excludes file", async (t) => {
   const at = testRepository(t, { 'a.secret': '', b: '', c: '' });
   plant(at.home, { '.config/git/ignore': '*.secret\n', '.gitconfig': '', mine: '*.secret\n', theirs: '!*.secret\nc\n' }); // prettier-ignore
   for (const own of ['', '[core]\n\texcludesFile = ~/mine\n']) {
@@ -89,7 +89,7 @@ test('F129 the configuration of a repository puts no excludes file in the place 
   }
 });
 
-test('F3 F129 .git/info/exclude keeps its place below .gitignore', async (t) => {
+test('F3 F129 .git/info/exclude has its rank below .gitignore', async (t) => {
   const at = testRepository(t, { '.git/info/exclude': '*.tmp\n', '.gitignore': '!b.tmp\n', 'a.tmp': '', 'b.tmp': '' }); // prettier-ignore
   assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b.tmp']);
 });

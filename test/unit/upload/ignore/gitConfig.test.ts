@@ -79,7 +79,7 @@ test('any text is read without an error', () => {
   );
 });
 
-test('a value is true where git takes it for true', (t) => {
+test('a value is true as for git', (t) => {
   const file = join(testPlace(t).home, 'config');
   const values = ['true', 'YES', 'on', '1', '-1', '10', '2k', '0x1', '-0XaM', '010', '+3m', '" 1"', '00x1'];
   values.push('""', 'false', 'no', 'off', '0', '00', '0k', '0x0', '0x00m', '-0', 'maybe', '0x', 'x1', '1x');

@@ -14,7 +14,7 @@ function surrounded(t: TestContext, envOf: (rules: string, home: string) => Reco
   return { ...place, surroundings: { ...place.surroundings, env } };
 }
 
-test('F4 what counted variables configure, the last of them first of all, counts as for git', async (t) => {
+test("F4 configuration in counted variables applies in git's order", async (t) => {
   const at = surrounded(t, (rules) => ({
     GIT_CONFIG_COUNT: '3',
     GIT_CONFIG_KEY_0: 'core.excludesFile',
@@ -27,7 +27,7 @@ test('F4 what counted variables configure, the last of them first of all, counts
   assert.deepEqual(await sameAsGit(at), ['.gitignore', 'open']);
 });
 
-test('with a -c of git that may change what is ignored, nothing is sent; another one does not matter', async (t) => {
+test('a -c of git that may change what is ignored stops the upload; others do not matter', async (t) => {
   for (const written of [
     "'core.excludesfile=x'",
     "'Core.ExcludesFile'='x'",
@@ -42,7 +42,7 @@ test('with a -c of git that may change what is ignored, nothing is sent; another
   assert.ok((await sameAsGit(at)).includes('open'));
 });
 
-test('F4 a file that a variable includes counts as for git', async (t) => {
+test('F4 a file included by a variable applies as for git', async (t) => {
   const at = surrounded(t, (_, home) => ({
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'include.path',
@@ -52,7 +52,7 @@ test('F4 a file that a variable includes counts as for git', async (t) => {
   assert.ok(!(await sameAsGit(at)).includes('secret'));
 });
 
-test('with variables that git refuses, nothing is sent', async (t) => {
+test('variables that git rejects stop the upload', async (t) => {
   for (const env of [
     { GIT_CONFIG_COUNT: 'many' },
     { GIT_CONFIG_COUNT: '-1' },

@@ -13,7 +13,7 @@ import { plant, plantRepository, testPlace } from '../trees.ts';
 const home = 'C:\\Users\\me';
 const wsl = '\\\\wsl.localhost\\Ubuntu\\home\\me\\app\\vendor\\lib';
 
-test('a place on the share where the folder or the home lies is not elsewhere', () => {
+test('a path on the share of the folder or the home is local', () => {
   const is = (path: string, known: string[]): boolean => isOnOtherHost(path, known, 'win32');
   const gitDir = win32.resolve(wsl, '../../.git/modules/vendor/lib');
   assert.equal(gitDir, '\\\\wsl.localhost\\Ubuntu\\home\\me\\app\\.git\\modules\\vendor\\lib');
@@ -23,7 +23,7 @@ test('a place on the share where the folder or the home lies is not elsewhere', 
   assert.equal(is('C:\\other', [wsl, home]), false);
 });
 
-test('a place on another host or share is elsewhere, on Windows', () => {
+test('a path on another host or share is remote, on Windows', () => {
   const other = [
     '\\\\evil.example\\share\\x',
     '//evil.example/share/x',
@@ -42,7 +42,7 @@ test('a place on another host or share is elsewhere, on Windows', () => {
   }
 });
 
-test('a repository whose git folder lies elsewhere counts as one, and nothing is read from there', async (t) => {
+test('a repository with its git folder elsewhere is a repository, and nothing is read from there', async (t) => {
   const at = testPlace(t);
   const away = join(at.home, 'away');
   const isElsewhere = (path: string, known: readonly string[]): boolean => {
@@ -89,7 +89,7 @@ test('rules and included configuration on another host are an error', async (t) 
     await readIgnoreSettings(repository, at.surroundings);
   }
 });
-test('the home folder is the one in which git looks, on Windows before the profile', () => {
+test('the home folder is the one git uses, on Windows before the profile', () => {
   const homeOf = (env: Record<string, string>, platform: NodeJS.Platform = 'win32'): string =>
     gitHome(platform, env, 'profile', (path) => path === 'H:\\me');
   const share = { HOMEDRIVE: 'H:', HOMEPATH: '\\me' };

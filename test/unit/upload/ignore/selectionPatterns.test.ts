@@ -25,7 +25,7 @@ const plain = [
   ...['\ufeffab\nb', 'ab\0c\nb', '\0\nb', '\0', '\n', '!\nb', '!/\nb', 'é', 'É', '?x', '*é*', '\\é'],
 ]; // prettier-ignore
 
-test('F12 F15 F16 rules of every kind leave out what they leave out for git, each in a folder of its own', async (t) => {
+test('F12 F15 F16 rules of every kind exclude the same files as in git, each in its own folder', async (t) => {
   const at = testPlace(t);
   for (const [index, rules] of plain.entries()) {
     const files = Object.fromEntries(names.map((name) => [`${index}/${name}`, '']));
@@ -59,7 +59,7 @@ const notPlain: readonly [rule: string, leavesOut: readonly string[]][] = [
   ['foo\\/x', ['foo/bar', 'foo/x', 'foobar', 'foox/bar']],
 ];
 
-test('F15 a rule that is not written plainly leaves out more, and says so', async (t) => {
+test('F15 a rule with unusual syntax excludes more, with a note', async (t) => {
   const names = ['foo/bar', 'foo/x', 'foox/bar', 'foobar', 'xfoo/bar', 'ab1', 'abc/x', 'é/bar', 'a[z]/bar'];
   for (const [rule, expected] of notPlain) {
     const at = testRepository(t, { ...Object.fromEntries(names.map((name) => [name, ''])) });
@@ -78,7 +78,7 @@ test('F15 a rule that is not written plainly leaves out more, and says so', asyn
   }
 });
 
-test('F16 byte order mark, line ends, NUL and blanks are read as git reads them', async (t) => {
+test('F16 byte order mark, line ends, NUL and blanks are read as in git', async (t) => {
   const at = testRepository(t, {
     '.gitignore': '\ufeffa\r\nb\\ \r\nc  \r\nd\0e\r\n\r\n#f\r\n\\#f\r\ng\r\r\nh\r',
     a: '', 'b ': '', b: '', c: '', d: '', de: '', '#f': '', f: '', g: '', 'g\r': '', h: '', 'h\r': '',
@@ -86,7 +86,7 @@ test('F16 byte order mark, line ends, NUL and blanks are read as git reads them'
   assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b', 'de', 'f', 'g', 'h\r']);
 });
 
-test('F16 a folder whose ignore file is too large to answer for stays out whole', async (t) => {
+test('F16 a folder with an ignore file that is too large is excluded entirely', async (t) => {
   const at = testPlace(t);
   plant(at.root, {
     a: '',

@@ -29,7 +29,7 @@ test('F1 the deepest rule wins', async (t) => {
   ]);
 });
 
-test('F1 a folder that takes everything out and brings some back', async (t) => {
+test('F1 a folder can exclude everything and include parts', async (t) => {
   const at = testRepository(t, {
     'cache/.gitignore': '*\n!.gitignore\n!/kept/\n!/kept/*\n',
     'cache/x': '',
@@ -49,7 +49,7 @@ test('F2 a file below an excluded folder stays excluded', async (t) => {
   assert.deepEqual(await leftOut(at), ['build/: gitignore .gitignore:1 build/']);
 });
 
-test('F5 .whiteboxignore and settings leave out more, with their own negations', async (t) => {
+test('F5 .whiteboxignore and settings exclude more, each with its own negations', async (t) => {
   const at = testRepository(t, {
     '.whiteboxignore': '*.md\n!README.md\n',
     'README.md': '',
@@ -73,7 +73,7 @@ test('F5 .whiteboxignore and settings leave out more, with their own negations',
   ]);
 });
 
-test('F5 a workspace’s list of patterns brings nothing back that the user’s list leaves out, and neither replaces the other', async (t) => {
+test('F5 the workspace’s pattern list includes nothing that the user’s list excludes; both apply', async (t) => {
   const at = testRepository(t, { 'customers/a.csv': '', 'key.pem': '', 'notes.md': '', 'a.js': '' });
   const exclude = [
     ['*.pem', 'customers/'],
@@ -87,7 +87,7 @@ test('F5 a workspace’s list of patterns brings nothing back that the user’s 
   ]);
 });
 
-test('F5 a .whiteboxignore that is a link is not passed over: its folder stays out', async (t) => {
+test('F5 a .whiteboxignore that is a link excludes its folder', async (t) => {
   const at = testRepository(t, {
     rules: 'private\n',
     'a/.whiteboxignore': { link: '../rules' },
@@ -127,7 +127,7 @@ test('F6 a damaged or missing .git and a deleted tracked file change nothing', a
   assert.deepEqual(await paths(at), whole);
 });
 
-test('F19 below a repository’s root, the rules of the folders above apply', async (t) => {
+test('F19 in a subfolder of a repository the rules of parent folders apply', async (t) => {
   const at = testRepository(t, {
     '.gitignore': '/packages/one/gen\n*.o\n',
     '.whiteboxignore': '*.pdf\n',
@@ -158,7 +158,7 @@ test('F19 below a repository’s root, the rules of the folders above apply', as
   );
 });
 
-test('F19 a folder that its repository ignores stays out as a whole', async (t) => {
+test('F19 a folder that its repository ignores is excluded entirely', async (t) => {
   const at = testRepository(t, {
     '.gitignore': 'out/\n',
     'out/one/a': '',
@@ -180,7 +180,7 @@ test('F19 a folder that its repository ignores stays out as a whole', async (t) 
   );
 });
 
-test('F20 without a repository the same ignore files count', async (t) => {
+test('F20 without a repository the same ignore files apply', async (t) => {
   const at = testPlace(t);
   plant(at.root, {
     '.gitignore': '*.log\n',
@@ -195,7 +195,7 @@ test('F20 without a repository the same ignore files count', async (t) => {
   assert.deepEqual(await sameAsGit(at), without);
 });
 
-test('a .gitignore that is a link or a folder holds no rules, as for git', async (t) => {
+test('a .gitignore that is a link or a folder has no rules, as in git', async (t) => {
   const at = testRepository(t, {
     rules: 'a\n',
     '.gitignore': { link: 'rules' },
@@ -209,7 +209,7 @@ test('a .gitignore that is a link or a folder holds no rules, as for git', async
 const otherCase = { skip: process.platform !== 'linux' && 'elsewhere a disk takes both names for one' };
 
 test(
-  'F12 nothing with the name of an ignore file in other case keeps that file from being read',
+  'F12 a file named like an ignore file in other letter case does not hide the real one',
   otherCase,
   async (t) => {
     for (const [name, odd] of [

@@ -42,7 +42,7 @@ function shownOf(secret: string, masked: string): string {
   return '';
 }
 
-test('F30 an .env, a private key and an npm token are suspected, with what they hold masked', async (t) => {
+test('F30 an .env, a private key and an npm token are suspected and masked', async (t) => {
   const npmToken = seedOf('secretlint/npm');
   const key = seedOf('secretlint/privatekey');
   const env = 'DB_PASSWORD=h7-invented\n';
@@ -69,7 +69,7 @@ test('F30 an .env, a private key and an npm token are suspected, with what they 
   assert.deepEqual(unchecked, []);
 });
 
-test('every kind of credential that is supported is found, on its line, and shows at most two characters', async (t) => {
+test('every supported kind of credential is found on its line, showing at most two characters', async (t) => {
   const content = Object.fromEntries(
     invented.map((seed) => [seed.path, seed.path.endsWith('.json') ? seed.content : `\n\n${seed.content}\n`]),
   );
@@ -88,7 +88,7 @@ test('every kind of credential that is supported is found, on its line, and show
   }
 });
 
-test('the credentials of these tests cover every rule of the preset', () => {
+test('the test credentials cover every rule of the preset', () => {
   const covered = new Set(invented.map(({ rule }) => rule));
   const ids = rules.map(({ meta }) => meta.id.replace('@secretlint/secretlint-rule-', 'secretlint/'));
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('the credentials of these tests cover every rule of the preset', () => {
   );
 });
 
-test('F30 a credential is found however many of its characters are escaped', async (t) => {
+test('F30 a credential is found with any number of escaped characters', async (t) => {
   const password = '%41'.repeat(70);
   const root = place(t, {
     'broker.ts': `amqp://user:${password}@broker.invented.net`,
@@ -121,14 +121,14 @@ test('a line that several rules suspect is reported once', async (t) => {
   ]);
 });
 
-test('a comment in a file cannot switch the check off', async (t) => {
+test('a comment in a file cannot disable the check', async (t) => {
   const { suspicions } = await check(t, {
     'a.ts': `// secretlint-disable\n${githubToken.content} // secretlint-disable-line\n`,
   });
   assert.equal(suspicions.length, 1);
 });
 
-test('credentials are found in UTF-16 and behind a BOM, whatever ends the lines', async (t) => {
+test('credentials are found in UTF-16 and after a BOM, with any line ends', async (t) => {
   const text = `\r\n${githubToken.content}\r\n`;
   const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
   const { suspicions } = await check(t, {
@@ -195,7 +195,7 @@ test('large files are scanned to their end, once, wherever a credential is', asy
   );
 });
 
-test('a binary file is judged by its name alone', async (t) => {
+test('a binary file is judged by its name only', async (t) => {
   const bytes = Buffer.concat([Buffer.from([0, 1, 2, 3]), Buffer.from(githubToken.content)]);
   const { suspicions } = await check(t, { 'image.png': bytes, 'store.p12': bytes });
   assert.deepEqual(suspicions.map(brief), ['store.p12 *.p12']);
@@ -211,7 +211,7 @@ test('empty files and public certificates raise no suspicion', async (t) => {
   assert.deepEqual(suspicions.map(brief), ['unclear.pem *.pem']);
 });
 
-test('files that cannot be read are named, and links are not followed', async (t) => {
+test('unreadable files are named, and links are not followed', async (t) => {
   const root = place(t, { 'outside.ts': githubToken.content, 'fine.ts': githubToken.content });
   plant(root, { 'link.ts': { link: 'outside.ts' } });
   assert.equal(spawnSync('mkfifo', [join(root, 'pipe.ts')]).status, 0);
@@ -227,7 +227,7 @@ test('files that cannot be read are named, and links are not followed', async (t
   );
 });
 
-test('any number of workers gives the same results, in the order of the files, and counts every byte', async (t) => {
+test('any number of workers gives the same results in file order, and counts every byte', async (t) => {
   const root = place(t, {});
   const paths = Array.from({ length: 1000 }, (_, index) => `f${index}.ts`);
   const withToken = paths.filter((_, index) => index % 10 === 0);
@@ -275,7 +275,7 @@ test('a cancelled check ends in the middle of a file', { timeout: 20_000 }, asyn
   assert.ok(cpuMs() - abortedAt < 500);
 });
 
-test('a check that is cancelled before it starts starts nothing', async () => {
+test('a check cancelled before it starts starts nothing', async () => {
   const signal = AbortSignal.abort();
   await assert.rejects(
     checkApart({ root: '/', files: select('/', ['tmp']), workerFile: 'no such worker', signal }),
@@ -283,7 +283,7 @@ test('a check that is cancelled before it starts starts nothing', async () => {
   );
 });
 
-test('F111 a worker that cannot start is named as what it is, and is no answer', async (t) => {
+test('F111 a worker that cannot start is named as such and is not a result', async (t) => {
   const checked = check(t, { 'a.ts': '' }, { workerFile: resolve('no such worker.ts') });
   await assert.rejects(checked, { kind: 'workerCrashed' });
 });

@@ -7,7 +7,7 @@ const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts'
 const mask = async (texts: readonly string[]): Promise<readonly string[]> =>
   (await askWorker({ texts }, workerFile)) as readonly string[];
 
-test('F151 every kind of credential that is found in files is masked in a text, and nothing besides', async () => {
+test('F151 every kind of credential found in files is masked in a text, and nothing else', async () => {
   const invented = seeds(randomFrom(151));
   const end = '\n\nRotate it.';
   const masked = await mask(invented.map(({ content }) => `The file holds:\n\n${content}${end}`));
@@ -27,7 +27,7 @@ test('F151 every kind of credential that is found in files is masked in a text, 
   assert.deepEqual(await mask([`${cutKey}\n… and so on`]), ['-----BEGIN PRIVATE KEY-----…\n… and so on']);
 });
 
-test('F151 a text without credentials stays as it is, beside any other', async () => {
+test('F151 a text without credentials is unchanged, next to any other', async () => {
   const token = seeds(randomFrom(1)).find(({ rule }) => rule === 'postman-key')!;
   const plain = ['SQL injection.', '', 'The password is read from {{0}}', '日本語 '.repeat(100_000)];
   const masked = await mask([...plain, token.content]);

@@ -16,7 +16,7 @@ import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const numRuns = propertyRuns(300);
 
-test('F30 names that stand for credentials are risky, their look-alikes are not', () => {
+test('F30 names of credentials are risky, and similar names are not', () => {
   const risky = {
     '.env*': [
       '.env',
@@ -170,12 +170,12 @@ for (const [what, table, count] of [
       for (const line of lines) assert.equal(findAssignments(line, path).length, count, `${path}: ${line}`);
   });
 
-test('of an assignment’s name, the part before a dot, which may be a secret, is not shown', () => {
+test('the part of an assignment’s name before a dot, a possible secret, is not shown', () => {
   const [found] = findAssignments('S3cr3tP4ssw0rd.auth_token=Zq8vX2mK9pLw', 'app.env');
   assert.equal(found?.masked, 'auth_token=…');
 });
 
-test('sample logins in connection URLs and the keys of AWS documentation are not suspected', () => {
+test('sample logins in connection URLs and keys of the AWS documentation are not suspected', () => {
   for (const text of [
     'redis://user:password@cache',
     'amqp://guest:guest@localhost',

@@ -16,7 +16,7 @@ const invention: Suspicion = {
   sha256: '0'.repeat(64),
 };
 
-test('a file that has not changed since the last check is not read again: the result of that check is used', async () => {
+test('a file unchanged since the last check is not read again', async () => {
   // Made long before the test: what has only just changed is not remembered.
   const root = resolve('src/core');
   const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
@@ -38,7 +38,7 @@ test('a file that has not changed since the last check is not read again: the re
     assert.equal(hashes.get(path), hash('sha256', readFileSync(join(root, path)), 'hex'));
 });
 
-test('F30 the result for a file below one root is not used below another, where its path is another one', async () => {
+test('F30 a result for a file below one root is not reused below another root', async () => {
   const root = resolve('src/core');
   const memory = new Map<string, ScannedFile>();
   await checkApart({ root, files: select(root, ['files.ts']), memory });
@@ -50,7 +50,7 @@ test('F30 the result for a file below one root is not used below another, where 
   assert.deepEqual(suspicions, []);
 });
 
-test('a file that has changed since the last check is read again', async (t) => {
+test('a file changed since the last check is read again', async (t) => {
   const root = place(t, { 'main.ts': githubToken.content });
   const memory = new Map<string, ScannedFile>();
   memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
@@ -61,7 +61,7 @@ test('a file that has changed since the last check is read again', async (t) => 
   );
 });
 
-test('F30 a file that changes right after it was looked through, in the same tick and to the same size, is read again', async (t) => {
+test('F30 a file changed right after the check, in the same tick and with the same size, is read again', async (t) => {
   const harmless = githubToken.content.replaceAll(/[A-Za-z0-9]/g, 'x');
   const root = place(t, { 'main.ts': harmless });
   const files = select(root, ['main.ts']);
@@ -73,7 +73,7 @@ test('F30 a file that changes right after it was looked through, in the same tic
   assert.equal(suspicions.length, 1);
 });
 
-test('F30 a file that changes while it is looked through is looked through again', async (t) => {
+test('F30 a file that changes during the check is checked again', async (t) => {
   const root = place(t, { 'a.ts': githubToken.content });
   const changed = `${githubToken.content}\nchanged();\n`;
   const asked: string[] = [];
@@ -86,7 +86,7 @@ test('F30 a file that changes while it is looked through is looked through again
   assert.equal(scanned.sha256, hash('sha256', changed, 'hex'));
 });
 
-test('a file that vanished is forgotten', async (t) => {
+test('a deleted file is forgotten', async (t) => {
   const root = place(t, {});
   const memory = new Map<string, ScannedFile>();
   memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
@@ -99,7 +99,7 @@ test('a file that vanished is forgotten', async (t) => {
   assert.equal(memory.size, 0);
 });
 
-test('the check gives the SHA-256 of the content it scanned, for text and binary files of any size', async (t) => {
+test('the check returns the SHA-256 of the scanned content, for text and binary files of any size', async (t) => {
   const content = {
     empty: '',
     'small.ts': 'one();\n',

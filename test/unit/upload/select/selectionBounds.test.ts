@@ -20,7 +20,7 @@ function within(boundMs: number, at: Place, more: Parameters<typeof options>[1] 
 /** As many names of one letter, one below the other. */
 const deep = (count: number): string => `${'a/'.repeat(count)}x`;
 
-test('F120 rules with globstars take no longer the deeper a path is', (t) => {
+test('F120 rules with globstars take no longer for deeper paths', (t) => {
   const at = testRepository(t, { [deep(800)]: '', [`${'a/'.repeat(120)}q`]: '', 'c/a/d/a/e/pqr': '' });
   plant(at.root, { '.git/info/exclude': '**/a/**/a/**/p*q*r\n' });
   assert.deepEqual(within(2_000, at), { files: [deep(800), `${'a/'.repeat(120)}q`] });
@@ -28,7 +28,7 @@ test('F120 rules with globstars take no longer the deeper a path is', (t) => {
   assert.deepEqual(within(2_000, at), { files: [deep(800), 'c/a/d/a/e/pqr'] });
 });
 
-test('F120 time is linear in the number of rules and of folders that have them', (t) => {
+test('F120 time is linear in the number of rules and of folders with rules', (t) => {
   const at = testRepository(t, {});
   const folders = Array.from({ length: 30 }, (_, index) => `f${String(index)}`);
   const rules = Array.from({ length: 20_000 }, (_, index) => `name-${String(index)}*x`).join('\n');
@@ -39,7 +39,7 @@ test('F120 time is linear in the number of rules and of folders that have them',
   });
 });
 
-test('F120 a file chosen below folders that are left out by one of very many rules comes at once', (t) => {
+test('F120 a file chosen below folders excluded by one of very many rules is selected quickly', (t) => {
   const folders = Array.from({ length: 19_000 }, (_, index) => `n${String(index)}/`);
   const chosen = `${folders.slice(0, 12).join('')}chosen`;
   const at = testRepository(t, { '.gitignore': folders.join('\n'), [chosen]: '' });
@@ -64,7 +64,7 @@ test('F120 a selection with very many rules can be cancelled between two entries
   assert.ok(found < 32, `${String(found)} files were found before it could be cancelled`);
 });
 
-test('F16 an ignore file of many or hostile rules is answered in bounded time', (t) => {
+test('F16 an ignore file with many or hostile rules is evaluated in bounded time', (t) => {
   const many = Array.from({ length: 15_000 }, (_, index) => `name-${String(index)}`).join('\n');
   const hostile = [
     `${'a*'.repeat(40)}b`,
@@ -94,7 +94,7 @@ test('F121 configuration that includes itself twice ends at once', (t) => {
   assert.deepEqual(within(1_000, at), { failure: ['sourceUnreadable', file, 'EFBIG'] });
 });
 
-test('F121 reading configuration that includes very many files can be cancelled', async (t) => {
+test('F121 reading configuration with very many includes can be cancelled', async (t) => {
   const at = testRepository(t, { a: '' });
   plant(at.home, { '.gitconfig': '[include]\n\tpath = .gitconfig\n' });
   const stop = new AbortController();
@@ -106,7 +106,7 @@ test('F121 reading configuration that includes very many files can be cancelled'
 const endless = '/proc/self/pagemap';
 
 test(
-  'F121 a file that says it is empty and never ends is read up to the limit',
+  'F121 an endless file with size zero is read up to the limit',
   { skip: !existsSync(endless) && 'there is no such file here' },
   (t) => {
     const at = testRepository(t, { a: '' });
@@ -117,7 +117,7 @@ test(
   },
 );
 
-test('F121 the patterns of the setting count into the limit of rules', async (t) => {
+test('F121 the patterns of the setting count towards the limit of rules', async (t) => {
   const at = testRepository(t, { a: '', b: '' });
   const patterns = Array.from({ length: 20_000 }, (_, index) => `p${String(index)}`);
   assert.deepEqual(await paths(at, { exclude: [[...patterns.slice(1), 'b']] }), ['a']);

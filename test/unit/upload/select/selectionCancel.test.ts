@@ -21,10 +21,10 @@ function onQuestion(t: TestContext, then: (asked: number) => void): () => number
 }
 
 for (const [name, cancelledAt, atMost] of [
-  ['within one folder, and soon', 1, 99],
-  ['with its last file', 300, 300],
+  ['within one folder, and quickly', 1, 99],
+  ['at its last file', 300, 300],
 ] as const) {
-  test(`F29 a selection ends with the signal’s reason when it is cancelled ${name}`, async (t) => {
+  test(`F29 a selection ends with the signal’s reason if it is cancelled ${name}`, async (t) => {
     const at = testPlace(t);
     plantMany(
       at.root,

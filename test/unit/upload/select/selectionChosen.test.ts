@@ -6,7 +6,7 @@ import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths } from '../selecting.ts';
 import { gitSelects, options, plant, plantRepository, testRepository } from '../trees.ts';
 
-test('F5 what is ignored stays out with its rule, and only a person brings it back', async (t) => {
+test('F5 an ignored file is excluded with its rule, and only the user can include it', async (t) => {
   const at = testRepository(t, {
     '.gitignore': 'config.local\ndist/\n',
     'config.local': '',
@@ -35,7 +35,7 @@ test('F5 what is ignored stays out with its rule, and only a person brings it ba
   ]);
 });
 
-test('F5 a chosen folder lifts what leaves the folder out; what other rules leave out inside stays out, each with its own rule', async (t) => {
+test('F5 choosing a folder overrides the rule that excludes it; rules for its content still apply', async (t) => {
   const rules = '*.pem\n!sample.pem\nbuild/\n';
   const at = testRepository(t, {
     '.gitignore': rules,
@@ -70,7 +70,7 @@ test('F5 a chosen folder lifts what leaves the folder out; what other rules leav
   assert.deepEqual(sent, gits);
 });
 
-test('F5 a chosen folder below one that is left out lifts the rules of both, and nothing beside it', async (t) => {
+test('F5 choosing a folder below an excluded one overrides the rules of both, and nothing else', async (t) => {
   const at = testRepository(t, {
     '.gitignore': '*.pem\n/out/\n/out/*/web/**\n',
     'out/a.js': '',
@@ -94,7 +94,7 @@ test('F5 a chosen folder below one that is left out lifts the rules of both, and
   );
 });
 
-test('F5 a rule that a later one takes back is not lifted with what a person chose', async (t) => {
+test('F5 choosing a file overrides no rule that a later one negates', async (t) => {
   const at = testRepository(t, {
     '.gitignore': '*\n!/*/\n!/*/*/\n!.gitignore\n',
     '.whiteboxignore': 'b/\nc\n',

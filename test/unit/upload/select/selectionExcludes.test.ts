@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { leftOut, paths, sameAsGit } from '../selecting.ts';
 import { gitSelects, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
 
-test('F3 .git/info/exclude is honoured, and weaker than .gitignore', async (t) => {
+test('F3 .git/info/exclude applies, and is weaker than .gitignore', async (t) => {
   const at = testRepository(t, {
     '.git/info/exclude': '# local\nnotes/\n*.tmp\n',
     '.gitignore': '!b.tmp\n',
@@ -20,7 +20,7 @@ test('F3 .git/info/exclude is honoured, and weaker than .gitignore', async (t) =
   ]);
 });
 
-test('F3 a linked working tree has the main repository’s info/exclude', async (t) => {
+test('F3 a linked worktree uses the main repository’s info/exclude', async (t) => {
   const at = testPlace(t);
   const main = join(dirname(at.root), 'main');
   plantRepository(main);
@@ -34,7 +34,7 @@ test('F3 a linked working tree has the main repository’s info/exclude', async 
   assert.deepEqual(await sameAsGit(at), ['open']);
 });
 
-test('F4 the excludes file of the user’s configuration is honoured, with ~', async (t) => {
+test('F4 the excludes file of the user’s configuration applies, with ~', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ~/mine # not "here"\n', mine: '.idea/\n*.swp\n' });
@@ -46,7 +46,7 @@ test('F4 the excludes file of the user’s configuration is honoured, with ~', a
   ]);
 });
 
-test('F4 without a setting, the XDG default counts, also outside of a repository', async (t) => {
+test('F4 without a setting, the XDG default applies, also outside a repository', async (t) => {
   const at = testPlace(t);
   plant(at.home, { '.config/git/ignore': '*.swp\n', 'elsewhere/git/ignore': 'a\n' });
   plant(at.root, { 'a.swp': '', a: '' });
@@ -58,7 +58,7 @@ test('F4 without a setting, the XDG default counts, also outside of a repository
   assert.deepEqual(await paths(at, { surroundings }), ['a.swp']);
 });
 
-test('F4 included configuration counts', async (t) => {
+test('F4 included configuration applies', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plant(at.home, {
@@ -71,7 +71,7 @@ test('F4 included configuration counts', async (t) => {
   assert.deepEqual(await sameAsGit(at), ['a', 'c']);
 });
 
-test('F4 rules in the home of somebody else are not taken for none', async (t) => {
+test("F4 rules in another user's home are not treated as missing", async (t) => {
   const at = testRepository(t, { a: '' });
   const name = (user: string): void =>
     plant(at.home, { '.gitconfig': `[core]\n\texcludesfile = ~${user}/no-such-rules\n` });
@@ -85,7 +85,7 @@ test('F4 rules in the home of somebody else are not taken for none', async (t) =
   });
 });
 
-test('F4 rules below git’s own installation are not taken for none', async (t) => {
+test('F4 rules below git’s installation are not treated as missing', async (t) => {
   const at = testRepository(t, { a: '' });
   for (const config of ['[core]\n\texcludesFile', '[include]\n\tpath']) {
     plant(at.home, { '.gitconfig': `${config} = %(prefix)/rules\n` });
@@ -96,7 +96,7 @@ test('F4 rules below git’s own installation are not taken for none', async (t)
   }
 });
 
-test('F4 an excludes file that may be absent counts where it is there', async (t) => {
+test('F4 an optional excludes file applies if it exists', async (t) => {
   const at = testRepository(t, { a: '', b: '' });
   plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ":(optional)~/rules"\n' });
   assert.deepEqual(await sameAsGit(at), ['a', 'b']);

@@ -204,7 +204,7 @@ function plantTree(root: string, { files, folder, ignoreFiles }: Tree): void {
   for (const file of files) put(file, '');
 }
 
-test('a selection is what git would add, for random trees with random ignore files', async () => {
+test('a selection equals what git would add, for random trees with random ignore files', async () => {
   await fc.assert(
     fc.asyncProperty(tree, async (tree) => {
       const place = makePlace();

@@ -19,7 +19,7 @@ import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
 import { asNobody, options, plant, plantMany, plantRepository, testPlace } from '../trees.ts';
 
-test('files come with size and mode, in the byte order of their paths', async (t) => {
+test('files have size and mode, in byte order of their paths', async (t) => {
   const at = testPlace(t);
   plant(at.root, { 'b/c': 'four', 'b-a': '', é: '', '😀': '', '\uffee': '', Z: '', a: '' });
   chmodSync(join(at.root, 'b/c'), 0o750);
@@ -34,7 +34,7 @@ test('files come with size and mode, in the byte order of their paths', async (t
   assert.equal(root, at.root);
 });
 
-test('F7 nested repositories and submodules stay out and are reported', async (t) => {
+test('F7 nested repositories and submodules are excluded and reported', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'vendor/lib'));
@@ -63,7 +63,7 @@ test('F7 nested repositories and submodules stay out and are reported', async (t
   assert.deepEqual(await paths(at, { include: ['sub/'] }), ['empty/w.c', 'not/z.c', 'sub/y.c']);
 });
 
-test('F7 in a nested repository its own rules count, and the outer ones still', async (t) => {
+test('F7 in a nested repository both its own and the outer rules apply', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'lib'));
@@ -84,7 +84,7 @@ test('F7 in a nested repository its own rules count, and the outer ones still', 
 });
 
 test(
-  'F7 a repository is one whatever form git takes for its HEAD',
+  'F7 a repository is recognised by any form of HEAD that git accepts',
   { skip: process.platform === 'win32' },
   async (t) => {
     const at = testPlace(t);
@@ -104,7 +104,7 @@ test(
   },
 );
 
-test('F113 what git, Mercurial and Subversion keep for themselves is never sent, whatever is chosen', async (t) => {
+test('F113 internal data of git, Mercurial and Subversion is never sent, whatever is chosen', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'lib'));
@@ -148,7 +148,7 @@ test('F9 a link to the outside is reported and not followed', async (t) => {
   assert.deepEqual(await leftOut(at), ['key: link', 'private: link']);
 });
 
-test('F10 a folder that becomes a link while the walk goes on is rejected', async (t) => {
+test('F10 a folder that becomes a link during the walk is rejected', async (t) => {
   const at = testPlace(t);
   plant(at.home, { 'private/key': 'secret' });
   plant(at.root, { 'a/inside': '', b: '' });
@@ -190,7 +190,7 @@ test(
 );
 
 test(
-  'F13 two names that differ in Unicode normalisation are both kept',
+  'F13 two names that differ in Unicode normalisation are both selected',
   { skip: process.platform === 'darwin' && 'macOS takes both names for one' },
   async (t) => {
     const at = testPlace(t);
@@ -243,7 +243,7 @@ test(
   },
 );
 
-test('F17 what a repository’s configuration would run never runs', async (t) => {
+test('F17 commands in a repository’s configuration never run', async (t) => {
   const at = testPlace(t);
   const marker = join(at.home, 'ran');
   plantRepository(
@@ -272,7 +272,7 @@ test('F18 a program called git, in the folder or first on the path, never runs',
 });
 
 test(
-  'a folder that cannot be read, or whose ignore file cannot, stays out and is reported',
+  'an unreadable folder, or one with an unreadable ignore file, is excluded and reported',
   { skip: process.platform === 'win32' && 'rights of files are POSIX' },
   async (t) => {
     const at = testPlace(t);
@@ -285,7 +285,7 @@ test(
   },
 );
 
-test('a folder reached through a link is selected where it really is', async (t) => {
+test('a folder reached through a link is selected at its real path', async (t) => {
   const at = testPlace(t);
   plant(at.root, { a: '' });
   const link = join(at.home, 'link');
@@ -295,7 +295,7 @@ test('a folder reached through a link is selected where it really is', async (t)
   assert.equal(files.length, 1);
 });
 
-test('what is not a folder is refused', async (t) => {
+test('a path that is not a folder is refused', async (t) => {
   const at = testPlace(t);
   plant(at.root, { a: '' });
   for (const path of [join(at.root, 'a'), join(at.root, 'none')]) {
@@ -306,7 +306,7 @@ test('what is not a folder is refused', async (t) => {
   }
 });
 
-test('a cancelled selection ends with the signal’s reason, and progress counts up', async (t) => {
+test('a cancelled selection ends with the signal’s reason, and progress increases', async (t) => {
   const at = testPlace(t);
   const everywhere = Array.from({ length: 3000 }, (_, index) => `d${index % 300}/f${index}`);
   plantMany(at.root, everywhere, '');

@@ -21,7 +21,7 @@ async function inside(at: Place, folder: string, more: Partial<SelectOptions> = 
 
 const files = { 'app/src/a': '', 'app/src/b.log': '', 'app/src/c.key': '', 'app/src/d.tmp': '' };
 
-test('F1 a subfolder without git keeps the ignore files of the folders above it, up to the workspace folder', async (t) => {
+test('F1 a subfolder without git uses the ignore files of its parents up to the workspace folder', async (t) => {
   const at = testPlace(t);
   plant(at.root, {
     ...files,
@@ -34,7 +34,7 @@ test('F1 a subfolder without git keeps the ignore files of the folders above it,
   assert.deepEqual(await inside(at, 'app/src', { within: undefined }), ['a', 'b.log', 'c.key', 'd.tmp']);
 });
 
-test('a subfolder of a repository keeps the .whiteboxignore of a workspace folder above the repository, and of those between', async (t) => {
+test('a subfolder of a repository uses every .whiteboxignore up to the workspace folder', async (t) => {
   const at = testPlace(t);
   plantRepository(join(at.root, 'app'));
   plant(at.root, {
@@ -46,7 +46,7 @@ test('a subfolder of a repository keeps the .whiteboxignore of a workspace folde
   assert.deepEqual(await inside(at, 'app/src'), ['a']);
 });
 
-test('a nested repository brings nothing back that the workspace folder’s own rules leave out', async (t) => {
+test('a nested repository includes nothing that the workspace folder’s rules exclude', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'app'));
@@ -55,12 +55,12 @@ test('a nested repository brings nothing back that the workspace folder’s own 
   assert.deepEqual(gitSelects(at, join(at.root, 'app/src')), ['a', 'b.log', 'd.tmp']);
 });
 
-test('a workspace folder inside a repository keeps the rules of the repository above it', async (t) => {
+test('a workspace folder inside a repository uses the rules of the repository above it', async (t) => {
   const at = testRepository(t, { ...files, '.gitignore': '*.log\n', '.whiteboxignore': '*.key\n' });
   assert.deepEqual(await inside(at, 'app/src', { within: join(at.root, 'app') }), ['a', 'd.tmp']);
 });
 
-test('the patterns of the setting are anchored at the workspace folder, with a repository and without', async (t) => {
+test('the patterns of the setting are anchored at the workspace folder, with and without a repository', async (t) => {
   const at = testPlace(t);
   const exclude = [['/app/src/b.log', '/c.key', 'src/d.tmp']];
   plant(at.root, files);
@@ -71,7 +71,7 @@ test('the patterns of the setting are anchored at the workspace folder, with a r
   assert.deepEqual(await inside(at, 'app/src', { exclude, within }), ['a', 'b.log', 'c.key']);
 });
 
-test('a subfolder that the workspace folder’s rules leave out says by which rule', async (t) => {
+test('a subfolder excluded by the workspace folder names the rule', async (t) => {
   const at = testPlace(t);
   plant(at.root, { ...files, '.whiteboxignore': 'app/\n' });
   const { leftOut } = await selectFiles(join(at.root, 'app/src'), options(at, { within: at.root }));
@@ -81,7 +81,7 @@ test('a subfolder that the workspace folder’s rules leave out says by which ru
   );
 });
 
-test('a workspace folder that is named by a link holds its subfolders, and one elsewhere has no say', async (t) => {
+test('a workspace folder named by a link contains its subfolders, and an unrelated one does not apply', async (t) => {
   const at = testPlace(t);
   plant(at.root, { ...files, '.gitignore': '*.log\n' });
   plant(at.home, { '.gitignore': '*\n' });
@@ -93,7 +93,7 @@ test('a workspace folder that is named by a link holds its subfolders, and one e
   await assert.rejects(inside(at, 'app/src', { within: join(at.root, 'gone') }), { kind: 'notAFolder' });
 });
 
-test('what a subfolder sends, the workspace folder as a whole would send, too', async (t) => {
+test('a subfolder sends only what the whole workspace folder would send', async (t) => {
   const at = testPlace(t);
   plantRepository(join(at.root, 'app/src'));
   plant(at.root, {
