@@ -71,48 +71,63 @@ export function keyPaths(aliases: string): readonly KeyPath[] {
   return words.map((alias) => alias.split('.').map(normalKey));
 }
 
-/** An object's keys by their normal form. Cached: readers look for many aliases in each object. */
-const spellings = new WeakMap<JsonObject, ReadonlyMap<string, string>>();
+/** Values by `normalKey`. */
+export type Fields = ReadonlyMap<string, unknown>;
 
-function spellingsOf(object: JsonObject): ReadonlyMap<string, string> {
-  const known = spellings.get(object);
-  if (known !== undefined) return known;
-  // Reversed: of equal keys, the first in the file counts.
-  const pairs = Object.keys(object).map((key) => [normalKey(key), key] as const);
-  const found = new Map(pairs.reverse());
-  spellings.set(object, found);
-  return found;
+/** Of equal keys, the first in the file counts. Empty for anything but an object. */
+export function fieldsOf(value: unknown): Map<string, unknown> {
+  const fields = new Map<string, unknown>();
+  if (!isObject(value)) return fields;
+  for (const key of Object.keys(value)) {
+    const name = normalKey(key);
+    if (!fields.has(name)) fields.set(name, value[key]);
+  }
+  return fields;
 }
 
 /** Undefined where a step is missing. Own properties only; of equal keys the first. */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
   for (const key of path) {
-    const spelling = isObject(current) ? spellingsOf(current).get(key) : undefined;
-    if (spelling === undefined) return undefined;
-    current = (current as JsonObject)[spelling];
+    if (!isObject(current)) return undefined;
+    const spelling = Object.keys(current).find((each) => normalKey(each) === key);
+    current = spelling === undefined ? undefined : current[spelling];
   }
   return current;
 }
 
-/** The paths whose first key a value has: mostly one of twenty aliases. */
-export function present(value: unknown, paths: readonly KeyPath[]): readonly KeyPath[] {
-  if (!isObject(value)) return [];
-  const keys = spellingsOf(value);
-  return paths.filter(([key = '']) => keys.has(key));
+/** `value` is neither missing nor null. */
+export interface Hit {
+  readonly path: KeyPath;
+  readonly value: unknown;
 }
 
-/** The first result of `accept`, in the order of the aliases; where it returns undefined, the next value is tried. */
+/** In the order of the paths. */
+export function hitsAt(fields: Fields, paths: readonly KeyPath[]): readonly Hit[] {
+  const hits: Hit[] = [];
+  for (const path of paths) {
+    const value = hitAt(fields, path);
+    if (value !== undefined) hits.push({ path, value });
+  }
+  return hits;
+}
+
+/** The first result of `accept` that is not undefined. */
 export function firstHit<T>(
-  value: unknown,
+  fields: Fields,
   paths: readonly KeyPath[],
   accept: (hit: unknown) => T | undefined,
 ): T | undefined {
-  for (const path of present(value, paths)) {
-    const hit = valueAt(value, path);
-    if (hit === undefined || hit === null) continue;
-    const accepted = accept(hit);
+  for (const path of paths) {
+    const value = hitAt(fields, path);
+    const accepted = value === undefined ? undefined : accept(value);
     if (accepted !== undefined) return accepted;
   }
   return undefined;
+}
+
+/** Undefined also for null. A miss must be cheap: about one of twenty aliases is there. */
+function hitAt(fields: Fields, path: KeyPath): unknown {
+  const first = fields.get(path[0] ?? '') ?? undefined;
+  return first === undefined || path.length === 1 ? first : (valueAt(first, path.slice(1)) ?? undefined);
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askWorker } from '../askWorker.ts';
 import { AssessmentError, systemCode } from '../errors.ts';
-import { firstHit, isObject, keyPaths, present, valueAt } from '../json.ts';
+import { fieldsOf, firstHit, hitsAt, isObject, keyPaths } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /** Something that a crawl found that the application does. Pairs refer to it by its name, exactly as it stands here. */
@@ -107,8 +107,7 @@ function listIn(value: unknown, depth: number): readonly unknown[] | undefined {
       (entry: unknown) => (nameOf(entry) === undefined ? listIn(entry, depth + 1) : undefined) ?? [entry],
     );
   if (!isObject(value)) return undefined;
-  for (const path of present(value, LIST)) {
-    const held = valueAt(value, path);
+  for (const { value: held } of hitsAt(fieldsOf(value), LIST)) {
     const list = listIn(held, depth + 1) ?? (isObject(held) ? byName(held) : undefined);
     if (list !== undefined) return list;
   }
@@ -122,15 +121,16 @@ function byName(map: Readonly<Record<string, unknown>>): readonly unknown[] {
 function toFeature(entry: unknown): Feature | undefined {
   const name = nameOf(entry);
   if (name === undefined) return undefined;
+  const fields = fieldsOf(entry);
   const text = (paths: typeof NAME): string | undefined => {
-    const hit = firstHit(entry, paths, toText);
+    const hit = firstHit(fields, paths, toText);
     return hit !== undefined && hit.length > maxNameLength ? `${hit.slice(0, maxNameLength)}…` : hit;
   };
   return { name, description: text(DESCRIPTION), method: text(METHOD), url: text(URLS) };
 }
 
 function nameOf(entry: unknown): string | undefined {
-  const name = toText(entry) ?? firstHit(entry, NAME, toText);
+  const name = toText(entry) ?? firstHit(fieldsOf(entry), NAME, toText);
   return name !== undefined && name.length <= maxNameLength ? name : undefined;
 }
 

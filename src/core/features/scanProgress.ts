@@ -1,5 +1,14 @@
 import { AssessmentError } from '../errors.ts';
-import { firstHit, isObject, type KeyPath, keyPaths, normalKey, present, valueAt } from '../json.ts';
+import {
+  type Fields,
+  fieldsOf,
+  firstHit,
+  hitsAt,
+  isObject,
+  type KeyPath,
+  keyPaths,
+  normalKey,
+} from '../json.ts';
 import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/application.ts';
 import { maxFeatures, readArtifact, toText } from './features.ts';
@@ -56,14 +65,13 @@ export async function readScanProgress(
 
 /** The pairs in the parsed artifact: two lists, bare or wrapped, each of objects, of arrays, or a map by feature. A pair in both was tested. */
 export function listProgress(value: unknown): ListedProgress {
-  const root = hasLists(value) ? value : firstHit(value, WRAPPER, (hit) => (hasLists(hit) ? hit : undefined));
+  const root =
+    listsIn(fieldsOf(value)) ?? firstHit(fieldsOf(value), WRAPPER, (hit) => listsIn(fieldsOf(hit)));
   if (root === undefined) return { tested: [], notApplicable: [], problem: 'unreadable' };
   const [tested, notApplicable] = [new Set<string>(), new Set<string>()];
   let unread = 0;
   const add = (paths: readonly KeyPath[], keys: Set<string>): void => {
-    for (const { feature, perspective } of present(root, paths).flatMap((path) =>
-      toPairs(valueAt(root, path)),
-    )) {
+    for (const { feature, perspective } of hitsAt(root, paths).flatMap(({ value: list }) => toPairs(list))) {
       const isRead = feature !== undefined && perspective !== undefined;
       if (!isRead || tested.size + notApplicable.size >= maxListed) unread += 1;
       else if (!tested.has(keyOf(feature, perspective))) keys.add(keyOf(feature, perspective));
@@ -91,8 +99,8 @@ export function toScanProgress(listed: ListedProgress): ScanProgress {
   };
 }
 
-function hasLists(value: unknown): boolean {
-  return present(value, [...TESTED, ...SKIPPED]).length > 0;
+function listsIn(fields: Fields): Fields | undefined {
+  return [...TESTED, ...SKIPPED].some(([key = '']) => fields.has(key)) ? fields : undefined;
 }
 
 function without(problem: 'absent' | 'unreadable', state: PairState = 'unknown'): ScanProgress {
@@ -114,7 +122,7 @@ function toPairs(list: unknown): readonly ListedPair[] {
 function pairsOfEntry(entry: unknown): readonly ListedPair[] {
   const [feature, held]: readonly unknown[] = Array.isArray(entry)
     ? (entry as unknown[])
-    : [firstHit(entry, FEATURE, toText), firstHit(entry, PERSPECTIVE, (hit) => hit)];
+    : [firstHit(fieldsOf(entry), FEATURE, toText), firstHit(fieldsOf(entry), PERSPECTIVE, (hit) => hit)];
   return [held].flat().map((word) => ({
     feature: toText(feature),
     perspective: perspectiveBy.get(normalKey(toText(word) ?? '')),

@@ -52,23 +52,25 @@ export function* identitiesOf(
     drafts.push(draftOf(finding, sentPaths[at], run));
     yield;
   }
-  const byKey = Map.groupBy(drafts, keyOf);
-  const byTitle = Map.groupBy(drafts, titledKeyOf);
-  return drafts.map((draft) => {
+  const byCode = Map.groupBy(drafts, ({ codeKey }) => codeKey);
+  yield;
+  const byTitle = Map.groupBy(drafts, ({ titleKey }) => titleKey);
+  yield;
+  return drafts.map(({ identity, codeKey, titleKey, isQuoted, isLive }) => {
     const only: Identity['only'][number][] = [];
-    if (draft.isQuoted && byKey.get(keyOf(draft))?.length === 1) only.push('code');
+    if (isQuoted && byCode.get(codeKey)?.length === 1) only.push('code');
     // An empty title distinguishes nothing.
-    if (draft.identity.title !== '' && byTitle.get(titledKeyOf(draft))?.length === 1)
-      only.push(draft.isLive ? 'live' : 'title');
-    return { ...draft.identity, only };
+    if (identity.title !== '' && byTitle.get(titleKey)?.length === 1) only.push(isLive ? 'live' : 'title');
+    return { ...identity, only };
   });
 }
 
 /** A finding before it is compared with the others of its run. */
 interface Draft {
   readonly identity: Omit<Identity, 'only'>;
-  /** Equal code in two folders makes two findings. */
-  readonly folder: string;
+  /** Equal for findings with equal code in one folder; `titleKey` also needs equal titles. */
+  readonly codeKey: string;
+  readonly titleKey: string;
   readonly isQuoted: boolean;
   readonly isLive: boolean;
 }
@@ -86,7 +88,9 @@ function draftOf(finding: Finding, sentPath: SentPath | undefined, run: string):
     run,
     index: finding.index,
   };
-  return { identity, folder, isQuoted: isCode(snippet), isLive };
+  const codeKey = `${identity.fingerprint}\0${folder}`;
+  const titleKey = `${codeKey}\0${identity.title}`;
+  return { identity, codeKey, titleKey, isQuoted: isCode(snippet), isLive };
 }
 
 function isCode(snippet: string): boolean {
@@ -107,12 +111,4 @@ function liveSpotOf(finding: Finding): readonly string[] {
 
 function digestOf(parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
-}
-
-function keyOf({ identity, folder }: Draft): string {
-  return `${identity.fingerprint}\0${folder}`;
-}
-
-function titledKeyOf(draft: Draft): string {
-  return `${keyOf(draft)}\0${draft.identity.title}`;
 }

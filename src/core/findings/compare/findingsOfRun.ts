@@ -45,8 +45,10 @@ export async function readFindingsOfRun(
   { runs, mappings, workerFile, isReadOnly }: FindingsSource,
 ): Promise<FindingsOfRun> {
   const runFolder = runs.folderOf(run.id);
-  const { findings, cut } = await readFindings(runFolder, { workerFile, isReadOnly, runId: run.id });
-  const sent = await readSent(run, runFolder);
+  const [{ findings, cut }, sent] = await Promise.all([
+    readFindings(runFolder, { workerFile, isReadOnly, runId: run.id }),
+    readSent(run, runFolder),
+  ]);
   const places = findings.flatMap((finding) => finding.places);
   const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(mappings, folder);
   const resolver = createResolver({ targets: run.targets, sent, places, mappingOf });

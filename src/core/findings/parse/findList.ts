@@ -2,13 +2,14 @@ import { CWE, FILE, ID, LIST, SEVERITY_NAMES, SEVERITY_WORDS, TITLE } from './al
 import { looksLikePath } from './pathText.ts';
 import { sarifResults } from './sarifLog.ts';
 import {
+  type Fields,
+  fieldsOf,
+  firstHit,
+  hitsAt,
+  isObject,
   type JsonObject,
   type KeyPath,
-  firstHit,
-  isObject,
   normalKey,
-  present,
-  valueAt,
 } from '../../json.ts';
 
 /** What the groups and keys around an item say of it, where it does not say so itself. */
@@ -40,16 +41,16 @@ const aliasesAround: Readonly<Record<keyof Around, readonly KeyPath[]>> = {
 };
 
 /** The fields of an item, with what its rule and its surroundings say; none for an item that is no object. */
-export function fieldsOf({ raw, rule, around = {} }: Item): JsonObject {
-  if (!isObject(raw)) return {};
-  const lacking = Object.entries(around).filter(
-    ([key]) => present(raw, aliasesAround[key as keyof Around]).length === 0,
-  );
-  const fields = lacking.length === 0 ? raw : { ...raw, ...Object.fromEntries(lacking) };
+export function fieldsOfItem({ raw, rule, around = {} }: Item): Fields {
+  const fields = fieldsOf(raw);
+  if (!isObject(raw)) return fields;
+  for (const [key, value] of Object.entries(around))
+    if (hitsAt(fields, aliasesAround[key as keyof Around]).length === 0) fields.set(key, value);
   if (rule === undefined) return fields;
-  const { kind = 'fail', level } = raw;
+  fields.set('rule', rule);
   // What is no failure has no level unless it says so, whatever its rule's is (SARIF 2.1.0, 3.27.10).
-  return kind === 'fail' || level !== undefined ? { ...fields, rule } : { ...fields, rule, severity: 'none' };
+  if ((raw['kind'] ?? 'fail') !== 'fail' && raw['level'] === undefined) fields.set('severity', 'none');
+  return fields;
 }
 
 /** What shows that an item is a finding: a rating or a place; both where it could also be the head of a report. */
@@ -75,7 +76,7 @@ export function findList(
 ): readonly Item[] | undefined {
   if (Array.isArray(root)) return inArray(root, 0);
   if (!isObject(root)) return undefined;
-  const known = underKnownKey(root, 0);
+  const known = underKnownKey(fieldsOf(root), 0);
   const listed = known?.items ?? inWrapper(root, 0);
   const mayBeOwn = known === undefined || (ownLists.includes(known.key) && !known.items.some(hasFields));
   const proof = known !== undefined || areSurelyFindings(listed) ? 'ratedAndPlaced' : 'ratedOrPlaced';
@@ -84,9 +85,7 @@ export function findList(
   function areSurelyFindings(items: readonly Item[] = []): boolean {
     return items
       .slice(0, samples)
-      .some(
-        (item) => present(fieldsOf(item), SEVERITY_NAMES).length > 0 && isFinding(item, 'ratedAndPlaced'),
-      );
+      .some((item) => namesSeverity(fieldsOfItem(item)) && isFinding(item, 'ratedAndPlaced'));
   }
 
   /** Each element is a finding, or a group of findings; arrays in it count as part of it. */
@@ -102,9 +101,10 @@ export function findList(
   /** The findings of a group, with what the group says about them; undefined for an object that is a finding itself. */
   function inGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
     if (depth > maxDepth) return undefined;
-    const known = underKnownKey(group, depth);
-    const items = known === undefined ? inUnknownGroup(group, depth) : inKnownGroup(group, known);
-    return items && within(aroundOf(group), items);
+    const fields = fieldsOf(group);
+    const known = underKnownKey(fields, depth);
+    const items = known === undefined ? inUnknownGroup(group, fields, depth) : inKnownGroup(group, known);
+    return items && within(aroundOf(fields), items);
   }
 
   /** An object with a list under a known key is a group, unless the list is more likely part of a finding. */
@@ -122,22 +122,21 @@ export function findList(
   }
 
   /** An object without known keys is a finding where it looks like one, unless it names no rating and what it holds are surely findings. */
-  function inUnknownGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
+  function inUnknownGroup(group: JsonObject, fields: Fields, depth: number): readonly Item[] | undefined {
     if (!Object.values(group).some(mayHoldLists)) return undefined;
     if (!isFinding({ raw: group }, 'ratedOrPlaced')) return inWrapper(group, depth);
-    if (present(group, SEVERITY_NAMES).length > 0) return undefined;
+    if (namesSeverity(fields)) return undefined;
     const inside = inWrapper(group, depth);
-    return inside && areSurelyFindings(within(aroundOf(group), inside)) ? inside : undefined;
+    return inside && areSurelyFindings(within(aroundOf(fields), inside)) ? inside : undefined;
   }
 
   /** SARIF's results, which only an array `runs` has; else of the known keys the first with findings, else the first without any. */
-  function underKnownKey(object: JsonObject, depth: number): Found | undefined {
-    const sarif = sarifResults(object);
+  function underKnownKey(fields: Fields, depth: number): Found | undefined {
+    const sarif = sarifResults(fields);
     if (sarif !== undefined) return { key: 'runs', items: sarif };
     let empty: Found | undefined;
-    for (const path of present(object, LIST)) {
+    for (const { path, value } of hitsAt(fields, LIST)) {
       const [key = ''] = path;
-      const value = valueAt(object, path);
       const found = Array.isArray(value)
         ? { key, items: inArray(value, depth + 1) }
         : isObject(value)
@@ -153,7 +152,7 @@ export function findList(
   function inNamed(map: JsonObject, key: string, depth: number): Found | undefined {
     if (depth > maxDepth) return undefined;
     if (Object.keys(map).length === 0) return { key, items: [] };
-    const known = underKnownKey(map, depth);
+    const known = underKnownKey(fieldsOf(map), depth);
     if (known !== undefined) return known;
     if (isFinding({ raw: map }, 'ratedOrPlaced')) return { key, items: [{ raw: map }] };
     const lists = unknownEntries(map).flatMap(([name, value]) => {
@@ -205,7 +204,7 @@ export function findList(
         return areFindings ? [within(pathAround(name) ?? {}, items)] : [];
       }
       if (!isObject(value)) return [];
-      const items = underKnownKey(value, depth + 1)?.items ?? inWrapper(value, depth + 1);
+      const items = underKnownKey(fieldsOf(value), depth + 1)?.items ?? inWrapper(value, depth + 1);
       return items === undefined ? [] : [within(pathAround(name) ?? {}, items)];
     });
     return found.length === 0 ? undefined : found.flat();
@@ -214,6 +213,10 @@ export function findList(
 
 function hasFields({ raw }: Item): boolean {
   return isObject(raw);
+}
+
+function namesSeverity(fields: Fields): boolean {
+  return hitsAt(fields, SEVERITY_NAMES).length > 0;
 }
 
 function mayHoldLists(value: unknown): boolean {
@@ -231,7 +234,7 @@ function within(around: Around, items: readonly Item[]): readonly Item[] {
 }
 
 /** What a group says of the findings in it. */
-function aroundOf(group: JsonObject): Around {
+function aroundOf(group: Fields): Around {
   const word = (value: unknown): unknown =>
     typeof value === 'string' || typeof value === 'number' ? value : undefined;
   const text = (value: unknown): unknown => (typeof value === 'string' && value !== '' ? value : undefined);

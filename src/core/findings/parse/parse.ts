@@ -15,8 +15,8 @@ import {
   TITLE,
   URL_TEXT,
 } from './aliases.ts';
-import { fieldsOf, findList, type Item, type Proof } from './findList.ts';
-import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from '../../json.ts';
+import { fieldsOfItem, findList, type Item, type Proof } from './findList.ts';
+import { type Fields, firstHit, hitsAt, isObject, type KeyPath, readJson, valueAt } from '../../json.ts';
 import { type ListStyle, MAX_TEXT, toFreeText } from './freeText.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
@@ -28,6 +28,8 @@ export const maxFindingsBytes = 64 * 1024 * 1024;
 const maxFindings = 10_000;
 /** Letters of all findings: what a file says once may be repeated in each of many places. */
 const maxLength = 256 * 1024 * 1024;
+/** Letters that stand for what a part of a finding takes besides its texts. */
+const perPart = 48;
 
 /** The `subject` of `malformedFindings` for a SARIF log that says only that its tool failed; the `detail` is what the tool says. */
 export const toolFailed = 'toolFailed';
@@ -50,11 +52,20 @@ export interface ParseOptions {
   readonly runId: string;
 }
 
+/** Reads the text of a findings file at once. Throws what `listFindings` and its findings throw. */
+export function parseFindings(text: string, options: ParseOptions): ParsedFindings {
+  const { findings, cut } = listFindings(text, options);
+  return { findings: [...findings], cut };
+}
+
 /**
- * Reads the text of a findings file of any plausible shape; every item of its list becomes a finding. Throws `malformedFindings` when there
- * is no list, and `findingsTooLarge` when there is more in it than memory is for. The extension does this in a worker: see `readFindings`.
+ * Lists the findings in the text of a findings file of any plausible shape: every item of its list becomes a finding, which is read as the list is iterated. Throws
+ * `malformedFindings` when there is no list, and `findingsTooLarge`, also from the list, when there is more in it than memory is for. The extension does this in a worker: see `readFindings`.
  */
-export function parseFindings(text: string, { runId }: ParseOptions): ParsedFindings {
+export function listFindings(
+  text: string,
+  { runId }: ParseOptions,
+): { readonly findings: Iterable<Finding>; readonly cut: Cut | undefined } {
   const root = readJson(text);
   const notifications = toolFailureOf(root);
   if (notifications !== undefined) {
@@ -67,29 +78,36 @@ export function parseFindings(text: string, { runId }: ParseOptions): ParsedFind
   const items = findList(root, isFinding);
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
-  const chosen = total > maxFindings ? worst(items, maxFindings) : [...items.entries()];
-  const idOf = createIds(runId);
-  const findings = chosen.map(([index, item]) => readFinding(item, index, idOf));
-  if (findings.reduce((sum, each) => sum + lengthOf(each), 0) > maxLength)
-    throw new AssessmentError('findingsTooLarge');
-  return {
-    findings,
-    cut: total > maxFindings ? { shown: maxFindings, total } : undefined,
-  };
+  return total > maxFindings
+    ? { findings: readItems(worst(items, maxFindings), runId), cut: { shown: maxFindings, total } }
+    : { findings: readItems(items.entries(), runId), cut: undefined };
+}
+
+function* readItems(items: Iterable<readonly [number, Item]>, runId: string): Generator<Finding> {
+  const makeId = createIds(runId);
+  let length = 0;
+  for (const [index, item] of items) {
+    const finding = readFinding(item, index, makeId);
+    length += lengthOf(finding);
+    if (length > maxLength) throw new AssessmentError('findingsTooLarge');
+    yield finding;
+  }
 }
 
 /** Letters of a finding, and some for each of its parts. */
 export function lengthOf({ title, description, recommendation, blocks, places, raw = '' }: Finding): number {
-  const texts = [title, description, recommendation, raw, ...blocks.map(({ text }) => text)];
-  const placeTexts = places.flatMap(({ path, snippet = '', label = '' }) => [path, snippet, label]);
-  return [...texts, ...placeTexts].reduce((sum, { length }) => sum + length + 16, 0);
+  let length = title.length + description.length + recommendation.length + raw.length + perPart;
+  for (const { text } of blocks) length += text.length + perPart;
+  for (const { path, snippet = '', label = '' } of places)
+    length += path.length + snippet.length + label.length + perPart;
+  return length;
 }
 
 /** The worst items with their positions, in the order of the file: a critical finding must not be lost for standing late in it. */
 function worst(items: readonly Item[], count: number): readonly (readonly [number, Item])[] {
   const ranked = items.map((item, index) => ({
     entry: [index, item] as const,
-    rank: severityRank(readRating(fieldsOf(item)).severity),
+    rank: severityRank(readRating(fieldsOfItem(item)).severity),
   }));
   // Sorting keeps the order of equals.
   const worstFirst = ranked.sort((one, other) => one.rank - other.rank).slice(0, count);
@@ -116,7 +134,7 @@ type MakeId = (title: string, place: Place | undefined) => string;
 
 /** Reads one item, the one at `index`; every item gives a finding, whatever it is. */
 function readFinding(item: Item, index: number, makeId: MakeId): Finding {
-  const fields = fieldsOf(item);
+  const fields = fieldsOfItem(item);
   const named = textsAt(fields, TITLE)[0] ?? (typeof item.raw === 'string' ? item.raw : undefined);
   const [description = '', ...details] = textsAt(fields, DESCRIPTION);
   const [recommendation = '', ...recommendations] = textsAt(fields, RECOMMENDATION);
@@ -165,7 +183,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
 
 /** Whether an item by itself is a finding: it has a name or prose, and the asked proof. */
 function isFinding(item: Item, proof: Proof): boolean {
-  const fields = fieldsOf(item);
+  const fields = fieldsOfItem(item);
   const needsBoth = proof === 'ratedAndPlaced';
   const isRated = readRating(fields).severity !== 'unrated';
   if (needsBoth && !isRated) return false;
@@ -185,9 +203,11 @@ function toRaw(raw: unknown): string | undefined {
 }
 
 /** The different texts under all aliases, in their order; one that is longer than `MAX_TEXT` is not cut yet. */
-function textsAt(fields: JsonObject, paths: readonly KeyPath[], style?: ListStyle): readonly string[] {
-  const texts = present(fields, paths).map((path) => toFreeText(valueAt(fields, path), style));
-  return [...new Set(texts)].filter((text) => text !== '');
+function textsAt(fields: Fields, paths: readonly KeyPath[], style?: ListStyle): readonly string[] {
+  const texts = new Set<string>();
+  for (const { value } of hitsAt(fields, paths)) texts.add(toFreeText(value, style));
+  texts.delete('');
+  return [...texts];
 }
 
 function firstLine(text: string): string {
@@ -208,7 +228,7 @@ function toId(value: unknown): string | undefined {
 const maxLineLength = 5_000;
 
 /** What a finding of a live application says of the place where it was found; nothing of a finding about code. */
-function readLive(fields: JsonObject): Pick<Finding, 'method' | 'url' | 'feature' | 'perspective'> {
+function readLive(fields: Fields): Pick<Finding, 'method' | 'url' | 'feature' | 'perspective'> {
   const live = {
     method: firstHit(fields, METHOD, toMethod),
     url: firstHit(fields, URL_TEXT, toAddress),

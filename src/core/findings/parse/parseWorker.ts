@@ -2,13 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
 import { AssessmentError, type ErrorData, type ErrorKind } from '../../errors.ts';
-import { type ArtifactStart, toFeatures } from '../../features/features.ts';
-import { listProgress } from '../../features/scanProgress.ts';
+import type { ArtifactStart } from '../../features/features.ts';
 import { readJson } from '../../json.ts';
 import type { Finding } from '../finding.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
-import { type LinesStart, readLines } from '../importExport/sarif/lineHash.ts';
-import { type Cut, lengthOf, maxFindingsBytes, parseFindings } from './parse.ts';
+import type { LinesStart } from '../importExport/sarif/lineHash.ts';
+import { type Cut, lengthOf, listFindings, maxFindingsBytes } from './parse.ts';
 
 /** What a parsing worker starts with to read a findings file. */
 export interface ParseStart {
@@ -28,7 +27,7 @@ const answerLength = 256 * 1024;
 /** The findings of one file, in pieces as the other side takes them over. */
 function* answersTo(start: ParseStart): Generator<ParseAnswer, undefined> {
   try {
-    const { findings, cut } = parseFindings(textOf(start), start);
+    const { findings, cut } = listFindings(textOf(start), start);
     let piece: Finding[] = [];
     let pieceLength = 0;
     for (const finding of findings) {
@@ -54,33 +53,41 @@ function textOf({ file }: ParseStart): string {
   return readFileSync(file, 'utf8');
 }
 
-/** What an artifact of a blackbox run holds. */
-function readArtifact({ role, path }: ArtifactStart): unknown {
-  const value = readJson(readFileSync(path, 'utf8'));
-  return role === 'features' ? toFeatures(value) : listProgress(value);
-}
-
-/** What an untrusted file holds. */
-async function readImported({ content }: ImportStart): Promise<ImportedFile> {
-  const { readContent } = await import('../importExport/readContent.ts'); // no other start needs it
-  return readContent(content);
+/** Loads what a job other than reading findings needs: a person waits for findings, and so for every module that is loaded before. */
+async function perform(start: ArtifactStart | ImportStart | LinesStart): Promise<unknown> {
+  if ('files' in start) {
+    const { readLines } = await import('../importExport/sarif/lineHash.ts');
+    return readLines(start);
+  }
+  if ('content' in start) {
+    const { readContent } = await import('../importExport/readContent.ts');
+    return readContent(start.content);
+  }
+  const value = readJson(readFileSync(start.path, 'utf8'));
+  if (start.role === 'features') {
+    const { toFeatures } = await import('../../features/features.ts');
+    return toFeatures(value);
+  }
+  const { listProgress } = await import('../../features/scanProgress.ts');
+  return listProgress(value);
 }
 
 /** Answers once. */
 async function answer(port: MessagePort, start: ArtifactStart | ImportStart | LinesStart): Promise<void> {
   const send = (value: WorkerAnswer, memory: ArrayBuffer[] = []): void => port.postMessage(value, memory);
   try {
-    if ('role' in start) send({ value: readArtifact(start) });
-    else if ('files' in start) send({ value: readLines(start) });
-    else {
-      const value = await readImported(start);
-      const memory = Array.from(value.files.values(), ({ buffer }) => buffer);
-      send({ value }, memory);
-    }
+    const value = await perform(start);
+    const memory = 'content' in start ? memoryOf(value as ImportedFile) : [];
+    send({ value }, memory);
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
     send({ error: error.kind, data: error.data });
   }
+}
+
+/** What need not be copied. */
+function memoryOf({ files }: ImportedFile): ArrayBuffer[] {
+  return Array.from(files.values(), ({ buffer }) => buffer);
 }
 
 if (parentPort !== null) {
@@ -88,9 +95,12 @@ if (parentPort !== null) {
   const start = workerData as ParseStart | ArtifactStart | ImportStart | LinesStart;
   if ('file' in start) {
     const answers = answersTo(start);
+    let { value } = answers.next();
     port.on('message', () => {
-      const { value } = answers.next();
-      if (value !== undefined) port.postMessage(value);
+      if (value === undefined) return;
+      port.postMessage(value);
+      // While the other side takes it over.
+      ({ value } = answers.next());
     });
   } else void answer(port, start);
 }

@@ -12,7 +12,7 @@ import {
   SEVERITY_WORDS_ONLY,
 } from './aliases.ts';
 import type { Cvss, Severity } from '../finding.ts';
-import { type JsonObject, firstHit, isObject, present, valueAt } from '../../json.ts';
+import { type Fields, fieldsOf, firstHit, hitsAt, isObject } from '../../json.ts';
 import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;
@@ -27,12 +27,12 @@ export interface Rating {
 }
 
 /** The rating of a finding: from a known word, else a number, key by key; else from its CVSS score; else unrated, as written. */
-export function readRating(finding: JsonObject): Rating {
+export function readRating(finding: Fields): Rating {
   let written: string | undefined;
   const isScore = scoresOf(finding);
-  for (const path of present(finding, SEVERITY)) {
+  for (const { path, value: rating } of hitsAt(finding, SEVERITY)) {
     const wordsOnly = SEVERITY_WORDS_ONLY.has(path.join('.'));
-    for (const value of ratingValues(valueAt(finding, path))) {
+    for (const value of ratingValues(rating)) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
       const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, isScore);
       if (severity !== undefined) return rated(severity, text);
@@ -44,7 +44,7 @@ export function readRating(finding: JsonObject): Rating {
 }
 
 /** How sure the finding is said to be, in one line. */
-export function readConfidence(finding: JsonObject): string | undefined {
+export function readConfidence(finding: Fields): string | undefined {
   return firstHit(finding, CONFIDENCE, (value) => {
     const [text] = ratingValues(value);
     return text === undefined ? undefined : visibleLine(String(text).slice(0, maxWordLength)) || undefined;
@@ -52,13 +52,13 @@ export function readConfidence(finding: JsonObject): string | undefined {
 }
 
 /** Which numbers are scores: beside a confidence, one of 0 to 1 says how sure something is. */
-function scoresOf(finding: JsonObject): (score: number) => boolean {
-  const hasConfidence = present(finding, CONFIDENCE).some((path) => valueAt(finding, path) !== undefined);
+function scoresOf(finding: Fields): (score: number) => boolean {
+  const hasConfidence = hitsAt(finding, CONFIDENCE).length > 0;
   return (score) => !hasConfidence || score > 1;
 }
 
 /** The CVSS rating of a finding, when it has one. */
-export function readCvss(finding: JsonObject): Cvss | undefined {
+export function readCvss(finding: Fields): Cvss | undefined {
   const isScore = scoresOf(finding);
   const score = firstHit(finding, CVSS_SCORE, (value) => {
     const read = toScore(value);
@@ -69,7 +69,7 @@ export function readCvss(finding: JsonObject): Cvss | undefined {
 }
 
 /** The CWE numbers of a finding from the first key that has any, each once, in the order given. */
-export function readCwes(finding: JsonObject): readonly number[] {
+export function readCwes(finding: Fields): readonly number[] {
   const read =
     (isBare: boolean) =>
     (hit: unknown): readonly number[] | undefined => {
@@ -87,9 +87,7 @@ function rated(severity: Severity, text: string | undefined): Rating {
 
 /** The words and numbers of a rating, which may be wrapped in an object. */
 function ratingValues(value: unknown): readonly (string | number)[] {
-  const parts = isObject(value)
-    ? present(value, SEVERITY_PARTS).map((path) => valueAt(value, path))
-    : [value];
+  const parts = isObject(value) ? hitsAt(fieldsOf(value), SEVERITY_PARTS).map((part) => part.value) : [value];
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
@@ -147,11 +145,11 @@ function cwesIn(value: unknown, bare: boolean): readonly number[] {
   if (Array.isArray(value))
     return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, bare)));
   if (!isObject(value)) return [];
-  const named = firstHit(value, CWE_KIND, (kind) =>
+  const fields = fieldsOf(value);
+  const named = firstHit(fields, CWE_KIND, (kind) =>
     typeof kind === 'string' ? kind.trim().toLowerCase() : undefined,
   );
-  for (const path of present(value, CWE_PARTS)) {
-    const part = valueAt(value, path);
+  for (const { value: part } of hitsAt(fields, CWE_PARTS)) {
     if (typeof part !== 'string' && typeof part !== 'number') continue;
     const found = cwesIn(part, named === undefined ? bare : named === 'cwe');
     if (found.length > 0) return found;

@@ -20,7 +20,7 @@ import {
   TARGET_INDEX,
 } from './aliases.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
-import { firstHit, isObject, type JsonObject, type KeyPath, present, valueAt } from '../../json.ts';
+import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type KeyPath } from '../../json.ts';
 import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
 import { toFreeText } from './freeText.ts';
 import { toSnippet } from './snippet.ts';
@@ -49,7 +49,7 @@ type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
  * 3. Places that explain the finding, such as steps of an attack (`OTHER_PLACES`). They do not take its file: without a path they are none.
  * Each report of a place is a place of its own.
  */
-export function readPlaces(finding: JsonObject): Places {
+export function readPlaces(finding: Fields): Places {
   const own = readDraft(finding);
   const around = { path: own.path, targetIndex: own.targetIndex };
   const budget = { valuesLeft: maxValues };
@@ -63,9 +63,9 @@ export function readPlaces(finding: JsonObject): Places {
 }
 
 /** The finding's own file, where that is a list. */
-function fileLists(finding: JsonObject): readonly PlaceSource[] {
-  const paths = present(finding, FILE).filter((path) => Array.isArray(valueAt(finding, path)));
-  return paths.length === 0 ? [] : [{ strings: 'files', paths }];
+function fileLists(finding: Fields): readonly PlaceSource[] {
+  const lists = hitsAt(finding, FILE).filter(({ value }) => Array.isArray(value));
+  return lists.length === 0 ? [] : [{ strings: 'files', paths: lists.map(({ path }) => path) }];
 }
 
 /**
@@ -99,7 +99,7 @@ function completed(place: Place, beside: PlaceDraft): Place {
 
 /** The places at some keys of a finding; `around` is what the finding says about each of them. */
 function placesUnder(
-  finding: JsonObject,
+  finding: Fields,
   sources: readonly PlaceSource[],
   around: Surroundings,
   budget: { valuesLeft: number },
@@ -116,11 +116,11 @@ function placesUnder(
     } else if (Array.isArray(value)) {
       const items = (value as readonly unknown[]).slice(0, budget.valuesLeft);
       for (const item of items) add(item, source, outer, depth + 1);
-    } else if (isObject(value)) addObject(value, source, outer, depth);
+    } else if (isObject(value)) addObject(fieldsOf(value), source, outer, depth);
   }
 
   /** Adds the places inside an object; without any, the object itself. */
-  function addObject(object: JsonObject, source: PlaceSource, outer: Surroundings, depth: number): void {
+  function addObject(object: Fields, source: PlaceSource, outer: Surroundings, depth: number): void {
     const draft = readDraft(object);
     const here = {
       path: draft.path ?? outer.path,
@@ -128,9 +128,7 @@ function placesUnder(
       targetIndex: draft.targetIndex ?? outer.targetIndex,
     };
     const start = places.length;
-    for (const path of present(object, PLACE_CONTAINERS)) {
-      add(valueAt(object, path), source, here, depth + 1);
-    }
+    for (const { value } of hitsAt(object, PLACE_CONTAINERS)) add(value, source, here, depth + 1);
     const first = places[start];
     if (first !== undefined) {
       if (places.length === start + 1) places[start] = completed(first, draft);
@@ -145,20 +143,16 @@ function placesUnder(
     }
   }
 
-  for (const source of sources) {
-    for (const path of present(finding, source.paths)) {
-      const value = valueAt(finding, path);
-      if (value !== undefined) add(value, source, around, 0);
-    }
-  }
+  for (const source of sources)
+    for (const { value } of hitsAt(finding, source.paths)) add(value, source, around, 0);
   return places;
 }
 
-function readLabel(object: JsonObject): string | undefined {
+function readLabel(object: Fields): string | undefined {
   return firstHit(object, PLACE_LABEL, (value) => clip(toFreeText(value), maxLabelLength) || undefined);
 }
 
-function readRole(object: JsonObject): PlaceRole | undefined {
+function readRole(object: Fields): PlaceRole | undefined {
   return firstHit(object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
@@ -166,7 +160,7 @@ function readRole(object: JsonObject): PlaceRole | undefined {
 type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
 
 /** Reads path, lines, code and target of a place from the fields of one object. */
-function readDraft(object: JsonObject): PlaceDraft {
+function readDraft(object: Fields): PlaceDraft {
   const written = readFile(object);
   const split = written === undefined ? undefined : splitPath(written.trim());
   const lines = readLines(object);
@@ -184,11 +178,11 @@ function readDraft(object: JsonObject): PlaceDraft {
 }
 
 /** The path text of an object; its file may be an object of its own, or the first of a list. */
-function readFile(object: JsonObject, depth = 0): string | undefined {
+function readFile(object: Fields, depth = 0): string | undefined {
   return firstHit(object, FILE, (value) => {
     const first: unknown = Array.isArray(value) ? value[0] : value;
     if (typeof first === 'string') return looksLikePath(first, 'files') ? first : undefined;
-    return isObject(first) && depth === 0 ? readFile(first, 1) : undefined;
+    return isObject(first) && depth === 0 ? readFile(fieldsOf(first), 1) : undefined;
   });
 }
 
@@ -202,7 +196,7 @@ interface Position {
 }
 
 /** The lines of a place. What is not a whole number from 1 to `MAX_LINE` is unknown; an end before the start is the start. */
-export function readLines(place: JsonObject): Lines {
+export function readLines(place: Fields): Lines {
   const range = firstHit(place, LINE_RANGE, toLineRange);
   const start = readPosition(place, START_POSITION);
   const end = readPosition(place, END_POSITION);
@@ -214,11 +208,12 @@ export function readLines(place: JsonObject): Lines {
   });
 }
 
-function readPosition(place: JsonObject, paths: readonly KeyPath[]): Position {
-  const read = (position: unknown): Position | undefined => {
+function readPosition(place: Fields, paths: readonly KeyPath[]): Position {
+  const read = (value: unknown): Position | undefined => {
+    const position = fieldsOf(value);
     const character = firstHit(position, POSITION_CHARACTER, toIndex);
-    const lineOf = (value: unknown): number | undefined =>
-      character === undefined ? toCount(value) : oneMore(toIndex(value));
+    const lineOf = (line: unknown): number | undefined =>
+      character === undefined ? toCount(line) : oneMore(toIndex(line));
     const line = firstHit(position, POSITION_LINE, lineOf);
     const column = firstHit(position, POSITION_COLUMN, toCount) ?? oneMore(character);
     return line === undefined ? undefined : { line, column };

@@ -1,13 +1,13 @@
-import { isObject, type JsonObject, type KeyPath, normalKey, valueAt } from '../../json.ts';
+import { type Fields, isObject, type JsonObject, type KeyPath, normalKey, valueAt } from '../../json.ts';
 
 /**
  * The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. A result that was
  * `absent` is none (SARIF 2.1.0, 3.27.24).
  */
 export function sarifResults(
-  log: JsonObject,
+  log: Fields,
 ): readonly { readonly raw: unknown; readonly rule: JsonObject }[] | undefined {
-  const runs = arrayAt(log, ['runs']);
+  const runs = toArray(log.get('runs'));
   const runsWithResults = runs?.filter((run) => arrayAt(run, ['results']) !== undefined);
   if (runs === undefined || (runs.length > 0 && runsWithResults?.length === 0)) return undefined;
   return runsWithResults?.flatMap((run) => {
@@ -78,6 +78,9 @@ function withDefaultLevel(rule: JsonObject): JsonObject {
 }
 
 function arrayAt(value: unknown, path: KeyPath): readonly unknown[] | undefined {
-  const found = valueAt(value, path);
-  return Array.isArray(found) ? found : undefined;
+  return toArray(valueAt(value, path));
+}
+
+function toArray(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
 }
