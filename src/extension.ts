@@ -24,6 +24,7 @@ import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
 import { decodeFile, unsavedText, watchDrift } from './editor/findings/code/driftWatch.ts';
 import { registerHover } from './editor/findings/code/hover.ts';
 import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
+import { BranchComparison } from './editor/findings/changedOnBranch.ts';
 import { withFocusedRows } from './editor/findings/findingArguments.ts';
 import { provideFindingJson, registerFindingDetails } from './editor/findings/findingDetails.ts';
 import { Filtering } from './editor/findings/tree/filtering.ts';
@@ -92,8 +93,9 @@ export async function startExtension(
   const findingSources = { ...openFiles, runs, log, triage, mappings: memory, workerFile: parseWorkerFile };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
+  const branch = new BranchComparison({ findings, filtering, memory, log });
   const displayed = new DisplayedFindings(findings);
-  const stores = { runs, notes, accounts, passwords, triage, findings, displayed, filtering, memory };
+  const stores = { runs, notes, accounts, passwords, triage, findings, displayed, filtering, branch, memory };
   const workers = { workerFile, parseWorkerFile, secretWorkerFile };
   const preparation = createPreparation(memory, secretWorkerFile);
   const services = { ...basics, ...stores, ...workers, ...preparation, attempt, tracker };
@@ -124,6 +126,7 @@ export async function startExtension(
     showStatus(surfaces.status, services),
     showRuns(surfaces.runs, services),
     filtering,
+    branch,
     showFindings(surfaces.findings, services),
     provideFindingJson(services),
     watchTriage(triage, storage('triage'), log),

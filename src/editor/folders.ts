@@ -64,29 +64,61 @@ export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
 }
 
 /** What is used of the API of VS Code's git extension (`vscode.git`, version 1). */
-interface Repository {
+export interface Repository {
   readonly rootUri: vscode.Uri;
   readonly state: {
-    readonly HEAD?: { readonly commit?: string };
+    readonly HEAD?: {
+      readonly name?: string;
+      readonly commit?: string;
+      readonly upstream?: { readonly remote: string; readonly name: string };
+    };
     readonly remotes: readonly { readonly name: string; readonly fetchUrl?: string }[];
     readonly workingTreeChanges: readonly unknown[];
     readonly indexChanges: readonly unknown[];
     readonly mergeChanges: readonly unknown[];
     readonly untrackedChanges?: readonly unknown[];
+    readonly onDidChange: vscode.Event<void>;
   };
   /** `file` is an absolute path. Rejects if the commit does not have the file. */
   buffer(commit: string, file: string): Promise<Buffer>;
+  /** Rejects with the `gitErrorCode` `UnknownPath` where the commit does not have the file. */
+  getObjectDetails(commit: string, file: string): Promise<{ readonly size: number }>;
+  getMergeBase(one: string, other: string): Promise<string | undefined>;
+  /** The files that differ between a commit and the disk. */
+  diffWith(
+    commit: string,
+  ): Promise<readonly { readonly uri: vscode.Uri; readonly originalUri: vscode.Uri }[]>;
+  getBranches(query: {
+    readonly remote: boolean;
+    readonly count: number;
+    readonly sort: 'committerdate';
+  }): Promise<readonly { readonly name?: string }[]>;
+}
+
+/** The used part of the API of VS Code's git extension. */
+export interface GitApi {
+  /** `uninitialized` until it has looked for repositories. */
+  readonly state: 'uninitialized' | 'initialized';
+  readonly onDidChangeState: vscode.Event<unknown>;
+  readonly onDidOpenRepository: vscode.Event<unknown>;
+  readonly onDidCloseRepository: vscode.Event<unknown>;
+  getRepository(uri: vscode.Uri): Repository | null;
 }
 
 interface GitExtension {
   readonly enabled: boolean;
-  getAPI(version: 1): { getRepository(uri: vscode.Uri): Repository | null };
+  getAPI(version: 1): GitApi;
+}
+
+/** The API of VS Code's git extension; undefined where it is disabled, as in Restricted Mode. */
+export async function gitApi(): Promise<GitApi | undefined> {
+  const git = await vscode.extensions.getExtension<GitExtension>('vscode.git')?.activate();
+  return git?.enabled === true ? git.getAPI(1) : undefined;
 }
 
 /** The repository of a folder in VS Code's git extension, which knows none in Restricted Mode. */
 export async function repositoryOf(folder: vscode.Uri): Promise<Repository | undefined> {
-  const git = await vscode.extensions.getExtension<GitExtension>('vscode.git')?.activate();
-  return git?.enabled === true ? (git.getAPI(1).getRepository(folder) ?? undefined) : undefined;
+  return (await gitApi())?.getRepository(folder) ?? undefined;
 }
 
 /** The URLs of a folder's git remotes without user names and passwords, `origin` first. */

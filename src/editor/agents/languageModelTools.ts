@@ -13,24 +13,27 @@ import { visibleLine } from '../../core/visibleText.ts';
 import type { TriageDecision } from '../../core/findings/triage/triage.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { BranchComparison } from '../findings/changedOnBranch.ts';
 import { titleOfFinding, triageLabel } from '../labels.ts';
 
 /** Gives tools no way to start, cancel, upload or delete anything. */
 export interface ToolDeps {
   readonly runs: RunStore;
   readonly findings: FindingStore;
+  readonly branch: Pick<BranchComparison, 'compare'>;
   readonly clock: Clock;
 }
 
 type Tool = vscode.LanguageModelTool<object>;
 
 /** The tools that language models may call, by name. Their answers are in English. */
-export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<string, Tool> {
+export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   const t = vscode.l10n.t;
   const reading = readingTools({
     findings: () => ({ runs: findings.shownRuns(), place: (some) => Promise.resolve(some) }),
     runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
+    branch,
     clock,
   });
   /** The finding that a model names, and its decision. The model reads the message of an error. */

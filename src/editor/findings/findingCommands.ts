@@ -5,6 +5,7 @@ import { checkWhetherFixed } from '../agents/checkWhetherFixed.ts';
 import { type ConfirmDeps, confirmLive } from '../blackbox/confirmLive.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
+import type { BranchComparison } from './changedOnBranch.ts';
 import { showFindingJson } from './findingDetails.ts';
 import { openAsAssessed } from './code/asAssessed.ts';
 import { showAttackPath } from './code/attackPath.ts';
@@ -20,7 +21,8 @@ import {
 import { mapFindingPaths } from './mapPaths.ts';
 import { copyFindings, fixWithAgent, shareFinding } from './shareFindings.ts';
 import { reviewSharedDecisions, type SharedDecisionDeps } from './sharedDecisions.ts';
-import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
+import type { Filtering } from './tree/filtering.ts';
+import { filterFindings, groupFindings } from './tree/filterPicks.ts';
 import { extendAcceptance, setTriage, subjectLabel, type TriageDeps } from './triage.ts';
 
 /** What commands on findings and on their view need. */
@@ -28,6 +30,7 @@ export interface FindingCommandDeps
   extends TriageDeps, FindingStores, FindingSources, ConfirmDeps, SharedDecisionDeps {
   readonly details: DocumentPanels<ShownFinding>;
   readonly filtering: Filtering;
+  readonly branch: BranchComparison;
   readonly secretWorkerFile: string;
 }
 
@@ -35,7 +38,7 @@ type Handler = (...args: unknown[]) => unknown;
 
 /** The handlers of the commands on findings and on their view, by id. */
 export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record<string, Handler>> {
-  const { findings, filtering } = deps;
+  const { findings, filtering, branch } = deps;
   const goToFinding = createFindingNavigation(deps.displayed);
   /** A command on the finding that it is called on. */
   const onOne =
@@ -54,7 +57,9 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
       else if (shown !== undefined) await act(shown);
     };
   return {
-    'whitebox.filterFindings': () => filterFindings(filtering, findings),
+    'whitebox.filterFindings': () => filterFindings(filtering, findings, branch),
+    'whitebox.showChangedOnBranch': () => branch.turnOn(),
+    'whitebox.showUnchanged': () => branch.turnOff(),
     'whitebox.groupFindings': () => groupFindings(filtering),
     'whitebox.showAllFindings': () => showAllFindings(deps),
     'whitebox.clearFilters': () => filtering.filterBy({}),

@@ -19,7 +19,9 @@ import { countFindings, formatTime } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { showFindings } from '../../../src/editor/findings/tree/findingsView.ts';
 import { mapFindingPaths } from '../../../src/editor/findings/mapPaths.ts';
-import { filterFindings, Filtering } from '../../../src/editor/findings/tree/filtering.ts';
+import type { BranchComparison } from '../../../src/editor/findings/changedOnBranch.ts';
+import { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
+import { filterFindings } from '../../../src/editor/findings/tree/filterPicks.ts';
 import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findings/findingArguments.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
@@ -322,7 +324,8 @@ describe('messages about findings and runs', () => {
     answer({
       showQuickPick: (items: readonly object[]) => pick(items),
     });
-    await filterFindings(filtering, storeOf(findingAt(placeIn('src/orders.js', 'same'), 'falsePositive')));
+    const findings = storeOf(findingAt(placeIn('src/orders.js', 'same'), 'falsePositive'));
+    await filterFindings(filtering, findings, {} as unknown as BranchComparison);
     assert.deepEqual(filtering.filter, { triage: ['falsePositive'] });
     filtering.dispose();
   });

@@ -160,6 +160,7 @@ test('F84 Restricted Mode has only commands that view, share and sign out', () =
     'shareFinding',
     'showAllFindings',
     'showAttackPath',
+    'showChangedOnBranch',
     'showChangesSinceAssessment',
     'showFeatures',
     'showFindingDetails',
@@ -167,6 +168,7 @@ test('F84 Restricted Mode has only commands that view, share and sign out', () =
     'showLog',
     'showRunFindings',
     'showTrend',
+    'showUnchanged',
     'signOut',
     'togglePairs',
   ]);

@@ -6,6 +6,8 @@ import { coverageOf } from '../../run/state/coverage.ts';
 import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
+import type { BranchState, NoBranch } from '../view/branchChanges.ts';
+import { isHiddenBy } from '../view/filter.ts';
 import { inEnglish, zeroFindings } from '../view/zeroFindings.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
 import { isAtLeast, SEVERITIES, severityRank, toPlainFinding } from '../finding.ts';
@@ -20,6 +22,7 @@ export const toolInputs = {
   listFindings: z.strictObject({
     minimumSeverity: z.optional(z.enum(SEVERITIES)),
     path: z.optional(z.string().check(z.maxLength(1_000))),
+    changedOnBranch: z.optional(z.boolean()),
     triage: z.optional(z.array(z.enum(TRIAGE_STATES)).check(z.maxLength(TRIAGE_STATES.length))),
     offset: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000))),
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
@@ -47,6 +50,8 @@ export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly shown: readonly ToolFinding[];
   readonly absent?: readonly ToolFinding[] | undefined;
 };
+
+type BranchChangeOf = Extract<BranchState, { kind: 'known' }>['changeOf'];
 
 /** How tools name a finding. */
 function toolName({ run, finding }: ToolFinding): string {
@@ -86,15 +91,18 @@ export interface ToolSource {
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
   /** What was tried of a finding on a live application. */
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
+  /** Compares the findings' files with the branch's base; absent where no VS Code can do that. */
+  readonly branch?: { compare(): Promise<BranchState> };
   readonly clock: Clock;
 }
 
 /** The tools that only read: what a model asks for, answered as text. They throw, for the model to read, why they cannot. */
-export function readingTools({ findings, runs, confirmationsOf, clock }: ToolSource) {
+export function readingTools({ findings, runs, confirmationsOf, branch, clock }: ToolSource) {
   return {
     listFindings: async (input: unknown) => {
       const wanted = readInput(toolInputs.listFindings, input);
-      return answerText(await listFindings(await findings(), wanted));
+      const changeOf = wanted.changedOnBranch === true ? await compareBranch(branch) : undefined;
+      return answerText(await listFindings(await findings(), wanted, changeOf));
     },
     getFinding: async (input: unknown) => {
       const { finding } = readInput(toolInputs.getFinding, input);
@@ -110,6 +118,23 @@ export function readingTools({ findings, runs, confirmationsOf, clock }: ToolSou
   };
 }
 
+const noBranchReasons: Readonly<Record<NoBranch, string>> = {
+  restricted: 'Git is not used in Restricted Mode',
+  noGit: 'the Git extension of VS Code is disabled or found no Git',
+  noRepository: 'VS Code has no Git repository open for these files',
+  noBase: 'the branch has no common commit with a branch to compare it with',
+};
+
+/** Tells which findings are changed on the branch. Throws, for the model to read, why that cannot be known. */
+async function compareBranch(branch: ToolSource['branch']): Promise<BranchChangeOf> {
+  const fail = (why: string): Error =>
+    new Error(`changedOnBranch cannot be answered: ${why}. List the findings without it.`);
+  if (branch === undefined) throw fail('only the tools in VS Code can compare the branch with its base');
+  const state = await branch.compare();
+  if (state.kind === 'known') return state.changeOf;
+  throw fail(state.kind === 'pending' ? 'Git is still starting' : noBranchReasons[state.why]);
+}
+
 /** A page of the findings that fit, worst first; those that people have settled only when they are asked for, and those of which nobody can know it in any case. */
 export async function listFindings(
   { runs, place }: ToolFindings,
@@ -120,17 +145,19 @@ export async function listFindings(
     offset = 0,
     limit = usualLimit,
   }: z.infer<typeof toolInputs.listFindings>,
+  changeOf?: BranchChangeOf,
 ): Promise<unknown> {
-  const fitting = allOf(runs)
-    .filter(
-      (shown) =>
-        isAtLeast(shown.finding.severity, minimumSeverity) &&
-        (shown.triage === undefined ||
-          (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state))) &&
-        (path === undefined || shown.finding.places.some((each) => addressOf(each, shown).includes(path))),
-    )
+  const fitting = allOf(runs).filter(
+    (shown) =>
+      isAtLeast(shown.finding.severity, minimumSeverity) &&
+      (shown.triage === undefined ||
+        (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state))) &&
+      (path === undefined || shown.finding.places.some((each) => addressOf(each, shown).includes(path))),
+  );
+  const listed = fitting
+    .filter((shown) => changeOf === undefined || !isHiddenBy(changeOf(shown)))
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
-  const page = await place(fitting.slice(offset, offset + limit));
+  const page = await place(listed.slice(offset, offset + limit));
   return {
     // Without a run, or where one cannot be read, no finding does not mean that there is none.
     runs: runs.map(({ run, failure, shown }) => ({
@@ -140,7 +167,9 @@ export async function listFindings(
       coverage: coverageOf(run),
       summary: failure === undefined && shown.length === 0 ? zeroFindings(run, inEnglish) : undefined,
     })),
-    total: fitting.length,
+    total: listed.length,
+    // Nobody can say of these on which lines they are.
+    withoutFile: changeOf && fitting.filter((shown) => changeOf(shown) === 'noFile').length,
     // Of a file with too many only the worst are known.
     notRead:
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
@@ -159,10 +188,12 @@ export async function listFindings(
         request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
         drift: main && (hereOf(main, shown)?.drift ?? 'unknown'),
         triage: decision?.state ?? 'unknown',
+        ends: decision?.until,
         decidedBefore: decidedBefore?.state,
         verdict,
         evidence: leastOf(evidence)?.kind,
         owner: shown.owners ?? 'unknown',
+        changedOnBranch: changeOf && (changeOf(shown) === 'changed' ? true : 'unknown'),
       };
     }),
   };
@@ -189,6 +220,7 @@ export function getFinding(shown: ToolFinding, confirmations: readonly Confirmat
     finding: toolName(shown),
     fingerprint: shown.identity.fingerprint,
     triage: shown.triage === undefined ? 'unknown' : toDecision(shown.triage),
+    ends: shown.triage?.until,
     decidedBefore: shown.decidedBefore && toDecision(shown.decidedBefore),
     verdict: shown.verdict,
     evidence: shown.evidence?.filter((each) => each !== undefined),

@@ -50,6 +50,21 @@ export function followLines(before: readonly string[]): (now: readonly string[])
   };
 }
 
+/** Compares a text with an earlier one: whether lines of it were written, moved, or had lines between them deleted; undefined where that would take too long. */
+export function differsFrom(
+  before: readonly string[],
+  now: readonly string[],
+): (range: LineRange) => boolean | undefined {
+  const origins = compare(now, before);
+  return ({ startLine, endLine }) => {
+    const ofRange = codeIn(now, startLine - 1, endLine - 1).map((line) => origins[line] ?? lost);
+    if (ofRange.includes(lost)) return true;
+    if (ofRange.length === 0 || ofRange.includes(uncompared)) return undefined;
+    const [first = 0, last = first] = [ofRange[0], ofRange.at(-1)];
+    return codeIn(before, first, last).length > ofRange.length;
+  };
+}
+
 /** Two texts, compared. Lines are 0-based in here. */
 interface Change {
   readonly before: readonly string[];

@@ -5,6 +5,7 @@ import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.t
 import { EVIDENCE, leastOf } from '../place/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
+import type { BranchChange, BranchState } from './branchChanges.ts';
 
 /** Which findings the settings display. */
 export interface Display {
@@ -73,6 +74,8 @@ export const filterSchema = z.object({
   /** As CODEOWNERS names them; `null` for a finding without one. */
   owners: z.optional(z.array(z.nullable(z.string()))),
   acceptance: z.optional(z.array(z.enum(ACCEPTANCE_ENDS))),
+  /** Only findings on lines that differ from the branch's base. */
+  changedOnBranch: z.optional(z.boolean()),
   text: z.optional(z.string()),
 });
 /** Which findings a person wants to see: those that pass every part; an absent or empty part lets everything pass. */
@@ -87,13 +90,17 @@ export function activeParts(filter: Filter): FilterPart[] {
   return parts.filter((part) => {
     const value = filter[part];
     if (typeof value === 'string') return wordsOf(value).length > 0;
+    if (typeof value === 'boolean') return value;
     return (value ?? []).length > 0;
   });
 }
 
-/** A test of single findings; the text is looked for word by word, without regard to case and width, in title, description, path, CWE, id, feature and URL. */
-export function toPredicate(filter: Filter): (shown: ShownFinding) => boolean {
-  const tests = activeParts(filter).map((part) => testOf(part, filter));
+/** A test of single findings; as long as the branch's changes aren't known, that part lets everything pass. The text is looked for word by word, without regard to case and width, in title, description, path, CWE, id, feature and URL. */
+export function toPredicate(
+  filter: Filter,
+  branch: BranchState = { kind: 'pending' },
+): (shown: ShownFinding) => boolean {
+  const tests = activeParts(filter).map((part) => testOf(part, filter, branch));
   return (shown) => tests.every((test) => test(shown));
 }
 
@@ -106,7 +113,7 @@ export function byEnd(shown: readonly ShownFinding[]): readonly ShownFinding[] {
 }
 
 /** The parts of a filter that list what a finding may have. */
-export type ListPart = Exclude<FilterPart, 'text'>;
+export type ListPart = Exclude<FilterPart, 'text' | 'changedOnBranch'>;
 
 /** One of the values that such a part lists. */
 export type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
@@ -135,7 +142,11 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   },
 };
 
-function testOf(part: FilterPart, filter: Filter): (shown: ShownFinding) => boolean {
+function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: ShownFinding) => boolean {
+  if (part === 'changedOnBranch') {
+    if (branch.kind !== 'known') return () => true;
+    return (shown) => !isHiddenBy(branch.changeOf(shown));
+  }
   if (part === 'text') {
     const words = wordsOf(filter.text ?? '');
     // Reading the texts of 10,000 findings takes a tenth of a second: once is enough.
@@ -156,6 +167,11 @@ function testOf(part: FilterPart, filter: Filter): (shown: ShownFinding) => bool
   }
   const wanted = new Set<unknown>(filter[part]);
   return (shown) => valuesOf[part](shown).some((value) => wanted.has(value));
+}
+
+/** True for a finding that *Changed on this branch* hides. */
+export function isHiddenBy(change: BranchChange): boolean {
+  return change === 'unchanged' || change === 'noFile';
 }
 
 function hasWords(text: string, words: readonly string[]): boolean {

@@ -27,7 +27,7 @@ import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
 import type { FindingStores } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
-import { decodeFile, unsavedText } from './driftWatch.ts';
+import { decodeFile, textNow, unsavedText } from './driftWatch.ts';
 import { sayNoPlace } from './goToFinding.ts';
 import { doErrorAction, showRuns } from '../../errors/errorActions.ts';
 import { toArgument } from '../findingArguments.ts';
@@ -136,8 +136,7 @@ export async function changesOf(
 ): Promise<readonly ChangedFile[]> {
   const changes: ChangedFile[] = [];
   for (const [{ path }, { target, here }] of await filesWithFindings(run, deps, finding.index)) {
-    const content = unsavedText(here) ?? (await readText(here));
-    const after = typeof content === 'object' ? await toText(content, here, decodeFile) : content;
+    const after = await textNow(here);
     changes.push({ path, before: await readAssessed(run, target, path, deps.runs), after });
   }
   return changes;

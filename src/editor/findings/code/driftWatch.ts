@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import { readText, toText } from '../../../core/findings/place/sentFiles.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
 
@@ -22,17 +23,25 @@ export function unsavedText(file: string): string | undefined {
   return vscode.workspace.textDocuments.find(isEdited)?.getText();
 }
 
-/** Places findings again when files change, in the editor and on the disk; files are watched while a run with findings is shown. */
-export function watchDrift({
-  findings,
-  log,
-}: {
+/** A file's text as it is now, unsaved edits included; undefined where it is gone or no text. */
+export async function textNow(file: string): Promise<string | undefined> {
+  const content = unsavedText(file) ?? (await readText(file));
+  return typeof content === 'object' ? toText(content, file, decodeFile) : content;
+}
+
+interface Deps {
   readonly findings: FindingStore;
+  /** Compares files again. */
+  readonly branch: { reread(changed: ReadonlySet<string>): void };
   readonly log: Logger;
-}): vscode.Disposable {
+}
+
+/** Places findings again when files change, in the editor and on the disk; files are watched while a run with findings is shown. */
+export function watchDrift(deps: Deps): vscode.Disposable {
+  const { findings } = deps;
   let watches: vscode.Disposable | undefined;
   const follow = (): void => {
-    if (findings.shownRuns().length > 0) watches ??= watchFiles(findings, log);
+    if (findings.shownRuns().length > 0) watches ??= watchFiles(deps);
     else {
       watches?.dispose();
       watches = undefined;
@@ -46,12 +55,15 @@ export function watchDrift({
   });
 }
 
-function watchFiles(findings: FindingStore, log: Logger): vscode.Disposable {
+function watchFiles(deps: Deps): vscode.Disposable {
+  const { findings, branch, log } = deps;
   const rePlace = ({ uri }: vscode.TextDocument): void => {
-    if (uri.scheme === 'file') inBackground(findings.rePlace(new Set([uri.fsPath])), log);
+    if (uri.scheme !== 'file') return;
+    inBackground(findings.rePlace(new Set([uri.fsPath])), log);
+    branch.reread(new Set([uri.fsPath]));
   };
   return vscode.Disposable.from(
-    watchDisk(findings, log),
+    watchDisk(deps),
     // An event without changes says that the document is edited from now on, or is saved.
     vscode.workspace.onDidChangeTextDocument(({ document }) => rePlace(document)),
     vscode.workspace.onDidCloseTextDocument(rePlace),
@@ -62,13 +74,14 @@ function watchFiles(findings: FindingStore, log: Logger): vscode.Disposable {
   );
 }
 
-function watchDisk(findings: FindingStore, log: Logger): vscode.Disposable {
+function watchDisk({ findings, branch, log }: Deps): vscode.Disposable {
   const changed = new Set<string>();
   const createdOrDeleted = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {
     timer = undefined;
     inBackground(findings.rePlace(new Set(changed), new Set(createdOrDeleted)), log);
+    branch.reread(new Set([...changed, ...createdOrDeleted]));
     changed.clear();
     createdOrDeleted.clear();
   };

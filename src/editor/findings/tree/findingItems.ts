@@ -22,7 +22,7 @@ import {
   verdictHeading,
   verdictLabel,
 } from '../../labels.ts';
-import { cweLabel, featureLabel, ownersLabel } from './filtering.ts';
+import { cweLabel, featureLabel, ownersLabel } from './filterPicks.ts';
 
 const maxTooltipLength = 2_000;
 

@@ -12,6 +12,7 @@ import {
   byEnd,
   type FilteredFindings,
 } from '../../../core/findings/view/filter.ts';
+import type { BranchChange } from '../../../core/findings/view/branchChanges.ts';
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
 import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
@@ -34,7 +35,8 @@ import { countFiles, countFindings, describeZero, formatNumber } from '../../for
 import { commitLabel, proposalsLabel, runLabel, verdictLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import type { DisplayedFindings } from '../code/displayedFindings.ts';
-import { describePart, type Filtering } from './filtering.ts';
+import type { Filtering } from './filtering.ts';
+import { describePart } from './filterPicks.ts';
 import { toItem } from './findingItems.ts';
 
 /** With more findings than this, files are collapsed at first. */
@@ -74,6 +76,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
     setContext('findingsView', state);
     setContext('findingsShown', findings.shownRuns().length > 0);
     setContext('filtered', filtering.isActive());
+    setContext('onlyChanged', filtering.filter.changedOnBranch === true);
     setContext('comparing', findings.comparison() !== undefined);
   };
   const render = (): void => {
@@ -297,9 +300,27 @@ function describeOnlyHere({ displayed }: FilteredFindings): string[] {
 }
 
 /** The active filter, and how many findings pass it. */
-function describeFilter({ filter }: Filtering, { displayed, passing }: FilteredFindings): string[] {
-  const parts = activeParts(filter).map((part) => describePart(part, filter));
+function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFindings): string[] {
+  const parts = activeParts(filtering.filter).map((part) => describePart(part, filtering));
   if (parts.length === 0) return [];
   const counts = [formatNumber(passing.length), formatNumber(displayed.length)] as const;
-  return [vscode.l10n.t('Filter: {0} ({1} of {2})', parts.join(' · '), ...counts)];
+  return [
+    ...describeBranch(filtering, displayed),
+    vscode.l10n.t('Filter: {0} ({1} of {2})', parts.join(' · '), ...counts),
+  ];
+}
+
+/** How many of the displayed findings *Changed on this branch* hides, and how many it shows without being sure. */
+function describeBranch({ filter, branch }: Filtering, displayed: readonly ShownFinding[]): string[] {
+  if (filter.changedOnBranch !== true || branch.kind !== 'known') return [];
+  const t = vscode.l10n.t;
+  const counts = Map.groupBy(displayed, (shown) => branch.changeOf(shown));
+  const count = (change: BranchChange): string => countFindings(counts.get(change)?.length ?? 0);
+  return [
+    ...(counts.has('unchanged')
+      ? [t('Hidden because unchanged on this branch: {0}', count('unchanged'))]
+      : []),
+    ...(counts.has('noFile') ? [t('Hidden because they have no file: {0}', count('noFile'))] : []),
+    ...(counts.has('unknown') ? [t('Shown, but not compared: {0}', count('unknown'))] : []),
+  ];
 }

@@ -306,6 +306,10 @@ test('F141 no argument gives access to the runs of another folder', async (t) =>
   for (const tool of ['setTriage', 'whitebox_setTriage', 'constructor', '__proto__'])
     assert.match(await refusal(tool, { finding: 'run-1:0', state: 'open' }), /no such tool/);
   assert.equal((await ask('listFindings', { path: '../other' })).total, 0);
+  assert.match(
+    await refusal('listFindings', { changedOnBranch: true }),
+    /^changedOnBranch cannot be answered: only the tools in VS Code/,
+  );
 });
 
 test("F141 of a run of several folders only findings of the server's folder are returned", async (t) => {

@@ -22,7 +22,7 @@ test('the skill has the name of its folder, names exactly the existing tools, an
   const tools = contributes.languageModelTools.map((tool) => tool.name);
   assert.deepEqual([...new Set(skill.match(/whitebox_\w+/g))].toSorted(), tools.toSorted());
   const inputs = Object.keys(toolInputs.listFindings.shape);
-  for (const input of ['minimumSeverity', 'path', 'offset']) {
+  for (const input of ['minimumSeverity', 'path', 'changedOnBranch', 'offset']) {
     assert.ok(inputs.includes(input));
     assert.match(skill, new RegExp(`\`${input}\``));
   }

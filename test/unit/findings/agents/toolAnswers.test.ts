@@ -9,9 +9,12 @@ import {
   getFinding,
   getRunStatus,
   listFindings,
+  readingTools,
   type ToolFindings,
   toolInputs,
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
+import type { BranchChange, BranchState } from '../../../../src/core/findings/view/branchChanges.ts';
+import { systemClock } from '../../../../src/core/ports.ts';
 import type { ShownFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 import { runOf } from '../../run/sampleRuns.ts';
 import { anyItems, shopRun, sourceOf } from '../importExport/exportingFindings.ts';
@@ -56,6 +59,7 @@ interface Listed {
   readonly runs: unknown;
   readonly total: number;
   readonly notRead?: number;
+  readonly withoutFile?: number;
   readonly findings: readonly Record<string, unknown>[];
 }
 
@@ -176,6 +180,57 @@ describe('tool answers', () => {
     const { total, findings } = await list([source], { triage: [...triage], offset: 1, limit: 1 });
     assert.deepEqual([total, findings.map(({ title }) => title)], [2, ['Mild']]);
     assert.equal((await list([source], { path: 'a.js' })).total, 0);
+  });
+
+  test('list the end of an acceptance, also of one that has ended', async () => {
+    const until = '2026-06-03';
+    const source = sourceOf(items, (index) => ({
+      state: 'open',
+      note: '',
+      at: 1,
+      ...(index === 0 && { until }),
+    }));
+    const { findings } = await list([source]);
+    assert.deepEqual(
+      findings.map(({ title, ends }) => [title, ends]),
+      [
+        ['Bad', undefined],
+        ['Mild', until],
+      ],
+    );
+    assert.equal((getFinding(source.shown[0]!) as { ends: string }).ends, until);
+  });
+
+  test('F159 list findings that are changed on the branch or could not be compared, or give the reason', async () => {
+    const source = sourceOf([...items, { title: 'Same', file: 'src/b.js' }, { title: 'Nowhere' }]);
+    const changes = ['unknown', 'changed', 'unchanged', 'noFile'] as const;
+    const changeOf = (shown: object): BranchChange => {
+      const at = source.shown.findIndex(({ places }) => places === (shown as ShownFinding).places);
+      return changes[at] ?? 'unknown';
+    };
+    const ask = async (state: BranchState): Promise<Listed> => {
+      const { listFindings: listed } = readingTools({
+        findings: () => ({ runs: [source], place: (some) => Promise.resolve(some) }),
+        runs: () => ({ runs: [], unread: 0 }),
+        confirmationsOf: () => Promise.resolve([]),
+        branch: { compare: () => Promise.resolve(state) },
+        clock: systemClock,
+      });
+      const [, mark = '', ...rest] = (await listed({ changedOnBranch: true })).split('\n');
+      assert.equal(rest.at(-1), mark);
+      return JSON.parse(rest.slice(0, -1).join('\n')) as Listed;
+    };
+    const known = await ask({ kind: 'known', base: 'origin/main', changeOf });
+    assert.deepEqual(
+      known.findings.map(({ title, changedOnBranch }) => [title, changedOnBranch]),
+      [
+        ['Bad', true],
+        ['Mild', 'unknown'],
+      ],
+    );
+    assert.deepEqual([known.total, known.withoutFile], [2, 1]);
+    await assert.rejects(ask({ kind: 'pending' }), /Git is still starting\. List the findings without it\./);
+    await assert.rejects(ask({ kind: 'unavailable', why: 'noBase' }), /no common commit/);
   });
 
   test('F69 say how many findings were not read', async () => {

@@ -31,6 +31,7 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
   evidence: fc.subarray([...EVIDENCE_FILTERS]),
   owners: fc.subarray(['@ana', '@shop/web', null]),
   acceptance: fc.subarray([...ACCEPTANCE_ENDS]),
+  changedOnBranch: fc.boolean(),
   text: fc.constantFrom('', '  ', 'sql', 'SQL request', 'b.js', 'cwe-89', 'nothing like it'),
 };
 const filters = fc.record(parts, { requiredKeys: [] }) as fc.Arbitrary<Filter>;

@@ -1,0 +1,353 @@
+import { dirname } from 'node:path';
+import * as vscode from 'vscode';
+import { splitLines } from '../../core/findings/drift/lineText.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { maxTextBytes, toText } from '../../core/findings/place/sentFiles.ts';
+import {
+  type BranchState,
+  changesOf,
+  compareWithBase,
+  type FileChanges,
+  type NoBranch,
+} from '../../core/findings/view/branchChanges.ts';
+import type { Logger } from '../../core/ports.ts';
+import { inBackground, inParallel } from '../../core/yieldingWork.ts';
+import { type GitApi, gitApi, type Repository } from '../folders.ts';
+import { showInformation } from '../showMessage.ts';
+import { decodeFile, textNow } from './code/driftWatch.ts';
+import type { Filtering } from './tree/filtering.ts';
+
+const branchKey = 'findings.baseBranch';
+/** Changes come in bursts, as with every key while a person types. */
+const gatherMs = 200;
+const filesAtOnce = 8;
+/** Files beyond so much text at the base are not compared. */
+const maxBytes = 64 * 1024 * 1024;
+const maxBranches = 200;
+
+/** What a repository's files are compared with. */
+interface Base {
+  readonly repository: Repository;
+  readonly name: string;
+  readonly commit: string;
+  /** The files that were renamed since, each with its path at the base; absolute. */
+  readonly originals: ReadonlyMap<string, string>;
+}
+
+interface BaseText {
+  readonly bytes: number;
+  readonly lines: readonly string[] | 'none' | undefined;
+}
+
+interface ComparedFile {
+  readonly commit: string;
+  readonly original: string;
+  readonly before: BaseText;
+  readonly changes: FileChanges;
+}
+
+interface Repositories {
+  /** By their roots. */
+  readonly byRoot: ReadonlyMap<string, Repository>;
+  readonly ofFile: ReadonlyMap<string, Repository>;
+}
+
+interface Bases {
+  readonly ofFile: ReadonlyMap<string, Base>;
+}
+
+type NotKnown = Exclude<BranchState, { kind: 'known' }>;
+
+interface Deps {
+  readonly findings: FindingStore;
+  readonly filtering: Filtering;
+  /** Keeps the branch that the person picked. */
+  readonly memory: vscode.Memento;
+  readonly log: Logger;
+}
+
+/** Compares files with findings with their branch's base through VS Code's git extension, again after each change while the filter *Changed on this branch* is on. */
+export class BranchComparison implements vscode.Disposable {
+  readonly #deps: Deps;
+  readonly #subscriptions: vscode.Disposable;
+  /** By the root of the repository. */
+  readonly #bases = new Map<string, Promise<Base | undefined>>();
+  readonly #files = new Map<string, ComparedFile>();
+  readonly #stale = new Set<string>();
+  #heldBytes = 0;
+  #ofGit: readonly vscode.Disposable[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    let wasOn = false;
+    const follow = (): void => {
+      if (this.#isOn === wasOn) return;
+      wasOn = this.#isOn;
+      if (wasOn) this.#compareSoon();
+      else this.#release();
+    };
+    this.#subscriptions = vscode.Disposable.from(
+      deps.filtering.onDidChange(follow),
+      deps.findings.onDidChange(() => this.#compareSoon()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#compareSoon()),
+    );
+    follow();
+  }
+
+  get #isOn(): boolean {
+    return this.#deps.filtering.filter.changedOnBranch === true;
+  }
+
+  /** Turns the filter on, with a branch that the person picks where no base is known; says so where it isn’t available. */
+  async turnOn(): Promise<void> {
+    this.#bases.clear();
+    const found = await this.#findBases(this.#filesWithFindings());
+    if ('kind' in found && found.kind === 'unavailable') {
+      if (found.why === 'noBase') await this.pickBranch();
+      else sayUnavailable(found.why);
+    } else await this.#filter(true);
+  }
+
+  /** Turns the filter off. */
+  turnOff(): Promise<void> {
+    return this.#filter(false);
+  }
+
+  /** Asks for the branch to compare with, keeps it for the workspace, and turns the filter on. */
+  async pickBranch(): Promise<void> {
+    const t = vscode.l10n.t;
+    const repositories = await this.#repositories(this.#filesWithFindings());
+    if ('kind' in repositories) {
+      if (repositories.kind === 'unavailable') sayUnavailable(repositories.why);
+      return;
+    }
+    const query = { remote: true, count: maxBranches, sort: 'committerdate' } as const;
+    const found = await Promise.all(
+      [...repositories.byRoot.values()].map((repository) => repository.getBranches(query)),
+    );
+    // Git would take another name for an option.
+    const names = new Set(
+      found.flat().flatMap(({ name }) => (name === undefined || /^-/.test(name) ? [] : name)),
+    );
+    if (names.size === 0) {
+      sayUnavailable('noBase');
+      return;
+    }
+    const kept = this.#deps.memory.get<string>(branchKey);
+    const items = [...names].map((name) => ({
+      label: name.replaceAll('$(', '$\u200B('),
+      description: name === kept ? t('current') : '',
+      name,
+    }));
+    const picked = await vscode.window.showQuickPick(items, {
+      title: t('Changed on This Branch'),
+      placeHolder: t('Choose the branch to compare with.'),
+    });
+    if (picked === undefined) return;
+    await this.#deps.memory.update(branchKey, picked.name);
+    this.#bases.clear();
+    await this.#filter(true);
+    this.#compareSoon();
+  }
+
+  /** Reads files again that were changed, created, or deleted, or are in such folders; absolute paths. */
+  reread(changed: ReadonlySet<string>): void {
+    if (!this.#isOn) return;
+    const isIn = (path: string): boolean =>
+      changed.has(path) || (dirname(path) !== path && isIn(dirname(path)));
+    const stale = [...this.#files.keys()].filter(isIn);
+    for (const file of stale) this.#stale.add(file);
+    if (stale.length > 0) this.#compareSoon();
+  }
+
+  /** Compares all files with findings, as far as they aren’t compared yet. */
+  compare(): Promise<BranchState> {
+    // Nothing keeps what is read up to date while the filter is off.
+    const done = this.#queue.then(() => this.#compare()).finally(() => this.#isOn || this.#release());
+    this.#queue = done.catch(() => undefined); // the caller gets the error
+    return done;
+  }
+
+  dispose(): void {
+    this.#release();
+    this.#subscriptions.dispose();
+  }
+
+  async #filter(changedOnBranch: boolean): Promise<void> {
+    const { filtering } = this.#deps;
+    await filtering.filterBy({ ...filtering.filter, changedOnBranch });
+  }
+
+  #release(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const subscription of this.#ofGit) subscription.dispose();
+    this.#ofGit = [];
+    this.#bases.clear();
+    for (const file of this.#files.keys()) this.#forget(file);
+  }
+
+  #compareSoon(): void {
+    if (!this.#isOn) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const compare = async (): Promise<void> => {
+        const state = await this.compare();
+        if (this.#isOn) this.#deps.filtering.useBranch(state);
+      };
+      inBackground(compare(), this.#deps.log);
+    }, gatherMs);
+  }
+
+  #filesWithFindings(): ReadonlySet<string> {
+    const { findings } = this.#deps;
+    const shown = [...findings.all(), ...findings.absent()];
+    return new Set(shown.flatMap(({ places }) => places.map(({ file }) => file)));
+  }
+
+  async #compare(): Promise<BranchState> {
+    const files = this.#filesWithFindings();
+    const found = await this.#findBases(files);
+    if ('kind' in found) return found;
+    for (const file of this.#files.keys()) if (!found.ofFile.has(file)) this.#forget(file);
+    await inParallel(found.ofFile, filesAtOnce, ([file, base]) => this.#compareFile(file, base));
+    const bases = new Set(
+      [...found.ofFile.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`),
+    );
+    const changes = new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
+    return { kind: 'known', base: [...bases].join(', '), changeOf: changesOf(changes) };
+  }
+
+  /** The repositories of files or, without any, of the workspace's folders. */
+  async #repositories(files: ReadonlySet<string>): Promise<Repositories | NotKnown> {
+    if (!vscode.workspace.isTrusted) return unavailable('restricted');
+    const git = await gitApi();
+    if (git === undefined) return unavailable('noGit');
+    const byRoot = new Map<string, Repository>();
+    const ofFile = new Map<string, Repository>();
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    for (const path of files.size > 0 ? files : folders) {
+      const repository = git.getRepository(vscode.Uri.file(path));
+      if (repository === null) continue;
+      byRoot.set(repository.rootUri.fsPath, repository);
+      if (files.size > 0) ofFile.set(path, repository);
+    }
+    if (this.#isOn) this.#followGit(git, byRoot.values());
+    const isRead = [...byRoot.values()].every(({ state }) => state.HEAD !== undefined);
+    if (git.state === 'uninitialized' || !isRead) return { kind: 'pending' };
+    return byRoot.size === 0 ? unavailable('noRepository') : { byRoot, ofFile };
+  }
+
+  /** The base of each file that is in a repository with one. */
+  async #findBases(files: ReadonlySet<string>): Promise<Bases | NotKnown> {
+    const found = await this.#repositories(files);
+    if ('kind' in found) return found;
+    const bases = new Map<string, Base>();
+    for (const [root, repository] of found.byRoot) {
+      const finding = this.#bases.get(root) ?? this.#findBase(repository);
+      this.#bases.set(root, finding);
+      const base = await finding;
+      if (base !== undefined) bases.set(root, base);
+    }
+    if (bases.size === 0) return unavailable('noBase');
+    const ofFile = new Map<string, Base>();
+    for (const [file, { rootUri }] of found.ofFile) {
+      const base = bases.get(rootUri.fsPath);
+      if (base !== undefined) ofFile.set(file, base);
+    }
+    return { ofFile };
+  }
+
+  /** The merge base with the branch that the person picked; else with the default branch, and on that one with its upstream. */
+  async #findBase(repository: Repository): Promise<Base | undefined> {
+    const { name: branch = '', upstream } = repository.state.HEAD ?? {};
+    const isDefault = branch === 'main' || branch === 'master';
+    const names = [
+      this.#deps.memory.get<string>(branchKey),
+      isDefault && upstream ? `${upstream.remote}/${upstream.name}` : undefined,
+      'origin/HEAD',
+      'origin/main',
+      'origin/master',
+    ];
+    try {
+      for (const name of names) {
+        const commit = name === undefined ? undefined : await repository.getMergeBase('HEAD', name);
+        if (name === undefined || commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) continue;
+        const changes = await repository.diffWith(commit);
+        const originals = new Map(changes.map(({ uri, originalUri }) => [uri.fsPath, originalUri.fsPath]));
+        return { repository, name, commit, originals };
+      }
+    } catch (error) {
+      this.#deps.log.warn(`The base of the branch could not be found: ${String(error)}`);
+    }
+    return undefined;
+  }
+
+  /** Finds the bases again when another branch is checked out, after a commit or a fetch, and when repositories are opened or closed. */
+  #followGit(git: GitApi, repositories: Iterable<Repository>): void {
+    for (const subscription of this.#ofGit) subscription.dispose();
+    const change = (): void => {
+      this.#bases.clear();
+      this.#compareSoon();
+    };
+    this.#ofGit = [
+      git.onDidChangeState(change),
+      git.onDidOpenRepository(change),
+      git.onDidCloseRepository(change),
+      ...[...repositories].map(({ state }) => state.onDidChange(change)),
+    ];
+  }
+
+  async #compareFile(file: string, { repository, commit, originals }: Base): Promise<void> {
+    const original = originals.get(file) ?? file;
+    const known = this.#files.get(file);
+    const isSameBase = known?.commit === commit && known.original === original;
+    if (isSameBase && !this.#stale.has(file)) return;
+    this.#stale.delete(file);
+    if (!isSameBase) this.#forget(file);
+    const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
+    const now = await textNow(file);
+    const changes = compareWithBase(before.lines, now === undefined ? undefined : splitLines(now));
+    this.#files.set(file, { commit, original, before, changes });
+  }
+
+  /** The text of a file (absolute path) at a commit, within the bounds. */
+  async #readAtBase(repository: Repository, commit: string, file: string): Promise<BaseText> {
+    try {
+      const { size } = await repository.getObjectDetails(commit, file);
+      if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, lines: undefined };
+      const content = await repository.buffer(commit, file);
+      this.#heldBytes += size;
+      return { bytes: size, lines: splitLines(await toText(content, file, decodeFile)) };
+    } catch (error) {
+      const isMissing = (error as { gitErrorCode?: unknown } | undefined)?.gitErrorCode === 'UnknownPath';
+      return { bytes: 0, lines: isMissing ? 'none' : undefined };
+    }
+  }
+
+  #forget(file: string): void {
+    this.#heldBytes -= this.#files.get(file)?.before.bytes ?? 0;
+    this.#files.delete(file);
+  }
+}
+
+function unavailable(why: NoBranch): NotKnown {
+  return { kind: 'unavailable', why };
+}
+
+function sayUnavailable(why: NoBranch): void {
+  void showInformation(vscode.l10n.t('“Changed on this branch” isn’t available: {0}.', noBranchLabel(why)));
+}
+
+/** Why *Changed on this branch* is not available, as a part of a sentence. */
+export function noBranchLabel(why: NoBranch): string {
+  const t = vscode.l10n.t;
+  return {
+    restricted: t('Git isn’t used in Restricted Mode'),
+    noGit: t('VS Code’s Git extension is disabled or found no Git'),
+    noRepository: t('VS Code has no Git repository open for these files'),
+    noBase: t('this branch has no common commit with another branch'),
+  }[why];
+}

@@ -1,0 +1,319 @@
+import * as vscode from 'vscode';
+import { VERDICTS } from '../../../core/findings/compare/verdict.ts';
+import { SEVERITIES } from '../../../core/findings/finding.ts';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
+import type { BranchState } from '../../../core/findings/view/branchChanges.ts';
+import {
+  activeParts,
+  DRIFTS,
+  EVIDENCE_FILTERS,
+  type Filter,
+  type FilterPart,
+  filterSchema,
+  type ListPart,
+  type ValueOf,
+  valuesOf,
+} from '../../../core/findings/view/filter.ts';
+import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
+import { countFindings } from '../../formats.ts';
+import { severityLabel, triageLabel, verdictHeading } from '../../labels.ts';
+import { type BranchComparison, noBranchLabel } from '../changedOnBranch.ts';
+import type { Filtering } from './filtering.ts';
+
+type BranchFilter = Pick<BranchComparison, 'turnOn' | 'turnOff' | 'pickBranch'>;
+
+type AnyValue = ValueOf<ListPart>;
+
+interface ValueList<T> {
+  readonly labelOf: (value: T) => string;
+  /** The order in which values are offered; by number or name where there is none. */
+  readonly order?: readonly T[];
+}
+
+const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
+  severities: {
+    labelOf: severityLabel,
+    order: SEVERITIES,
+  },
+  triage: {
+    labelOf: triageLabel,
+    order: TRIAGE_STATES,
+  },
+  drift: {
+    labelOf: driftFilterLabel,
+    order: DRIFTS,
+  },
+  cwes: {
+    labelOf: cweLabel,
+  },
+  features: {
+    labelOf: featureLabel,
+  },
+  perspectives: {
+    labelOf: (perspective) => perspective ?? vscode.l10n.t('No perspective'),
+  },
+  verdicts: {
+    labelOf: verdictHeading,
+    order: VERDICTS,
+  },
+  evidence: {
+    labelOf: evidenceFilterLabel,
+    order: EVIDENCE_FILTERS,
+  },
+  owners: { labelOf: (owner) => ownersLabel(owner === null ? [] : [owner]) },
+  acceptance: {
+    labelOf: acceptanceLabel,
+    order: ACCEPTANCE_ENDS,
+  },
+  folders: { labelOf: folderLabel },
+};
+
+/** By number or name, `null` last. */
+function compareValues(one: AnyValue, other: AnyValue): number {
+  return typeof one === 'number' && typeof other === 'number'
+    ? one - other
+    : Number(one === null) - Number(other === null) || String(one).localeCompare(String(other));
+}
+
+/** Asks which part of the filter to change, shows what each part is now, and asks for its new value. */
+export async function filterFindings(
+  filtering: Filtering,
+  findings: FindingStore,
+  branch: BranchFilter,
+): Promise<void> {
+  const { filter } = filtering;
+  const part = await pickPart(filtering);
+  if (part === 'clear') return filtering.filterBy({});
+  if (part === undefined) return;
+  if (part === 'changedOnBranch')
+    return filter.changedOnBranch === true ? changeBranchFilter(branch) : branch.turnOn();
+  const all = [...findings.all(), ...findings.absent()];
+  const value =
+    part === 'text'
+      ? await askForText(filter)
+      : part === 'owners'
+        ? await chooseOwners(filtering, all)
+        : await chooseValues(part, filter, all);
+  if (value !== undefined) await filtering.filterBy({ ...filter, [part]: value });
+}
+
+/** Asks what the Findings view groups by. */
+export async function groupFindings(filtering: Filtering): Promise<void> {
+  const t = vscode.l10n.t;
+  const items = GROUPINGS.map((grouping) => ({
+    label: groupingLabel(grouping),
+    ...(grouping === filtering.grouping ? { description: t('current') } : {}),
+    grouping,
+  }));
+  const picked = await vscode.window.showQuickPick<{ label: string; grouping: Grouping }>(items, {
+    title: t('Group Findings By'),
+  });
+  if (picked !== undefined) await filtering.groupBy(picked.grouping);
+}
+
+/** Turns *Changed on this branch* off, or takes another branch. */
+async function changeBranchFilter(branch: BranchFilter): Promise<void> {
+  const t = vscode.l10n.t;
+  const [another, off] = [t('Compare with Another Branch…'), t('Show Changed and Unchanged')];
+  const picked = await vscode.window.showQuickPick([another, off], { title: partLabel('changedOnBranch') });
+  if (picked === another) await branch.pickBranch();
+  if (picked === off) await branch.turnOff();
+}
+
+async function pickPart(filtering: Filtering): Promise<FilterPart | 'clear' | undefined> {
+  const t = vscode.l10n.t;
+  const { filter } = filtering;
+  const active = activeParts(filter);
+  const parts = Object.keys(filterSchema.shape) as FilterPart[];
+  const items: { label: string; description?: string; part: FilterPart | 'clear' }[] = parts.map((part) => ({
+    label: partLabel(part),
+    description: active.includes(part) ? describePart(part, filtering) : '',
+    part,
+  }));
+  if (active.length > 0) items.push({ label: t('Clear Filters'), part: 'clear' });
+  const picked = await vscode.window.showQuickPick(items, {
+    title: t('Filter Findings'),
+    placeHolder: t('Choose what to filter by. Filters are combined.'),
+  });
+  return picked?.part;
+}
+
+function askForText({ text = '' }: Filter): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
+    title: vscode.l10n.t('Filter Findings by Text'),
+    prompt: vscode.l10n.t(
+      'Words to find in the title, description, path, CWE, ID, feature, and URL. Leave empty to show all findings.',
+    ),
+    value: text,
+  });
+}
+
+/** Offers the person's own findings first, then every owner. */
+async function chooseOwners(
+  filtering: Filtering,
+  all: readonly ShownFinding[],
+): Promise<readonly AnyValue[] | undefined> {
+  const t = vscode.l10n.t;
+  const mine = { label: t('Mine…'), description: filtering.handles };
+  const others = { label: t('Choose Owners…') };
+  const title = t('Filter Findings by {0}', partLabel('owners'));
+  const picked = await vscode.window.showQuickPick<vscode.QuickPickItem>([mine, others], { title });
+  if (picked === undefined) return undefined;
+  if (picked === others) return chooseValues('owners', filtering.filter, all);
+  const text = await vscode.window.showInputBox({
+    title,
+    prompt: t('Enter your names in CODEOWNERS, separated by spaces: handle, teams, and email address.'),
+    placeHolder: '@ana @shop/payments',
+    value: filtering.handles,
+  });
+  if (text === undefined) return undefined;
+  await filtering.keepHandles(text.trim());
+  return ownedBy(text, all);
+}
+
+/** These owners as CODEOWNERS writes them, since letter case does not count there; those that it does not name as they are. */
+function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
+  const known = new Map(
+    all.flatMap(({ owners = [] }) => owners.map((owner) => [owner.toLowerCase(), owner])),
+  );
+  const names = handles.split(/\s+/).filter((name) => name !== '');
+  return names.map((name) => known.get(name.toLowerCase()) ?? name);
+}
+
+/** Offers the values that findings have and those that are chosen already. Choosing all is the same as choosing none, except for triage, where no choice hides settled findings. */
+async function chooseValues(
+  part: ListPart,
+  filter: Filter,
+  all: readonly ShownFinding[],
+): Promise<readonly AnyValue[] | undefined> {
+  const { labelOf, order } = valueLists[part] as ValueList<AnyValue>;
+  const chosen: readonly AnyValue[] = filter[part] ?? [];
+  const counts = new Map(chosen.map((value) => [value, 0]));
+  for (const value of all.flatMap<AnyValue>(valuesOf[part])) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const values = order?.filter((each) => counts.has(each)) ?? [...counts.keys()].sort(compareValues);
+  const items = values.map((value) => ({
+    label: labelOf(value),
+    description: countFindings(counts.get(value) ?? 0),
+    picked: chosen.includes(value),
+    value,
+  }));
+  const picked = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Filter Findings by {0}', partLabel(part)),
+    placeHolder: vscode.l10n.t('Select what to show. If nothing is selected, everything is shown.'),
+    canPickMany: true,
+    matchOnDescription: false,
+  });
+  const isEverything = picked?.length === items.length && part !== 'triage';
+  return isEverything ? [] : picked?.map(({ value }) => value);
+}
+
+/** The values of a part of a filter, as a few words. */
+export function describePart(
+  part: FilterPart,
+  { filter, branch }: Pick<Filtering, 'filter' | 'branch'>,
+): string {
+  if (part === 'changedOnBranch') return branchLabel(branch);
+  if (part === 'text') return vscode.l10n.t('“{0}”', filter.text ?? '');
+  const { labelOf } = valueLists[part] as ValueList<AnyValue>;
+  return (filter[part] ?? []).map(labelOf).join(', ');
+}
+
+function branchLabel(branch: BranchState): string {
+  const t = vscode.l10n.t;
+  switch (branch.kind) {
+    case 'pending':
+      return t('changed on this branch: still comparing, nothing is hidden yet');
+    case 'unavailable':
+      return t('changed on this branch: not available ({0})', noBranchLabel(branch.why));
+    case 'known':
+      return t('changed on this branch, compared with {0}', branch.base);
+  }
+}
+
+/** A CWE by its number. */
+export function cweLabel(cwe: number | null | undefined): string {
+  return cwe === null || cwe === undefined ? vscode.l10n.t('No CWE') : `CWE-${String(cwe)}`;
+}
+
+/** A feature by its name. */
+export function featureLabel(feature: string | null | undefined): string {
+  return feature ?? vscode.l10n.t('No feature');
+}
+
+/** Owners by their names in CODEOWNERS. */
+export function ownersLabel(owners: readonly string[]): string {
+  return owners.length === 0 ? vscode.l10n.t('No known owner') : owners.join(', ');
+}
+
+function partLabel(part: FilterPart): string {
+  const t = vscode.l10n.t;
+  return {
+    severities: t('Severity'),
+    triage: t('Triage State'),
+    drift: t('Code Since the Assessment'),
+    cwes: t('CWE'),
+    features: t('Feature'),
+    perspectives: t('Perspective'),
+    folders: t('Folder'),
+    verdicts: t('Compared with Earlier Runs'),
+    evidence: t('Quoted Code'),
+    owners: t('Owner'),
+    acceptance: t('End of Accepted Risk'),
+    changedOnBranch: t('Changed on This Branch'),
+    text: t('Text'),
+  }[part];
+}
+
+function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
+  const t = vscode.l10n.t;
+  return {
+    same: t('Code unchanged'),
+    moved: t('Code moved'),
+    changed: t('Code changed'),
+    gone: t('Code gone'),
+    unknown: t('Unknown whether code changed'),
+    none: t('No location in this workspace'),
+  }[drift];
+}
+
+function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
+  const t = vscode.l10n.t;
+  return {
+    ended: t('Acceptance ended'),
+    soon: t('Acceptance ends within 14 days'),
+    later: t('Acceptance ends later'),
+  }[end];
+}
+
+function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
+  const t = vscode.l10n.t;
+  return {
+    notAsSent: t('Not in its file as uploaded'),
+    elsewhere: t('Elsewhere in the uploaded files'),
+    unchecked: t('Can’t be checked'),
+    asSent: t('In its file as uploaded'),
+    none: t('No quote'),
+  }[evidence];
+}
+
+/** A folder of `Filter.folders`, relative to the workspace. */
+function folderLabel(folder: string): string {
+  if (folder === '') return vscode.l10n.t('No location in this workspace');
+  const uri = vscode.Uri.file(folder.slice(0, -1));
+  const root = vscode.workspace.workspaceFolders?.find(({ uri: { path } }) => path === uri.path);
+  return root?.name ?? vscode.workspace.asRelativePath(uri);
+}
+
+function groupingLabel(grouping: Grouping): string {
+  const t = vscode.l10n.t;
+  return {
+    severity: t('Severity'),
+    file: t('File'),
+    feature: t('Feature'),
+    cwe: t('CWE'),
+    triage: t('Triage State'),
+    owner: t('Owner'),
+  }[grouping];
+}

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { appendFile, mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import { BranchComparison } from '../../../src/editor/findings/changedOnBranch.ts';
+import { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
+import { filterFindings } from '../../../src/editor/findings/tree/filterPicks.ts';
+import { describeFindings } from '../../../src/editor/findings/tree/findingsView.ts';
+import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
+import { applyFilter } from '../../../src/core/findings/view/filter.ts';
+import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
+import { toGroups } from '../../../src/core/findings/view/groups.ts';
+import { silent } from '../../silentLog.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
+import { answer, replace, watchEachTest } from '../dialogs.ts';
+import { until } from '../until.ts';
+
+/** A Memento that lives as long as its test. */
+function makeMemory(): vscode.Memento {
+  const values = new Map<string, unknown>();
+  const get = (key: string, fallback?: unknown): unknown => values.get(key) ?? fallback;
+  const update = (key: string, value: unknown): Promise<void> => Promise.resolve(void values.set(key, value));
+  return { keys: () => [...values.keys()], get, update } as vscode.Memento;
+}
+
+function storeOf(all: readonly ShownFinding[]): FindingStore {
+  return {
+    all: () => all,
+    absent: () => [],
+    shownRuns: () => [],
+    comparison: () => undefined,
+    isComplete: () => true,
+    onDidChange: () => ({ dispose: () => undefined }),
+  } as unknown as FindingStore;
+}
+
+describe('Owners in the Findings view', () => {
+  const all = [['@Ana', '@shop/web'], ['@ben'], undefined].map((owners, index) => invent({ index, owners }));
+
+  it("filters by the user's names, saved for all workspaces and case-insensitive", async () => {
+    const user = makeMemory();
+    const filtering = new Filtering(makeMemory(), user);
+    answer({
+      showQuickPick: (items: readonly { part?: string }[]) =>
+        items.find(({ part }) => part === 'owners') ?? items[0],
+      showInputBox: () => '@ana  @shop/mobile',
+    });
+    await filterFindings(filtering, storeOf(all), {} as unknown as BranchComparison);
+    assert.deepEqual(filtering.filter, { owners: ['@Ana', '@shop/mobile'] });
+    assert.deepEqual(all.filter(filtering.passes), all.slice(0, 1));
+    assert.equal(new Filtering(makeMemory(), user).handles, '@ana  @shop/mobile');
+  });
+
+  it('names the owners in groups and in the tooltip of a finding', () => {
+    const groups = rootNodes(toGroups(all, 'owner'));
+    const labels = groups.map((node) => toItem(node, true).label);
+    assert.deepEqual(labels, ['@Ana, @shop/web', '@ben', 'No known owner']);
+    const [node] = rootNodes(toGroups(all, 'severity')).flatMap(childNodes).flatMap(childNodes);
+    const tooltip = node && toItem(node, true).tooltip;
+    assert.ok(typeof tooltip === 'string');
+    assert.match(tooltip, /Owner: @Ana, @shop\/web/);
+  });
+});
+
+describe('Changed on this branch', () => {
+  const messages = watchEachTest();
+  const git = (folder: string, ...args: string[]) =>
+    promisify(execFile)('git', [
+      ...[
+        '-C',
+        folder,
+        '-c',
+        'user.name=Ana',
+        '-c',
+        'user.email=ana@example.test',
+        '-c',
+        'commit.gpgsign=false',
+      ],
+      ...args,
+    ]);
+  const text = Array.from({ length: 9 }, (_, at) => `const value${at + 1} = read(${at + 1});`).join('\n');
+  let root = '';
+  let shop = '';
+  let filtering: Filtering;
+  let branch: BranchComparison | undefined;
+
+  const at = (name: string, line?: number): ShownFinding => {
+    const invented = invent({ at: { path: name, ...(line !== undefined && { line }) } });
+    const [place] = invented.places;
+    return { ...invented, places: place ? [{ ...place, file: path.join(shop, name) }] : [] };
+  };
+  const open = async (folder: string): Promise<{ status(): Promise<void> }> => {
+    interface Git {
+      getAPI(version: 1): { openRepository(uri: vscode.Uri): Promise<{ status(): Promise<void> } | null> };
+    }
+    const extension = await vscode.extensions.getExtension<Git>('vscode.git')?.activate();
+    const repository = await extension?.getAPI(1).openRepository(vscode.Uri.file(folder));
+    assert.ok(repository);
+    return repository;
+  };
+  const compare = (...all: ShownFinding[]): BranchComparison => {
+    branch = new BranchComparison({ findings: storeOf(all), filtering, memory: makeMemory(), log: silent });
+    return branch;
+  };
+  const untilKnown = (): Promise<void> =>
+    until(
+      (look) => filtering.onDidChange(look),
+      () => filtering.branch.kind !== 'pending',
+    );
+
+  before(async () => {
+    root = await realpath(await mkdtemp(path.join(tmpdir(), 'branch-')));
+    const origin = path.join(root, 'origin');
+    await mkdir(origin);
+    await git(origin, 'init', '--quiet', '-b', 'main');
+    for (const name of ['same.js', 'edited.js', 'moved.js']) await writeFile(path.join(origin, name), text);
+    await git(origin, 'add', '.');
+    await git(origin, 'commit', '--quiet', '-m', 'Start');
+  });
+
+  beforeEach(async () => {
+    filtering = new Filtering(makeMemory(), makeMemory());
+    shop = await mkdtemp(path.join(root, 'shop-'));
+  });
+
+  afterEach(async () => {
+    branch?.dispose();
+    filtering.dispose();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+
+  it('F159 shows the findings on lines that a branch without upstream has written, renames and unsaved edits included', async () => {
+    await git(root, 'clone', '--quiet', 'origin', shop);
+    await git(shop, 'checkout', '--quiet', '-b', 'feature');
+    await writeFile(path.join(shop, 'edited.js'), `// new\n${text.replace('read(5)', 'eval(5)')}`);
+    await git(shop, 'commit', '--quiet', '-a', '-m', 'Edit');
+    await rename(path.join(shop, 'moved.js'), path.join(shop, 'renamed.js'));
+    await appendFile(path.join(shop, 'renamed.js'), '\nlog();');
+    await git(shop, 'add', '.');
+    await writeFile(path.join(shop, 'untracked.js'), text);
+    await open(shop);
+    const shown = [
+      at('edited.js', 1),
+      at('edited.js', 6),
+      at('renamed.js', 10),
+      at('untracked.js', 3),
+      at('edited.js'),
+    ];
+    const hidden = [
+      at('edited.js', 2),
+      at('edited.js', 7),
+      at('renamed.js', 9),
+      at('same.js', 4),
+      at('same.js'),
+      invent(),
+    ];
+    const typed = at('same.js', 2);
+    const all = [...shown, typed, ...hidden];
+    const comparison = compare(...all);
+    await comparison.turnOn();
+    assert.deepEqual(all.filter(filtering.passes), all, 'hides nothing until it is known');
+    await untilKnown();
+    assert.deepEqual(all.filter(filtering.passes), shown);
+
+    const view = {} as unknown as vscode.TreeView<unknown>;
+    const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, filtering.passes);
+    describeFindings(view, 'shown', filtered, {
+      findings: storeOf(all),
+      filtering,
+      triage: { shared: () => new Map() },
+    });
+    assert.match(
+      view.message ?? '',
+      /Hidden because unchanged on this branch: 6 findings — Hidden because they have no file: 1 finding — Filter: changed on this branch, compared with origin\/HEAD \([0-9a-f]{10}\) \(5 of 12\)/,
+    );
+
+    const editor = await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'same.js')));
+    await editor.edit((edit) => edit.replace(new vscode.Range(1, 0, 1, 99), 'const value2 = eval(2);'));
+    comparison.reread(new Set([shop]));
+    await until(
+      (look) => filtering.onDidChange(look),
+      () => filtering.passes(typed),
+    );
+    assert.deepEqual(
+      all.filter(filtering.passes).length,
+      shown.length + 2,
+      'and the one without a line in that file',
+    );
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+    await comparison.turnOff();
+    assert.deepEqual(all.filter(filtering.passes), all);
+  });
+
+  it('F159 compares the default branch with its upstream, also in a shallow clone, and finds the base again after a commit', async () => {
+    await appendFile(path.join(root, 'origin', 'same.js'), '\n');
+    await git(path.join(root, 'origin'), 'commit', '--quiet', '-a', '-m', 'Later');
+    await git(root, 'clone', '--quiet', '--depth', '1', `file://${root}/origin`, shop);
+    await git(shop, 'remote', 'rename', 'origin', 'hub');
+    await writeFile(path.join(shop, 'edited.js'), text.replace('read(5)', 'eval(5)'));
+    const repository = await open(shop);
+    const all = [at('edited.js', 5), at('edited.js', 6)];
+    const comparison = compare(...all);
+    await comparison.turnOn();
+    await untilKnown();
+    assert.deepEqual(all.filter(filtering.passes), all.slice(0, 1));
+    assert.match(filtering.branch.kind === 'known' ? filtering.branch.base : '', /^hub\/main \(/);
+    await git(shop, 'commit', '--quiet', '-a', '-m', 'Edit');
+    await git(shop, 'update-ref', 'refs/remotes/hub/main', 'HEAD');
+    // VS Code looks by itself, but only while its window has the focus.
+    await repository.status();
+    await until(
+      (look) => filtering.onDidChange(look),
+      () => all.every((shown) => !filtering.passes(shown)),
+    );
+  });
+
+  it('F159 asks for a branch where there is no base, and is off with the reason where there is no repository, no Git or no trust', async () => {
+    await git(shop, 'init', '--quiet', '-b', 'trunk');
+    await writeFile(path.join(shop, 'a.js'), text);
+    const comparison = compare(at('a.js', 1));
+    await comparison.turnOn();
+    await git(shop, 'add', '.');
+    await git(shop, 'commit', '--quiet', '-m', 'Start');
+    await git(shop, 'checkout', '--quiet', '-b', 'topic');
+    await (await open(shop)).status();
+    const offered: string[] = [];
+    answer({
+      showQuickPick: (items: readonly { name: string }[]) => {
+        offered.push(...items.map(({ name }) => name));
+        return items.find(({ name }) => name === 'trunk');
+      },
+    });
+    await comparison.turnOn();
+    await untilKnown();
+    assert.deepEqual(offered.sort(), ['topic', 'trunk']);
+    assert.deepEqual([at('a.js', 1)].filter(filtering.passes), []);
+    await comparison.turnOff();
+    replace(vscode.extensions, { getExtension: () => undefined });
+    await comparison.turnOn();
+    const trust = Object.getOwnPropertyDescriptor(vscode.workspace, 'isTrusted');
+    Object.defineProperty(vscode.workspace, 'isTrusted', { ...trust, get: () => false });
+    await comparison.turnOn();
+    if (trust !== undefined) Object.defineProperty(vscode.workspace, 'isTrusted', trust);
+    assert.equal(filtering.filter.changedOnBranch, false);
+    assert.deepEqual(
+      messages().map((message) => message.text),
+      [
+        'VS Code has no Git repository open for these files',
+        'VS Code’s Git extension is disabled or found no Git',
+        'Git isn’t used in Restricted Mode',
+      ].map((why) => `“Changed on this branch” isn’t available: ${why}.`),
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
+import {
+  changesOf,
+  compareWithBase,
+  type FileChanges,
+} from '../../../../src/core/findings/view/branchChanges.ts';
+import { toPredicate } from '../../../../src/core/findings/view/filter.ts';
+import { invent, type Invented } from '../shownFindings.ts';
+
+const edit = fc.constantFrom('keep', 'indent', 'change', 'delete', 'insert');
+
+test('F159 exactly the lines that were written since the base are changed, and a range with deleted lines in it', () => {
+  fc.assert(
+    fc.property(fc.array(edit, { minLength: 1, maxLength: 60 }), (edits) => {
+      const now: string[] = [];
+      const isWritten: boolean[] = [];
+      const write = (line: string, isNew: boolean): void => {
+        now.push(line);
+        isWritten.push(isNew);
+      };
+      for (const [at, each] of edits.entries()) {
+        if (each === 'insert') write(`inserted(${String(at)});`, true);
+        if (each === 'change') write(`changed(${String(at)});`, true);
+        if (each === 'indent') write(`\t  line(${String(at)});`, false);
+        if (each === 'keep' || each === 'insert') write(`line(${String(at)});`, false);
+      }
+      const before = edits.map((_, at) => `line(${String(at)});`);
+      const differs = compareWithBase(before, now);
+      assert.deepEqual(
+        now.map((_, at) => differs({ startLine: at + 1, endLine: at + 1 })),
+        isWritten,
+      );
+      const whole = edits.some((each) => each !== 'keep' && each !== 'indent');
+      if (now.length > 0) assert.equal(differs(), whole);
+    }),
+  );
+});
+
+test('F159 a range is changed where a line between its lines was deleted, or its code stood elsewhere', () => {
+  const before = splitLines('check(id);\nload(id);\n\nsend(page);\nclose(all);');
+  const deleted = compareWithBase(before, splitLines('check(id);\n\nsend(page);\nclose(all);'));
+  assert.equal(deleted({ startLine: 1, endLine: 3 }), true);
+  assert.equal(deleted({ startLine: 3, endLine: 4 }), false);
+  const moved = compareWithBase(before, splitLines('load(id);\nsend(page);\nclose(all);\ncheck(id);'));
+  assert.equal(moved({ startLine: 4, endLine: 4 }), true);
+});
+
+test('F159 a file that the base lacks is changed, one whose text is not known hides nothing', () => {
+  const files = new Map<string, FileChanges>([
+    ['/home/dev/shop/new.js', compareWithBase('none', ['one'])],
+    ['/home/dev/shop/unread.js', compareWithBase(undefined, ['one'])],
+    ['/home/dev/shop/same.js', compareWithBase(['one'], ['one'])],
+    ['/home/dev/shop/gone.js', compareWithBase(['one', 'two'], ['one'])],
+  ]);
+  const state = { kind: 'known', base: 'origin/main', changeOf: changesOf(files) } as const;
+  const passes = toPredicate({ changedOnBranch: true }, state);
+  const cases: [Invented['at'], string, boolean][] = [
+    [{ path: 'new.js', line: 1 }, 'changed', true],
+    [{ path: 'unread.js', line: 1 }, 'unknown', true],
+    [{ path: 'elsewhere.js', line: 1 }, 'unknown', true],
+    [{ path: 'same.js', line: 1 }, 'unchanged', false],
+    [{ path: 'same.js' }, 'unchanged', false],
+    [{ path: 'gone.js', line: 1, drift: 'gone' }, 'changed', true],
+    [undefined, 'noFile', false],
+  ];
+  for (const [place, change, isShown] of cases) {
+    const shown = invent({ at: place });
+    assert.equal(state.changeOf(shown), change, JSON.stringify(place));
+    assert.equal(passes(shown), isShown, JSON.stringify(place));
+    for (const unknown of [{ kind: 'pending' }, { kind: 'unavailable', why: 'noBase' }] as const)
+      assert.ok(toPredicate({ changedOnBranch: true }, unknown)(shown));
+  }
+});
+
+test('F159 a finding in several files is changed where one of its places is', () => {
+  const files = new Map<string, FileChanges>([
+    ['/home/dev/shop/a.js', () => false],
+    ['/home/dev/shop/b.js', () => true],
+  ]);
+  const [one, other] = ['a.js', 'b.js'].flatMap((name) => invent({ at: { path: name, line: 1 } }).places);
+  assert.ok(one && other);
+  assert.equal(changesOf(files)({ places: [one, other] }), 'changed');
+  assert.equal(changesOf(files)({ places: [one] }), 'unchanged');
+});
