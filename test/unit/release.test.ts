@@ -151,7 +151,7 @@ test('the bundled packages are read from the notices, and none is a mistake', as
   await rm(folder, { recursive: true });
 });
 
-test('the Release workflow runs npm run release and uploads, and does nothing else; both publish a pre-release as one', async () => {
+test('the Release workflow only runs npm run release and uploads; both publish a pre-release as such', async () => {
   const workflow = await readFile(path.join(root, '.github/workflows/release.yml'), 'utf8');
   const commands = [...workflow.matchAll(/^ +(?:- )?run: (.+)$/gmu)].map(([, command = '']) => command);
   assert.deepEqual(

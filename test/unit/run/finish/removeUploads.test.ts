@@ -154,7 +154,7 @@ describe('a file on the service', () => {
     ['reserved', 'notFound', 'notFound', 'cancelled', ['cancel', 'delete']],
     ['confirmed', 'notFound', 'notFound', 'deleted', ['delete', 'cancel']],
   ] as const) {
-    test(`believed ${believed} is ${outcome} by ${calls.join(' and ')} answering ${String(cancel)} and ${String(remove)}`, async () => {
+    test(`believed ${believed} is ${outcome} by ${calls.join(' and ')} with ${String(cancel)} and ${String(remove)}`, async () => {
       const service = serviceThat(cancel, remove);
       assert.equal(await removeFile('file', believed, service.client), outcome);
       assert.deepEqual(service.calls, calls);
@@ -168,7 +168,7 @@ describe('a file on the service', () => {
     ['reserved', 'notFound', 'conflict', 'conflict', ['cancel', 'delete']],
     ['confirmed', 'serverError', 'notFound', 'serverError', ['delete', 'cancel']],
   ] as const) {
-    test(`believed ${believed} stays after ${calls.join(' and ')}, answered by ${String(cancel)} and ${String(remove)}`, async () => {
+    test(`believed ${believed} stays after ${calls.join(' and ')} with ${String(cancel)} and ${String(remove)}`, async () => {
       const service = serviceThat(cancel, remove);
       await assert.rejects(removeFile('file', believed, service.client), { kind });
       assert.deepEqual(service.calls, calls);

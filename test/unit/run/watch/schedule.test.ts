@@ -74,7 +74,7 @@ describe('the runs that a window drives', () => {
     assert.deepEqual([schedule.due(true), schedule.due(false)], [['later'], []]);
   });
 
-  test('are polled when Retry-After has passed, by whatever wall clock, and not before', async (t) => {
+  test('are polled when Retry-After has passed, by any wall clock, and not before', async (t) => {
     const { schedule, clock } = await drive(t, 'one');
     const notBefore = clock.now() + hourMs;
     assert.equal(schedule.mayPoll('one', undefined), true);
