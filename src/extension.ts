@@ -79,7 +79,7 @@ export async function startExtension(
   const tracker = new RunTracker({
     ...basics,
     store: runs,
-    clientFor: (place) => accounts.clientFor(place, () => passwords.known(place)),
+    clientFor: (place) => accounts.clientFor(place, () => passwords.saved(place)),
     passwordsOf: (run) => passwords.require(run),
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,

@@ -14,11 +14,11 @@ import { readingTools } from './core/findings/agents/toolAnswers.ts';
 import { type Logger, systemClock as clock } from './core/ports.ts';
 import { visibleText } from './core/visibleText.ts';
 
-// Only the protocol goes to the standard output.
+// Standard output carries only the protocol.
 const write = (message: string): void => void process.stderr.write(`${message}\n`);
 const log: Logger = { debug: () => undefined, info: () => undefined, warn: write, error: write };
 
-// The parsing worker is this file, too: what is copied is one file.
+// This file is also the parsing worker, so that only one file has to be copied.
 if (isMainThread) {
   serve().catch((error: unknown) => {
     write(error instanceof Error ? error.message : String(error));
@@ -38,7 +38,7 @@ async function serve(): Promise<void> {
       annotations: { readOnlyHint: true, openWorldHint: false },
     }))
     .filter(({ name }) => answers.has(name));
-  // `McpServer` brings 100 kB more, to make schemas that the manifest has.
+  // `McpServer` would add 100 kB, only to build schemas that the manifest already has.
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   const server = new Server(
     { name: 'whitebox-assessment', version: manifest.version },
@@ -61,12 +61,12 @@ async function serve(): Promise<void> {
   await server.connect(new StdioServerTransport());
 }
 
-/** The name of a language model tool, which has a prefix among those of all extensions, as it is among this server's own. */
+/** Removes the prefix that language model tools need among those of all extensions. */
 function toMcp(text: string): string {
   return text.replaceAll('whitebox_', '');
 }
 
-/** Reads the arguments. Throws, for the person who configures it, what is wrong with them. */
+/** Throws an error for the person who configures the server. */
 async function readOptions(): Promise<StoredFolder> {
   const { values } = parseArgs({
     options: { folder: { type: 'string' }, storage: { type: 'string' }, triage: { type: 'string' } },
@@ -77,7 +77,7 @@ async function readOptions(): Promise<StoredFolder> {
     throw new Error(
       'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension> [--triage workspace|shared]. “Copy MCP Configuration…” in VS Code writes it.',
     );
-  // A link may lead to another folder tomorrow.
+  // The target of a link may change.
   if ((await realpath(folder).catch(() => undefined)) !== folder)
     throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);
   return { folder, storage, triage };

@@ -8,34 +8,33 @@ import { type Feature, readFeatures } from './features.ts';
 import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/application.ts';
 import type { Perspective } from './scanProgress.ts';
 
-/** Most pairs of a request (docs/api.md, section 2.7). */
+/** Of one request (docs/api.md, section 2.7). */
 export const maxPairs = 10_000;
 
-/** How early a pair is assessed; null leaves it to the service. */
+/** Null leaves the order to the service. */
 export type Priority = z.infer<typeof prioritySchema> | null;
 
-/** A feature, by its name, and a perspective to assess it from. */
 export interface Pair {
   readonly feature: string;
   readonly perspective: Perspective;
 }
 
-/** The chosen pairs: by the names of features, then by perspective, their priority. */
+/** Chosen pairs and their priority, by feature name, then by perspective. */
 export type Choice = ReadonlyMap<string, ReadonlyMap<Perspective, Priority>>;
 
-/** Why pairs cannot be assessed; the subject of `badPairs`. */
+/** The subject of `badPairs`. */
 export type PairsFault = 'none' | 'tooMany' | 'gone' | 'damaged';
 
 export function pairsOf(features: readonly Pick<Feature, 'name'>[]): readonly Pair[] {
   return features.flatMap(({ name }) => perspectives.map((perspective) => ({ feature: name, perspective })));
 }
 
-/** Every pair of these features, without priorities: what is chosen until a person chooses. */
+/** The choice of all pairs, without priorities. */
 export function everyPair(features: readonly Feature[]): Choice {
   return withPairs(new Map(), pairsOf(features), true);
 }
 
-/** The choice with these pairs in it, or without them. Those that were chosen before keep their priority, unless a new one, or null for none, is given. */
+/** Adds pairs, or removes them. Without a `priority`, pairs that were already chosen keep theirs. */
 export function withPairs(
   choice: Choice,
   pairs: readonly Pair[],
@@ -60,16 +59,13 @@ export function countChosen(choice: Choice, features: readonly Feature[]): numbe
   return features.reduce((sum, { name }) => sum + (choice.get(name)?.size ?? 0), 0);
 }
 
-/** The chosen names that no feature has, as after another download of the artifacts. */
-export function goneNames(choice: Choice, features: readonly Feature[]): string[] {
+/** Chosen feature names that are not in the list, as after a new download of the artifacts. */
+export function missingFeatures(choice: Choice, features: readonly Feature[]): string[] {
   const names = new Set(features.map(({ name }) => name));
   return [...choice.keys()].filter((name) => !names.has(name));
 }
 
-/**
- * The choice as `pairs` of a request. Undefined where all are chosen and none has a priority: that means all (docs/api.md, section 2.7, rule 3).
- * Throws `badPairs` with a `PairsFault`.
- */
+/** `pairs` of a request; undefined for all pairs without priorities (docs/api.md, section 2.7, rule 3). Throws `badPairs` with a `PairsFault`. */
 export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);
   if (fault !== undefined) throw new AssessmentError('badPairs', { subject: fault });
@@ -87,7 +83,7 @@ export function faultsOf(choice: Choice, features: readonly Feature[]): readonly
   const count = countChosen(choice, features);
   const isTooMany = count > maxPairs && !isEverything(choice, features);
   return [
-    ...(goneNames(choice, features).length > 0 ? (['gone'] as const) : []),
+    ...(missingFeatures(choice, features).length > 0 ? (['gone'] as const) : []),
     ...(count === 0 ? (['none'] as const) : []),
     ...(isTooMany ? (['tooMany'] as const) : []),
   ];
@@ -105,7 +101,7 @@ const fileSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.enum(perspectives), z.nullable(prioritySchema)]))]),
 );
 
-/** Reads the choice that is kept in a run's folder; undefined where a person has not chosen. Throws `badPairs` where it is damaged. */
+/** From a run's folder; undefined if a person has not chosen. Throws `badPairs` for a damaged file. */
 export async function readChoice(folder: string): Promise<Choice | undefined> {
   const text = await readIfThere(join(folder, fileName));
   if (text === undefined) return undefined;
@@ -124,20 +120,20 @@ export async function writeChoice(folder: string, choice: Choice): Promise<void>
 
 type Pairs = NonNullable<ApplicationInput['pairs']>;
 
-/** The pairs that a run asked for; `unknown` where its input is not on this machine. */
+/** The pairs that a run requested; `unknown` if its input is not on this machine. */
 export function askedPairs({ workflow, input }: Run): Pairs | 'all' | 'unknown' {
   if (workflow === 'blackbox-crawl') return 'all';
   return input === undefined ? 'unknown' : (input.pairs ?? 'all');
 }
 
-/** Whether these are the one pair that a run asked for; its priority may be another. */
-export function isItsPair({ input }: Pick<Run, 'input'>, pairs: Pairs): boolean {
+/** Whether a run requested exactly this one pair, with any priority. */
+export function isOnlyPairOf({ input }: Pick<Run, 'input'>, pairs: Pairs): boolean {
   const namesOf = (some: Pairs = []) => some.map((each) => [each.feature_name, each.perspective]);
   return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));
 }
 
-/** What is chosen for a run until a person chooses: what it asked for; nothing where that is unknown. */
-export function choiceBefore(run: Run, features: readonly Feature[]): Choice {
+/** The choice until a person chooses: the pairs that the run requested, or none if they are unknown. */
+export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   const asked = askedPairs(run);
   if (asked === 'all') return everyPair(features);
   const pairs = asked === 'unknown' ? [] : asked;
@@ -148,19 +144,15 @@ export function choiceBefore(run: Run, features: readonly Feature[]): Choice {
   );
 }
 
-/**
- * The pairs that a run asks for which goes on from this one: those that a person chose for it, else those that it asked for itself. Throws `badFeatures`
- * and `badPairs`.
- */
+/** The pairs for a continuation of a run: a person's choice, else the pairs of the run itself. Throws `badFeatures` and `badPairs`. */
 export async function pairsToContinue(
   run: Run,
   folder: string,
   workerFile: string | URL,
 ): Promise<Pairs | 'all' | 'unknown'> {
-  const kept = await readChoice(folder);
-  const asked = askedPairs(run);
-  // The names of its own pairs were right when it started, and its features may not be on this machine.
-  if (kept === undefined && run.workflow !== 'blackbox-crawl') return asked;
+  const choice = await readChoice(folder);
+  // The run's own pairs were valid when it started, and its features may not be on this machine.
+  if (choice === undefined && run.workflow !== 'blackbox-crawl') return askedPairs(run);
   const { features } = await readFeatures(run, folder, workerFile);
-  return toPairs(kept ?? everyPair(features), features) ?? 'all';
+  return toPairs(choice ?? everyPair(features), features) ?? 'all';
 }

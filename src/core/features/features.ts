@@ -5,7 +5,7 @@ import { AssessmentError, systemCode } from '../errors.ts';
 import { fieldsOf, firstHit, hitsAt, isObject, keyPaths } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
-/** Something that a crawl found that the application does. Pairs refer to it by its name, exactly as it stands here. */
+/** A function of the application that a crawl found. Pairs refer to it by its exact name. */
 export interface Feature {
   readonly name: string;
   readonly description?: string | undefined;
@@ -14,33 +14,31 @@ export interface Feature {
 }
 
 export interface FeatureList {
-  /** Those with a name that pairs can refer to, in the order of the file, each name once. */
+  /** Features with a usable name, in file order, each name once. */
   readonly features: readonly Feature[];
-  /** How many entries have the name of an earlier one: pairs cannot tell them apart. */
+  /** The number of entries with the name of an earlier one. */
   readonly repeated: number;
-  /** How many entries have no name that can be sent. */
+  /** The number of entries without a usable name. */
   readonly unreadable: number;
-  /** How many entries come after those that are read. */
+  /** The number of entries beyond the limit. */
   readonly cut: number;
 }
 
-/** Why a features artifact is of no use; the subject of `badFeatures`. */
+/** The subject of `badFeatures`. */
 export type FeaturesFault = 'absent' | 'tooLarge' | 'malformed';
 
-/** The artifacts that the parsing worker reads besides findings. */
+/** Artifacts that the parsing worker reads, besides findings. */
 export type FeatureRole = 'features' | 'scan_progress';
 
-/** What the worker starts with to read one. */
+/** Starts the parsing worker. */
 export interface ArtifactStart {
   readonly role: FeatureRole;
   readonly path: string;
 }
 
-/** Largest features and scan_progress artifacts that are read. */
 const maxBytes = 16 * 1024 * 1024;
-/** Most entries that are read. */
 export const maxFeatures = 10_000;
-/** Longest name that a pair can have (docs/api.md, section 2.7); other texts of a feature are cut to it. */
+/** Characters in the name of a pair's feature (docs/api.md, section 2.7); other texts are cut to it. */
 const maxNameLength = 5_000;
 const maxDepth = 4;
 
@@ -50,17 +48,14 @@ const DESCRIPTION = keyPaths('description summary details');
 const METHOD = keyPaths('method http_method request.method');
 const URLS = keyPaths('url uri path endpoint request.url');
 
-/** Reads a run's features from its folder, in the parsing worker. Throws `badFeatures` with a `FeaturesFault`. */
+/** Reads the artifact in the parsing worker. Throws `badFeatures` with a `FeaturesFault`. */
 export async function readFeatures(run: Run, folder: string, workerFile: string | URL): Promise<FeatureList> {
   const list = await readArtifact<FeatureList>(run, folder, 'features', workerFile);
   if (list === undefined) throw new AssessmentError('badFeatures', { subject: 'absent' });
   return list;
 }
 
-/**
- * The features in the parsed artifact: a list or a map by name, bare, under a known key, in wrappers or groups. A string is a name.
- * Throws `badFeatures` where there is no list, or no entry of it has a name.
- */
+/** Accepts a list or a map by name, under a known key, in wrappers or groups; a string is a name. Throws `badFeatures` if no list, or no name, is found. */
 export function toFeatures(value: unknown): FeatureList {
   const entries = listIn(value, 0);
   if (entries === undefined) throw new AssessmentError('badFeatures', { subject: 'malformed' });
@@ -79,7 +74,7 @@ export function toFeatures(value: unknown): FeatureList {
   return { features: [...features.values()], repeated, unreadable, cut };
 }
 
-/** What the parsing worker makes of an artifact; undefined where the run has none. Throws `badFeatures` for one that is too large or has another shape. */
+/** Undefined if the run has no such artifact. Throws `badFeatures` if it is too large or has another shape. */
 export async function readArtifact<T>(
   run: Run,
   folder: string,
@@ -123,18 +118,17 @@ function toFeature(entry: unknown): Feature | undefined {
   if (name === undefined) return undefined;
   const fields = fieldsOf(entry);
   const text = (paths: typeof NAME): string | undefined => {
-    const hit = firstHit(fields, paths, toText);
+    const hit = firstHit(fields, paths, nonEmptyText);
     return hit !== undefined && hit.length > maxNameLength ? `${hit.slice(0, maxNameLength)}…` : hit;
   };
   return { name, description: text(DESCRIPTION), method: text(METHOD), url: text(URLS) };
 }
 
 function nameOf(entry: unknown): string | undefined {
-  const name = toText(entry) ?? firstHit(fieldsOf(entry), NAME, toText);
+  const name = nonEmptyText(entry) ?? firstHit(fieldsOf(entry), NAME, nonEmptyText);
   return name !== undefined && name.length <= maxNameLength ? name : undefined;
 }
 
-/** A text that says something. */
-export function toText(value: unknown): string | undefined {
+export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -11,21 +11,21 @@ import {
 } from '../json.ts';
 import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/application.ts';
-import { maxFeatures, readArtifact, toText } from './features.ts';
+import { maxFeatures, readArtifact, nonEmptyText } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];
 
-/** What is known of a pair: `completed`, `skipped` or neither (docs/api.md, section 2.4), or nothing. */
+/** `completed`, `skipped`, or neither (docs/api.md, section 2.4); `unknown` without a readable artifact. */
 export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as const;
 export type PairState = (typeof pairStates)[number];
 
 export interface ScanProgress {
-  /** How many pairs were tested, and how many were not applicable. */
+  /** Numbers of pairs. */
   readonly tested: number;
   readonly notApplicable: number;
-  /** Why not every state is known: there is no artifact, none that can be read, or entries in it that cannot be, or that are too many. */
+  /** Why not every state is known; `partlyUnreadable` if entries cannot be read or are too many. */
   readonly problem?: 'absent' | 'unreadable' | 'partlyUnreadable' | undefined;
-  /** The state of a pair. One that is not listed is `unknown` where there is a problem; a crawl without progress has tested none. */
+  /** A pair that is not listed is `unknown` if there is a problem. A crawl without progress has tested none. */
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
 }
 
@@ -35,7 +35,6 @@ export interface ListedProgress {
   readonly problem: 'unreadable' | 'partlyUnreadable' | undefined;
 }
 
-/** Most pairs that are read. */
 const maxListed = maxFeatures * perspectives.length;
 
 const WRAPPER = keyPaths('scan_progress progress data result');
@@ -46,7 +45,7 @@ const PERSPECTIVE = keyPaths('perspective.name perspective perspectives');
 
 const perspectiveBy = new Map(perspectives.map((each) => [normalKey(each), each]));
 
-/** Reads which pairs a run has tested from its folder; what cannot be read is a problem of the answer, not a failure. */
+/** What cannot be read is a `problem` of the answer, not an error. */
 export async function readScanProgress(
   run: Run,
   folder: string,
@@ -55,15 +54,15 @@ export async function readScanProgress(
   try {
     const listed = await readArtifact<ListedProgress>(run, folder, 'scan_progress', workerFile);
     return listed === undefined
-      ? without('absent', run.workflow === 'blackbox-crawl' ? 'notTested' : 'unknown')
+      ? progressWithout('absent', run.workflow === 'blackbox-crawl' ? 'notTested' : 'unknown')
       : toScanProgress(listed);
   } catch (error) {
-    if (error instanceof AssessmentError) return without('unreadable');
+    if (error instanceof AssessmentError) return progressWithout('unreadable');
     throw error;
   }
 }
 
-/** The pairs in the parsed artifact: two lists, bare or wrapped, each of objects, of arrays, or a map by feature. A pair in both was tested. */
+/** Accepts two lists, under known keys or wrapped, of objects, of arrays, or as a map by feature. A pair in both lists was tested. */
 export function listProgress(value: unknown): ListedProgress {
   const root =
     listsIn(fieldsOf(value)) ?? firstHit(fieldsOf(value), WRAPPER, (hit) => listsIn(fieldsOf(hit)));
@@ -103,7 +102,7 @@ function listsIn(fields: Fields): Fields | undefined {
   return [...TESTED, ...SKIPPED].some(([key = '']) => fields.has(key)) ? fields : undefined;
 }
 
-function without(problem: 'absent' | 'unreadable', state: PairState = 'unknown'): ScanProgress {
+function progressWithout(problem: 'absent' | 'unreadable', state: PairState = 'unknown'): ScanProgress {
   return { tested: 0, notApplicable: 0, problem, stateOf: () => state };
 }
 
@@ -118,14 +117,14 @@ function toPairs(list: unknown): readonly ListedPair[] {
   return [{ feature: undefined, perspective: undefined }];
 }
 
-/** One pair, or those of one feature with several perspectives. */
+/** An entry may have several perspectives of one feature. */
 function pairsOfEntry(entry: unknown): readonly ListedPair[] {
   const [feature, held]: readonly unknown[] = Array.isArray(entry)
     ? (entry as unknown[])
-    : [firstHit(fieldsOf(entry), FEATURE, toText), firstHit(fieldsOf(entry), PERSPECTIVE, (hit) => hit)];
+    : [firstHit(fieldsOf(entry), FEATURE, nonEmptyText), firstHit(fieldsOf(entry), PERSPECTIVE, (hit) => hit)];
   return [held].flat().map((word) => ({
-    feature: toText(feature),
-    perspective: perspectiveBy.get(normalKey(toText(word) ?? '')),
+    feature: nonEmptyText(feature),
+    perspective: perspectiveBy.get(normalKey(nonEmptyText(word) ?? '')),
   }));
 }
 

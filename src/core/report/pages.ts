@@ -5,14 +5,11 @@ interface DocumentFrame {
   readonly styleUri: string;
   readonly cspSource: string;
   readonly nonce: string;
-  /** Language of the editor, as a BCP 47 tag. */
+  /** BCP 47 tag of the editor's language. */
   readonly language: string;
 }
 
-/**
- * The content security policy of a document: our one script and stylesheet, and nothing else loads, runs, is submitted or
- * turned from text into markup, except through DOMPurify.
- */
+/** Allows only our script and stylesheet; only DOMPurify may turn text into markup. */
 function documentPolicy({ cspSource, nonce }: DocumentFrame): string {
   return [
     "default-src 'none'",
@@ -29,7 +26,7 @@ function documentPolicy({ cspSource, nonce }: DocumentFrame): string {
   ].join('; ');
 }
 
-/** The page around a document; the document itself arrives as a message. */
+/** The page around a document, which arrives as a message. */
 export function documentHtml(frame: DocumentFrame): string {
   return `<!DOCTYPE html>
 <html lang="${escape(frame.language)}">
@@ -51,12 +48,12 @@ interface SavedReport {
   readonly title: string;
   /** As a BCP 47 tag. */
   readonly language: string;
-  /** As the view serialised it. */
+  /** Serialized by the view. */
   readonly body: string;
   readonly style: string;
 }
 
-/** A page that needs nothing beside itself, and in which nothing runs, loads or is submitted; undefined when its body is not inert. */
+/** A self-contained page without scripts; undefined if the body is not inert. */
 export function toSavedHtml({ title, language, body, style }: SavedReport): string | undefined {
   const inert = toInertHtml(body);
   if (inert === undefined) return undefined;
@@ -64,7 +61,7 @@ export function toSavedHtml({ title, language, body, style }: SavedReport): stri
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
-    // The lengths of the chart's bars; the body has no other style attribute.
+    // For the lengths of the chart's bars, the only style attributes in the body.
     "style-src-attr 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -95,7 +92,7 @@ function escape(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** What a saved report may consist of; a report's own elements and those of the view around it. */
+/** Elements that a saved report may have. */
 const elements: ReadonlySet<string> = new Set(
   (
     'a abbr article b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i ' +
@@ -108,7 +105,7 @@ const number = /^-?\d{1,9}$/;
 const word = /^[a-z0-9]*$/i;
 const anyText = /^/;
 
-/** The attributes that are kept, and what their values look like: no address but one within the page, no style but a bar's length. */
+/** Allowed attributes and their values: no links but within the page, and no style but a bar's length. */
 const attributes: ReadonlyMap<string, RegExp> = new Map([
   ['align', word],
   ['aria-hidden', word],
@@ -136,8 +133,8 @@ const piece = /([^<]+)|<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"]*")*)>/y;
 const attribute = / ([a-z-]+)="([^"]*)"/g;
 
 /**
- * Rebuilds HTML as a browser serialises it from nothing but text, harmless elements and their harmless attributes; undefined
- * for anything else. It is a second check behind the view's sanitiser and does not trust the view.
+ * Rebuilds serialized HTML with only the allowed attributes; undefined if it holds anything but text and allowed elements. A second check after the view's
+ * sanitizer, which does not trust the view.
  */
 export function toInertHtml(html: string): string | undefined {
   const parts: string[] = [];
@@ -146,20 +143,14 @@ export function toInertHtml(html: string): string | undefined {
     const match = piece.exec(html);
     if (match === null) return undefined;
     const [, text, slash = '', name = '', attributeText = ''] = match;
-    if (text !== undefined) {
-      parts.push(text);
-    } else {
-      if (!elements.has(name)) return undefined;
-      parts.push(`<${slash}${name}${slash === '' ? keptAttributes(attributeText) : ''}>`);
-    }
+    if (text === undefined && !elements.has(name)) return undefined;
+    parts.push(text ?? `<${slash}${name}${slash === '' ? allowedAttributes(attributeText) : ''}>`);
   }
   return parts.join('');
 }
 
-function keptAttributes(attributeText: string): string {
-  let kept = '';
-  for (const [whole, name = '', value = ''] of attributeText.matchAll(attribute)) {
-    if (attributes.get(name)?.test(value) === true) kept += whole;
-  }
-  return kept;
+function allowedAttributes(attributeText: string): string {
+  const found = [...attributeText.matchAll(attribute)];
+  const allowed = found.filter(([, name = '', value = '']) => attributes.get(name)?.test(value) === true);
+  return allowed.map(([whole]) => whole).join('');
 }

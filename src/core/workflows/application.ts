@@ -1,17 +1,14 @@
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../api/schema.ts';
 
-/** A free text for the service: 1 to 5,000 characters (docs/api.md, section 8). */
+/** docs/api.md, section 8. */
 export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5000));
 
-/** A character that a URI may hold anywhere after its scheme: without `/ ? # @ : [ ]`. */
+/** Any URI character after the scheme, except `/ ? # @ : [ ]`. */
 const uriCharacter = "(?:[\\w.~!$&'()*+,;=-]|%[\\dA-Fa-f]{2})";
 const uriText = `(?:${uriCharacter}|[/?:@])*`;
 
-/**
- * The address of a live application: at most 5,000 characters, a fully qualified URI (docs/api.md, section 2.6; RFC 3986). Beyond the API, and
- * ours: http or https alone, and no user information.
- */
+/** A full URI (docs/api.md, section 2.6; RFC 3986). Stricter than the API: only http or https, and no user information. */
 const urlSchema = z.string().check(
   z.maxLength(5000, { abort: true }),
   z.regex(
@@ -27,10 +24,10 @@ const urlSchema = z.string().check(
   }),
 );
 
-/** The addresses of the application: 1 to 100 (docs/api.md, section 2.6). */
+/** docs/api.md, section 2.6. */
 export const targetUrlsSchema = z.array(urlSchema).check(z.minLength(1), z.maxLength(100));
 
-/** Addresses that are neither tested nor crawled: at most 100 (docs/api.md, section 2.6). */
+/** Out-of-scope URLs (docs/api.md, section 2.6). */
 export const oosUrlsSchema = z.array(urlSchema).check(z.maxLength(100));
 
 const credential = {
@@ -38,7 +35,7 @@ const credential = {
   role: identifierSchema.check(z.describe('Role of the login, in your own words, such as “buyer”.')),
 };
 
-function areDistinct(items: readonly unknown[]): boolean {
+function areLoginsUnique(items: readonly unknown[]): boolean {
   const logins = items.map((item) => {
     const { id, role } = item as { readonly id: string; readonly role: string };
     return JSON.stringify([id, role]);
@@ -46,7 +43,7 @@ function areDistinct(items: readonly unknown[]): boolean {
   return new Set(logins).size === logins.length;
 }
 
-/** The lowest and the highest credit limits for scanning and for crawling (docs/api.md, sections 2.7 and 2.8). */
+/** docs/api.md, sections 2.7 and 2.8. */
 export const creditLimits = { minScan: 10, minCrawl: 5, max: 100_000 };
 
 export const scanLimitSchema = z.int().check(z.minimum(creditLimits.minScan), z.maximum(creditLimits.max));
@@ -55,7 +52,7 @@ export const crawlLimitSchema = z.int().check(z.minimum(creditLimits.minCrawl), 
 /** In UTF-16 units (docs/api.md, section 2.6). */
 export const maxPasswordLength = 5000;
 
-/** What a feature can be tested for (docs/api.md, section 2.7). */
+/** docs/api.md, section 2.7. */
 export const perspectives = [
   'Injection',
   'XSS',
@@ -74,29 +71,28 @@ export const prioritySchema = z.enum(['high', 'medium', 'low']);
 
 type ToObject = typeof z.strictObject;
 
-/** An object of a journal: members that a later version added survive a rewrite. */
+/** For journals: members that a later version added survive a rewrite. */
 export const looseObject: ToObject = z.looseObject;
 
-/** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (docs/api.md, section 2.6). */
+/** Only the `login` of a request has a password (docs/api.md, section 2.6). */
 function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject, login: Login) {
   return toObject({
     credentials: z.optional(
       z
         .array(login)
-        // Beyond the API, and ours: a kept password belongs to one login.
-        .check(z.minLength(1), z.maxLength(100), z.refine(areDistinct), z.meta({ uniqueItems: true })),
+        // Stricter than the API, since a saved password belongs to one login.
+        .check(z.minLength(1), z.maxLength(100), z.refine(areLoginsUnique), z.meta({ uniqueItems: true })),
     ),
     additional_instructions: z.optional(instructionsSchema),
   });
 }
 
-/** The parts of an input that are objects, made by `toObject`. */
 function toInputSchemas(toObject: ToObject) {
   const runReference = toObject({ workflow_id: identifierSchema, workflow_run_id: identifierSchema });
   return {
-    /** How the service logs in, without passwords (docs/api.md, section 2.6). */
+    /** Without passwords (docs/api.md, section 2.6). */
     authentication: toAuthenticationSchema(toObject, toObject(credential)),
-    /** Wishes that guide a run, which it need not follow (docs/api.md, section 2.6). */
+    /** docs/api.md, section 2.6. */
     preference: toObject({
       preferences: z
         .array(
@@ -109,17 +105,17 @@ function toInputSchemas(toObject: ToObject) {
         )
         .check(z.minLength(1), z.maxLength(100)),
     }),
-    /** The crawl that a crawl goes on from (docs/api.md, section 2.8). */
+    /** docs/api.md, section 2.8. */
     crawlResume: toObject({
       workflow_id: z.literal('blackbox-crawl'),
       workflow_run_id: identifierSchema,
     }),
-    /** The run that an assessment goes on from, and how (docs/api.md, section 2.7). */
+    /** docs/api.md, section 2.7. */
     assessmentResume: z.discriminatedUnion('kind', [
       toObject({ kind: z.literal('assess_crawled_features'), assess_crawled_features: runReference }),
       toObject({ kind: z.literal('continue_assessment'), continue_assessment: runReference }),
     ]),
-    /** The pairs of a feature and a perspective that alone are assessed: at most 10,000 (docs/api.md, section 2.7). */
+    /** Only these pairs are assessed (docs/api.md, section 2.7). */
     pairs: z
       .array(
         toObject({
@@ -132,11 +128,11 @@ function toInputSchemas(toObject: ToObject) {
   };
 }
 
-/** The parts of an input, without unknown members: of a request and of a target file. */
+/** For requests and target files: without unknown members. */
 export const strictSchemas = toInputSchemas(z.strictObject);
 const looseSchemas = toInputSchemas(looseObject);
 
-/** The members of `input` on the wire that the two blackbox workflows share; the passwords are among them (docs/api.md, section 2.6). */
+/** The members of `input` that both blackbox requests have, with passwords (docs/api.md, section 2.6). */
 export const requestInput = {
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),
@@ -150,7 +146,7 @@ export const requestInput = {
   ),
 };
 
-/** `input` of a blackbox run as its journal keeps it: the API's words and shapes without language and passwords (docs/api.md, sections 2.6 to 2.8). */
+/** `input` in a journal: as in a request, without language and passwords (docs/api.md, sections 2.6 to 2.8). */
 export const applicationInputSchema = looseObject({
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),
@@ -165,7 +161,7 @@ export const applicationInputSchema = looseObject({
 });
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
 
-/** The members of an input that both blackbox workflows take; not limits, pairs, the continued run and a crawl's instructions. */
+/** The members that both blackbox workflows take: no limits, pairs, predecessor, or crawl instructions. */
 export function sharedInput({
   target_urls,
   oos_urls,
@@ -180,7 +176,7 @@ export function sharedInput({
   };
 }
 
-/** What a run of a live application is about, whatever its workflow: the set of its target URLs. */
+/** The same for all runs with the same set of target URLs. */
 export function applicationSubject({ target_urls }: Pick<ApplicationInput, 'target_urls'>): string {
   return `blackbox ${JSON.stringify([...new Set(target_urls)].sort())}`;
 }

@@ -1,13 +1,13 @@
 import { exactLine } from '../visibleText.ts';
 import type { ApplicationInput } from './application.ts';
 
-/** The parts of an input that decide where passwords go: not logins, limits, pairs and the continued run. */
+/** The parts of an input that a saved password depends on: not logins, limits, pairs, or the predecessor. */
 export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlInstructions' | 'preferences';
 
-/** What an input says in each part, in an order that does not depend on the input's. */
+/** Texts are sorted, so that the input's order does not matter. */
 export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 
-/** The parts of what is sent whose changes a person reads: all but the credit limits, which the question shows by themselves. */
+/** The parts whose changes a person reads: everything but credit limits, which the confirmation shows separately. */
 export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
 
 export interface PartChange<Part extends SentPart = SentPart> {
@@ -16,7 +16,6 @@ export interface PartChange<Part extends SentPart = SentPart> {
   readonly removed: readonly string[];
 }
 
-/** What an input says in each part; two inputs with equal parts do not differ. */
 export function partsOf(input: ApplicationInput): InputParts {
   const { target_urls, oos_urls = [], authentication, additional_instructions, preference } = input;
   const preferences = preference?.preferences ?? [];
@@ -33,7 +32,7 @@ function inOrder(texts: readonly (string | undefined)[]): string[] {
   return [...new Set(texts.filter((text) => text !== undefined))].sort();
 }
 
-/** What is sent for a run, besides limits, in each part; passwords are not in it. */
+/** Without credit limits and passwords. */
 export function sentPartsOf(sent: {
   readonly input: ApplicationInput;
   readonly language: string;
@@ -48,7 +47,7 @@ export function sentPartsOf(sent: {
   };
 }
 
-/** The parts in which two inputs differ, with what differs; a crawl's instructions count for a crawl alone, since nothing else sends them. */
+/** Only parts that differ. Instructions for a crawl count only if `isCrawl`, since nothing else sends them. */
 export function changesBetween<Part extends SentPart>(
   before: Readonly<Record<Part, readonly string[]>>,
   after: Readonly<Record<Part, readonly string[]>>,
@@ -64,28 +63,28 @@ export function changesBetween<Part extends SentPart>(
     .filter(({ added, removed }) => added.length + removed.length > 0);
 }
 
-/** At most this many changed lines of a part, and this many changed characters, are shown in a dialog. */
+/** Limits of changes to one part that are shown in a dialog; the length is in characters. */
 export const maxPartLines = 10;
 export const maxPartLength = 1000;
 
-/** So many characters of an equal start or end are shown beside a change. */
+/** Unchanged characters that are shown before and after a change. */
 const contextLength = 40;
 
-/** A changed text as a person reads it: what was added or removed, and some of the equal text around it. */
+/** A text that was added or removed, with some unchanged text around the difference. */
 export interface ChangedLine {
   readonly sign: '+' | '−';
-  /** One line, in which nothing is hidden; “…” stands for more equal text. */
+  /** One line without hidden characters; “…” stands for more unchanged text. */
   readonly text: string;
-  /** Characters that changed, as shown. */
+  /** The number of changed characters, as shown. */
   readonly length: number;
 }
 
-/** The changed texts of a part, a line each, and whether a dialog has room for them. */
+/** One line for each text; `isLong` if a dialog has no room for them. */
 export function changedLines({ added, removed }: Pick<PartChange, 'added' | 'removed'>): {
   readonly lines: readonly ChangedLine[];
   readonly isLong: boolean;
 } {
-  // Both are sorted: where a text was edited, its versions are at the same index.
+  // Both lists are sorted, so the versions of an edited text usually have the same index.
   const lines =
     added.length === removed.length
       ? added.flatMap((text, index) => editedLines(removed[index] ?? '', text))
@@ -102,8 +101,9 @@ function wholeLine(sign: ChangedLine['sign'], text: string): ChangedLine {
 function editedLines(before: string, after: string): ChangedLine[] {
   const [start, end] = commonEnds(before, after);
   const toLine = (sign: ChangedLine['sign'], text: string): ChangedLine => {
-    const from = wholeCharacter(text, Math.max(start - contextLength, 0));
-    const to = wholeCharacter(text, Math.min(text.length - end + contextLength, text.length));
+    const cutAt = (index: number): number => (isInPair(text, index) ? index - 1 : index);
+    const from = cutAt(Math.max(start - contextLength, 0));
+    const to = cutAt(Math.min(text.length - end + contextLength, text.length));
     return {
       sign,
       text: `${from === 0 ? '' : '…'}${exactLine(text.slice(from, to))}${to === text.length ? '' : '…'}`,
@@ -113,22 +113,19 @@ function editedLines(before: string, after: string): ChangedLine[] {
   return [toLine('+', after), toLine('−', before)];
 }
 
-/** The lengths of the common start and the common end of two texts, which do not overlap and split no surrogate pair. */
-function commonEnds(one: string, other: string): readonly [start: number, end: number] {
-  const shorter = Math.min(one.length, other.length);
+/** Lengths of the common prefix and suffix, which do not overlap and split no surrogate pair. */
+function commonEnds(a: string, b: string): readonly [start: number, end: number] {
+  const shorter = Math.min(a.length, b.length);
   let start = 0;
-  while (start < shorter && one[start] === other[start]) start += 1;
-  if (wholeCharacter(one, start) !== start || wholeCharacter(other, start) !== start) start -= 1;
+  while (start < shorter && a[start] === b[start]) start += 1;
+  if (isInPair(a, start) || isInPair(b, start)) start -= 1;
   let end = 0;
-  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
-  const isSplit = (text: string): boolean => wholeCharacter(text, text.length - end) !== text.length - end;
-  if (isSplit(one) || isSplit(other)) end -= 1;
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  if (isInPair(a, a.length - end) || isInPair(b, b.length - end)) end -= 1;
   return [start, end];
 }
 
-/** The index itself, or the one before it where a surrogate pair would be split. */
-function wholeCharacter(text: string, index: number): number {
-  return /[\uDC00-\uDFFF]/.test(text[index] ?? '') && /[\uD800-\uDBFF]/.test(text[index - 1] ?? '')
-    ? index - 1
-    : index;
+/** Whether a cut before the index would split a surrogate pair. */
+function isInPair(text: string, index: number): boolean {
+  return /[\uDC00-\uDFFF]/.test(text[index] ?? '') && /[\uD800-\uDBFF]/.test(text[index - 1] ?? '');
 }

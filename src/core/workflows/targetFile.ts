@@ -12,7 +12,7 @@ import {
   targetUrlsSchema,
 } from './application.ts';
 
-/** A target file, in the API's words (docs/api.md, sections 2.6 to 2.8). The editor shows its descriptions in hovers. */
+/** Member names are the API's (docs/api.md, sections 2.6 to 2.8). The editor shows the descriptions in hovers. */
 export const targetFileSchema = z.strictObject({
   $schema: z.optional(z.string().check(z.describe('URL of a JSON schema. It is never sent.'))),
   target_urls: targetUrlsSchema.check(
@@ -74,7 +74,7 @@ export const targetFileSchema = z.strictObject({
 });
 export type TargetFile = z.infer<typeof targetFileSchema>;
 
-/** What is wrong at a place of a target file; offset and length are in UTF-16 code units of its text. */
+/** Offset and length are in UTF-16 code units of the text. */
 export interface TargetProblem {
   readonly kind:
     | 'tooLarge'
@@ -92,27 +92,26 @@ export interface TargetProblem {
     | 'atMost';
   readonly offset: number;
   readonly length: number;
-  /** The member that is missing, unknown or repeated; the type that is expected; the values that are allowed. */
+  /** The missing, unknown, or repeated member; the expected type; or the allowed values. */
   readonly subject?: string;
-  /** The bound that is broken, and what it counts. */
+  /** The exceeded limit, and what it counts. */
   readonly bound?: number;
   readonly counted?: 'items' | 'characters' | 'credits';
 }
 
-/** A file within the bounds of the schema is smaller, even if all its characters are escaped. */
+/** A valid file is smaller, even if all its characters are escaped. */
 const maxBytes = 8_000_000;
-/** Reading takes time for each character outside strings. A file within the bounds has some 10,000 of them, with its indentation. */
+/** Characters outside strings, which take most of the time. A valid file has some 10,000, with indentation. */
 const maxOutsideStrings = 100_000;
-/** A file within the bounds has 5 levels; readers recurse into each. */
+/** A valid file has 5 levels; readers recurse into each. */
 const maxDepth = 100;
-/** More problems than a person reads at once. */
 const maxProblems = 100;
 
-/** Reads a target file, strictly as JSON: its content, or what is wrong with it, up to 100 problems in the order of the text. */
+/** Reads a target file strictly as JSON. Problems are in the order of the text; the last one may say where checking stopped. */
 export function readTargetFile(
   written: string,
 ): { readonly file: TargetFile } | { readonly problems: readonly TargetProblem[] } {
-  // VS Code counts a file's places without its byte order mark.
+  // VS Code counts offsets without the byte order mark.
   const text = written.replace(/^\uFEFF/, '');
   if (Buffer.byteLength(text) > maxBytes)
     return { problems: [{ kind: 'tooLarge', offset: 0, length: 1, bound: maxBytes }] };
@@ -125,15 +124,16 @@ export function readTargetFile(
   if (read.success && repeated.length === 0 && !isCut) return { file: read.data };
   const broken = read.success ? [] : read.error.issues.flatMap((issue) => toProblems(issue, root));
   const problems = [...repeated, ...broken];
-  // What is missing before the cut may be after it.
+  // What seems to be missing may come after the cut.
   const certain = isCut ? problems.filter(({ kind }) => kind !== 'missing' && kind !== 'atLeast') : problems;
   const sorted = certain.sort((a, b) => a.offset - b.offset);
-  const next = sorted[maxProblems]?.offset ?? (isCut ? end : undefined);
-  const rest = next === undefined ? [] : [{ kind: 'unchecked', offset: next, length: 1 } as const];
-  return { problems: [...sorted.slice(0, maxProblems), ...rest] };
+  const uncheckedFrom = sorted[maxProblems]?.offset ?? (isCut ? end : undefined);
+  const unchecked =
+    uncheckedFrom === undefined ? [] : [{ kind: 'unchecked', offset: uncheckedFrom, length: 1 } as const];
+  return { problems: [...sorted.slice(0, maxProblems), ...unchecked] };
 }
 
-/** The tree of a text up to the end of reading, and the first error in it. */
+/** The syntax tree of a text up to `end`, and its first error. */
 function toTree(text: string): {
   readonly root: Node | undefined;
   readonly error: ParseError | undefined;
@@ -142,12 +142,12 @@ function toTree(text: string): {
   const errors: ParseError[] = [];
   const { end, closing } = endOfReading(text);
   const root = parseTree(text.slice(0, end) + closing, errors, { disallowComments: true });
-  // At a cut the parser misses a value or a comma.
+  // An error at the cut only means that a value or a comma is missing there.
   const error = errors.find(({ offset, length }) => end === text.length || offset + length < end);
   return { root, error, end };
 }
 
-/** Where a text ends or exceeds the bounds of reading, and the brackets that close what is open there. */
+/** Where a text ends or exceeds the limits, and the brackets that close what is open there. */
 function endOfReading(text: string): { readonly end: number; readonly closing: string } {
   const closing: string[] = [];
   let [outside, isInString] = [0, false];
@@ -165,7 +165,7 @@ function endOfReading(text: string): { readonly end: number; readonly closing: s
   return { end: text.length, closing: '' };
 }
 
-/** Members that stand twice in an object: which one counts depends on the reader. */
+/** Which of two members with one name counts depends on the reader. */
 function repeatedMembers(node: Node): TargetProblem[] {
   const names = new Set<unknown>();
   return (node.children ?? []).flatMap((child) => {
@@ -224,7 +224,7 @@ function problemAt(
   return { ...problem, offset, length };
 }
 
-/** The `input` of a request that a target file makes, without language and passwords (docs/api.md, sections 2.6 to 2.8). */
+/** The `input` of a request, without language and passwords (docs/api.md, sections 2.6 to 2.8). */
 export function toInput(
   file: TargetFile,
   workflow: 'blackbox-crawl' | 'blackbox-assessment',
@@ -232,12 +232,12 @@ export function toInput(
   return { ...sharedInput(file), ...(workflow === 'blackbox-crawl' ? file.crawl : file.assessment) };
 }
 
-/** A password in a target file that can be moved to the secret storage: people write digits without quotes, too. */
+/** A password may be moved to the secret storage. People write digits without quotes, too. */
 function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }
 
-/** The text without passwords, and these by the position of their login. A text that is not read to its end stays as it is. */
+/** Removes passwords from a text; `passwords` is by the position of the login. A text over the limits is returned unchanged. */
 export function takePasswords(text: string): {
   readonly text: string;
   readonly passwords: ReadonlyMap<number, string>;
@@ -254,10 +254,10 @@ export function takePasswords(text: string): {
         kept = member;
         return [];
       }
-      // A number as it is written: 0123 and 1e3 are passwords, too.
+      // A number counts as written: 0123 and 1e3 are passwords, too.
       const written = text.slice(value.offset, value.offset + value.length);
       passwords.set(index, value.type === 'string' ? String(value.value) : written);
-      // With the comma before it, or after it where no member is before.
+      // The member is removed with the comma before it or, for the first one, after it.
       const before = kept && members[at - 1];
       const from = before ? endOf(before) : member.offset;
       const next = kept ? undefined : members[at + 1];

@@ -2,14 +2,14 @@ import type * as z from 'zod/mini';
 import type { ArchiveType, Language } from '../api/schema.ts';
 import type { ApplicationInput } from './application.ts';
 
-/** The IDs of the service's workflows (docs/api.md, section 1). */
+/** docs/api.md, section 1. */
 export const workflowIds = ['whitebox-assessment', 'blackbox-crawl', 'blackbox-assessment'] as const;
 export type WorkflowId = (typeof workflowIds)[number];
 
-/** How the name of a target file ends: what runs of live applications are started from. */
+/** File name suffix of target files, which runs of live applications start from. */
 export const targetFileSuffix = '.blackbox.json';
 
-/** What a run asks of its workflow, as far as a request needs it: the files of a whitebox run, the input of a blackbox one. */
+/** The parts of a run that its request needs: files of a whitebox run, input of a blackbox run. */
 export interface RunRequest {
   readonly language: Language;
   readonly webhookEndpointIds: readonly string[];
@@ -17,11 +17,11 @@ export interface RunRequest {
     readonly archive?: { readonly type: ArchiveType } | undefined;
     readonly upload?: { readonly fileId: string } | undefined;
   }[];
-  /** The members of the API's `input` except `language` and passwords. */
+  /** Without language and passwords. */
   readonly input?: ApplicationInput | undefined;
 }
 
-/** How a run ended, as far as the rules for going on from it need it (docs/api.md, sections 2.7 and 2.8). */
+/** The parts of a run's end that decide about continuations (docs/api.md, sections 2.7 and 2.8). */
 export interface RunEnd {
   readonly kind: string;
   readonly abortCode?: string | undefined;
@@ -29,29 +29,28 @@ export interface RunEnd {
   readonly artifacts: readonly string[];
 }
 
-/** What can be started from the results of an ended run. */
+/** A run that uses the results of an ended run. */
 export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther';
 
-/** Why an ended run does not allow a continuation. */
 export type NoContinuation = 'notEligible' | 'noFeatures';
 
-/** All that differs between workflows. */
+/** Everything that differs between workflows. */
 export interface Workflow {
   readonly id: WorkflowId;
   /** The dispatch body (docs/api.md, sections 2.6 to 2.9). */
   readonly request: z.ZodMiniType;
-  /** The dispatch body of a run; `passwords` are in the order of the credentials of its input. */
+  /** `passwords` are in the order of the input's credentials. */
   readonly toRequest: (run: RunRequest, passwords: readonly string[]) => unknown;
-  /** The file that each artifact is kept as, by its role (docs/api.md, section 2.4). */
+  /** File names, by artifact role (docs/api.md, section 2.4). */
   readonly artifacts: Readonly<Record<string, string>>;
-  /** Which continuations an ended run of this workflow allows, and for the others why not. */
+  /** Whether each continuation is allowed, or why not. */
   readonly continuations: (end: RunEnd) => ReadonlyMap<Continuation, true | NoContinuation>;
 }
 
-/** The abort code of an assessment that hit its scan credit limit (docs/api.md, section 2.5). */
+/** Abort code for the scan credit limit (docs/api.md, section 2.5). */
 export const creditLimitReached = 'credit_limit_reached';
 
-/** The dispatch body of a blackbox run: its input as the journal has it, with the language and each credential's password (docs/api.md, section 2.6). */
+/** The body of a blackbox request: the journal's input with language and passwords (docs/api.md, section 2.6). */
 export function toApplicationRequest(run: RunRequest, passwords: readonly string[]): unknown {
   const { authentication, ...input } = run.input ?? {};
   const credentials = authentication?.credentials?.map((credential, index) => ({
@@ -62,7 +61,7 @@ export function toApplicationRequest(run: RunRequest, passwords: readonly string
   return withNotification({ ...input, language: run.language, ...(login && { authentication: login }) }, run);
 }
 
-/** Adds the recipients of the end's notification to a dispatch body (docs/api.md, section 2.6). */
+/** Adds the webhooks to notify at the run's end (docs/api.md, section 2.6). */
 export function withNotification(
   input: Readonly<Record<string, unknown>>,
   { webhookEndpointIds }: Pick<RunRequest, 'webhookEndpointIds'>,

@@ -3,7 +3,6 @@ import { blackboxCrawl } from './blackboxCrawl.ts';
 import { whitebox } from './whitebox.ts';
 import type { Workflow, WorkflowId } from './workflow.ts';
 
-/** What can be run on the service, by workflow ID. */
 export const workflows: Readonly<Record<WorkflowId, Workflow>> = {
   'whitebox-assessment': whitebox,
   'blackbox-crawl': blackboxCrawl,

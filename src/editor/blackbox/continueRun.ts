@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { readIfThere } from '../../core/files.ts';
-import { isItsPair, pairsToContinue } from '../../core/features/chosenPairs.ts';
+import { isOnlyPairOf, pairsToContinue } from '../../core/features/chosenPairs.ts';
 import { testsOnePair } from '../../core/findings/chooseRun.ts';
 import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
@@ -95,7 +95,7 @@ function onePairMembers(
   if (pairs === 'all' || pairs.length !== 1 || !testsOnePair(run)) return {};
   return {
     continuesOnePair: true,
-    ...(isItsPair(run, pairs) && { confirms: run.confirms, label: run.label }),
+    ...(isOnlyPairOf(run, pairs) && { confirms: run.confirms, label: run.label }),
   };
 }
 

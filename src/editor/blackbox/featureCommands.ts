@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { goneNames, isChosen, type Pair, pairsOf, withPairs } from '../../core/features/chosenPairs.ts';
+import { missingFeatures, isChosen, type Pair, pairsOf, withPairs } from '../../core/features/chosenPairs.ts';
 import { pairStates } from '../../core/features/scanProgress.ts';
 import { normalKey } from '../../core/json.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -30,7 +30,7 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
   const isPicked = await picked?.pick();
   if (isPicked === undefined) return;
   await view.choose(({ choice, list, passing }) => {
-    const gone = pairsOf(goneNames(choice, list.features).map((name) => ({ name })));
+    const gone = pairsOf(missingFeatures(choice, list.features).map((name) => ({ name })));
     const { chosen = [], left = [] } = Object.groupBy(pairsOf(passing), (pair) =>
       isPicked(pair) ? 'chosen' : 'left',
     );

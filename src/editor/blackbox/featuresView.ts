@@ -4,10 +4,10 @@ import { maxFeatures, readFeatures } from '../../core/features/features.ts';
 import {
   askedPairs,
   type Choice,
-  choiceBefore,
+  defaultChoice,
   countChosen,
   faultsOf,
-  goneNames,
+  missingFeatures,
   maxPairs,
   type Pair,
   pairsOf,
@@ -76,7 +76,7 @@ export function createFeaturesView(
     render(
       toShown({
         ...facts,
-        choice: choice ?? choiceBefore(run, facts.list.features),
+        choice: choice ?? defaultChoice(run, facts.list.features),
         isDamaged,
         filter: '',
       }),
@@ -172,7 +172,7 @@ function childrenOf(node: FeaturesNode | undefined, shown: ShownFeatures): Featu
   if (node === undefined) {
     const { choice, list, passing } = shown;
     const rows: FeaturesNode[] = [
-      ...goneNames(choice, list.features).map((name) => ({ kind: 'gone' as const, name })),
+      ...missingFeatures(choice, list.features).map((name) => ({ kind: 'gone' as const, name })),
       ...passing.map((feature) => ({ kind: 'feature' as const, feature })),
     ];
     return rows.length <= maxRows
@@ -201,7 +201,7 @@ function describeFeatures(
   shown: ShownFeatures,
 ): 'shown' | 'filtered' | 'none' {
   const { choice, list, passing } = shown;
-  const hasRows = passing.length > 0 || goneNames(choice, list.features).length > 0;
+  const hasRows = passing.length > 0 || missingFeatures(choice, list.features).length > 0;
   const state = hasRows ? 'shown' : list.features.length === 0 ? 'none' : 'filtered';
   view.description = runLabel(shown.run);
   view.message = state === 'shown' ? [countOf(shown), ...notesOn(shown)].join(' ') : '';

@@ -35,7 +35,7 @@ export async function askForPasswords(
   also?: PasswordRequest,
 ): Promise<'complete' | 'cancelled' | 'readingChanges'> {
   const { passwords } = deps;
-  const saved = await passwords.of(request);
+  const saved = await passwords.get(request);
   const logins = loginsOf(request);
   const answers: [Login, string][] = [];
   for (const login of logins.filter((_, index) => saved[index] === undefined)) {
@@ -45,8 +45,8 @@ export async function askForPasswords(
   }
   await passwords.approve(request, logins);
   for (const [login, password] of answers) {
-    await passwords.keep(request, login, password);
-    if (also !== undefined) await passwords.keep(also, login, password);
+    await passwords.save(request, login, password);
+    if (also !== undefined) await passwords.save(also, login, password);
   }
   return 'complete';
 }
@@ -63,7 +63,7 @@ async function askForPassword(
   login: Login,
   { passwords, requests }: PasswordDeps,
 ): Promise<PasswordAnswer> {
-  const earlier = await passwords.earlier(request, login);
+  const earlier = await passwords.findEarlier(request, login);
   if (earlier === undefined) return inputPassword(login);
   if (earlier.from === 'otherFile') return replacePassword(login);
   const parts = partsOf(request.input ?? { target_urls: [] });
@@ -161,7 +161,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   for (const [index, login] of loginsOf(requests[0]).entries()) {
     const password = passwords.get(index);
     if (password === undefined) continue;
-    for (const request of requests) await deps.passwords.keep(request, login, password);
+    for (const request of requests) await deps.passwords.save(request, login, password);
   }
   const edit = new vscode.WorkspaceEdit();
   edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
@@ -231,7 +231,7 @@ async function rowsOfFile(
     act: async () => {
       const answer = await inputPassword(login);
       if (answer === 'cancelled') return;
-      for (const request of requests) await passwords.keep(request, login, answer.password);
+      for (const request of requests) await passwords.save(request, login, answer.password);
     },
   }));
 }
@@ -239,7 +239,7 @@ async function rowsOfFile(
 /** One row stands for several passwords of a login on the same hosts. */
 async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
   const t = vscode.l10n.t;
-  const groups = Map.groupBy(await passwords.kept(), ({ origin, organizationId, id, role, parts }) =>
+  const groups = Map.groupBy(await passwords.savedLogins(), ({ origin, organizationId, id, role, parts }) =>
     JSON.stringify([origin, organizationId, id, role, hostsOf(parts)]),
   );
   return [...groups.values()].flatMap((logins) => {
@@ -257,7 +257,7 @@ async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
         );
         const yes = t('Delete');
         if ((await askInDialog({ question, detail }, yes)) !== yes) return;
-        for (const each of logins) await passwords.forget(each);
+        for (const each of logins) await passwords.delete(each);
       },
     };
   });
@@ -272,7 +272,7 @@ export async function loginsOfFile(
   requests: readonly PasswordRequest[],
   passwords: PasswordStore,
 ): Promise<readonly { readonly login: Login; readonly isKept: boolean }[]> {
-  const saved = await Promise.all(requests.map((request) => passwords.of(request)));
+  const saved = await Promise.all(requests.map((request) => passwords.get(request)));
   return loginsOf(requests[0]).map((login, index) => ({
     login,
     isKept: saved.every((passwordsOfRequest) => passwordsOfRequest[index] !== undefined),

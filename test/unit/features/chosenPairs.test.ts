@@ -8,10 +8,10 @@ import { toFeatures } from '../../../src/core/features/features.ts';
 import {
   type Choice,
   countChosen,
-  choiceBefore,
+  defaultChoice,
   everyPair,
-  goneNames,
-  isItsPair,
+  missingFeatures,
+  isOnlyPairOf,
   pairsOf,
   pairsToContinue,
   readChoice,
@@ -73,7 +73,7 @@ test('F136 an empty choice or an unknown name is refused', () => {
   assert.throws(() => toPairs(none, features), withFault('none'));
   assert.throws(() => toPairs(everyPair([]), []), withFault('none'));
   const choice = withPairs(everyPair(features), [xss('Search')], true);
-  assert.deepEqual(goneNames(choice, features), ['Search']);
+  assert.deepEqual(missingFeatures(choice, features), ['Search']);
   assert.throws(() => toPairs(choice, features), withFault('gone'));
 });
 
@@ -91,7 +91,7 @@ test('F143 a continuation uses the pairs of the continued run until the user cho
     [{ ...assessed, input: undefined }, 'unknown'],
   ] as const) {
     assert.deepEqual(await pairsToContinue(run, folder, parseWorker), expected);
-    const chosen = choiceBefore(run, features);
+    const chosen = defaultChoice(run, features);
     const asked = expected === 'unknown' ? [] : toPairs(chosen, features);
     assert.deepEqual(asked ?? 'all', expected === 'unknown' ? [] : expected);
     assert.equal(chosen.size === 0, expected === 'unknown');
@@ -107,11 +107,11 @@ test('F143 a continuation of one pair is for the same finding only if it has the
   const pair = { feature_name: 'Log in', perspective: 'XSS' } as const;
   const other = { feature_name: 'Search', perspective: 'XSS' } as const;
   const run = { input: { target_urls: [], pairs: [pair] } };
-  assert.ok(isItsPair(run, [{ ...pair, priority: 'high' }]));
+  assert.ok(isOnlyPairOf(run, [{ ...pair, priority: 'high' }]));
   for (const pairs of [[], [other], [{ ...pair, perspective: 'CORS' as const }], [pair, other]])
-    assert.ok(!isItsPair(run, pairs), JSON.stringify(pairs));
-  assert.ok(!isItsPair({ input: { target_urls: [], pairs: [pair, other] } }, [pair]));
-  assert.ok(!isItsPair({ input: undefined }, [pair]));
+    assert.ok(!isOnlyPairOf(run, pairs), JSON.stringify(pairs));
+  assert.ok(!isOnlyPairOf({ input: { target_urls: [], pairs: [pair, other] } }, [pair]));
+  assert.ok(!isOnlyPairOf({ input: undefined }, [pair]));
 });
 
 test('the choice is stored in the run folder; by default all pairs of a crawl are chosen', async (t) => {

@@ -49,11 +49,11 @@ function stores() {
 
 test('a saved password is found for its request, in credential order, and only in secret storage', async () => {
   const { passwords, index } = stores();
-  await passwords.keep(request, bob, 'canary-bob');
-  assert.deepEqual(await passwords.of(request), [undefined, 'canary-bob']);
-  await passwords.keep(request, alice, '');
-  assert.deepEqual(await passwords.of(request), ['', 'canary-bob']);
-  assert.deepEqual(await passwords.of(account), []);
+  await passwords.save(request, bob, 'canary-bob');
+  assert.deepEqual(await passwords.get(request), [undefined, 'canary-bob']);
+  await passwords.save(request, alice, '');
+  assert.deepEqual(await passwords.get(request), ['', 'canary-bob']);
+  assert.deepEqual(await passwords.get(account), []);
   assert.doesNotMatch(JSON.stringify([...index]), /canary/);
 });
 
@@ -68,10 +68,10 @@ const changed: readonly (readonly [part: string, input: ApplicationInput])[] = [
 for (const [part, after] of changed) {
   test(`F131 where ${part} changed since, a password is not found, but the difference is`, async () => {
     const { passwords } = stores();
-    await passwords.keep(request, alice, 'canary-1');
+    await passwords.save(request, alice, 'canary-1');
     const later = { ...account, input: after };
-    assert.deepEqual(await passwords.of(later), [undefined, undefined]);
-    const earlier = await passwords.earlier(later, alice);
+    assert.deepEqual(await passwords.get(later), [undefined, undefined]);
+    const earlier = await passwords.findEarlier(later, alice);
     assert.ok(earlier?.from === 'sameFile');
     assert.equal(earlier.password, 'canary-1');
     const changes = changesBetween(earlier.parts, partsOf(after), true);
@@ -79,13 +79,13 @@ for (const [part, after] of changed) {
       changes.map((change) => change.part),
       [part],
     );
-    assert.equal(await passwords.earlier(later, bob), undefined);
+    assert.equal(await passwords.findEarlier(later, bob), undefined);
   });
 }
 
 test('F131 changes that do not decide where passwords go require no new password', async () => {
   const { passwords } = stores();
-  await passwords.keep(request, alice, 'canary-1');
+  await passwords.save(request, alice, 'canary-1');
   const carol = { id: 'carol', role: 'admin' };
   const same: ApplicationInput = {
     ...input,
@@ -95,16 +95,16 @@ test('F131 changes that do not decide where passwords go require no new password
     resume: { workflow_id: 'blackbox-crawl', workflow_run_id: 'r-1' },
     pairs: [{ feature_name: 'Login', perspective: 'XSS' }],
   };
-  assert.deepEqual(await passwords.of({ ...account, input: same }), ['canary-1', undefined]);
+  assert.deepEqual(await passwords.get({ ...account, input: same }), ['canary-1', undefined]);
 });
 
 test('a password of another service or organization is neither found nor offered', async () => {
   const { passwords } = stores();
-  await passwords.keep(request, alice, 'canary-1');
+  await passwords.save(request, alice, 'canary-1');
   for (const other of [{ baseUrl: 'https://other.example/v1' }, { organizationId: 'other' }]) {
     const elsewhere = { ...request, ...other };
-    assert.deepEqual(await passwords.of(elsewhere), [undefined, undefined]);
-    assert.equal(await passwords.earlier(elsewhere, alice), undefined);
+    assert.deepEqual(await passwords.get(elsewhere), [undefined, undefined]);
+    assert.equal(await passwords.findEarlier(elsewhere, alice), undefined);
   }
 });
 
@@ -125,11 +125,11 @@ async function comparedWith(
   try {
     const { passwords } = stores();
     for (const [instructions, of] of approved) {
-      await passwords.keep({ ...account, ...of, input: withInstructions(instructions) }, alice, 'canary-1');
+      await passwords.save({ ...account, ...of, input: withInstructions(instructions) }, alice, 'canary-1');
       mock.timers.tick(1);
     }
     const now = { ...account, ...place, input: withInstructions('now') };
-    const earlier = await passwords.earlier(now, alice);
+    const earlier = await passwords.findEarlier(now, alice);
     return earlier?.from === 'sameFile' ? earlier.parts.loginInstructions[0] : earlier?.from;
   } finally {
     mock.timers.reset();
@@ -178,12 +178,12 @@ test('F144 a request is compared with the latest of its workflow and file, or el
 
 test('saved passwords can be listed and deleted', async () => {
   const { passwords, secrets, index } = stores();
-  await passwords.keep(request, alice, 'canary-1');
-  const [kept, ...others] = await passwords.kept();
+  await passwords.save(request, alice, 'canary-1');
+  const [kept, ...others] = await passwords.savedLogins();
   assert.deepEqual(
     [kept?.id, kept?.role, kept?.origin, others.length],
     ['alice', 'buyer', 'https://assess.example.com', 0],
   );
-  await passwords.forget(kept!);
-  assert.deepEqual([await passwords.kept(), secrets.size, index.size], [[], 0, 0]);
+  await passwords.delete(kept!);
+  assert.deepEqual([await passwords.savedLogins(), secrets.size, index.size], [[], 0, 0]);
 });

@@ -332,7 +332,7 @@ describe('the passwords of a request', () => {
   it('are asked for once, and may be empty', async () => {
     answers = ['canary-1', ''];
     assert.equal(await ask(request), 'complete');
-    assert.deepEqual(await passwords.of(request), ['canary-1', '']);
+    assert.deepEqual(await passwords.get(request), ['canary-1', '']);
     assert.equal(await ask(request), 'complete');
     assert.deepEqual(messages.shown, []);
   });
@@ -340,7 +340,7 @@ describe('the passwords of a request', () => {
   it('are not saved when the user cancels', async () => {
     answers = ['canary-1', undefined];
     assert.equal(await ask(request), 'cancelled');
-    assert.deepEqual(await passwords.of(request), [undefined, undefined]);
+    assert.deepEqual(await passwords.get(request), [undefined, undefined]);
   });
 
   it('F131 are asked for again if the request changed, showing the difference and offering the saved one', async () => {
@@ -349,7 +349,7 @@ describe('the passwords of a request', () => {
     press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
     answers = ['canary-3'];
     assert.equal(await ask(changed), 'complete');
-    assert.deepEqual(await passwords.of(changed), ['canary-1', 'canary-3']);
+    assert.deepEqual(await passwords.get(changed), ['canary-1', 'canary-3']);
     assert.equal(
       messages.shown[0]?.detail.split('\n\n')[1],
       'Instructions for logging in\n  + Log in at https://evil.example/.⏎+ https://good.example/',
@@ -374,7 +374,7 @@ describe('the passwords of a request', () => {
       document.getText(),
       /Out-of-scope URLs\n(?: {2}\+ \S+\n){30}[^]*\n {2}\+ Log in at https:\/\/evil\.example\//,
     );
-    assert.deepEqual(await passwords.of(long), [undefined, undefined]);
+    assert.deepEqual(await passwords.get(long), [undefined, undefined]);
     // Another change is not what was read.
     const longer = { ...long, input: { ...long.input, oos_urls: [...oos_urls, `${url}30`] } };
     press = () => undefined;
@@ -382,7 +382,7 @@ describe('the passwords of a request', () => {
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
     press = () => 'Use Saved Password';
     assert.equal(await ask(long), 'complete');
-    assert.deepEqual(await passwords.of(long), ['canary-1', 'canary-2']);
+    assert.deepEqual(await passwords.get(long), ['canary-1', 'canary-2']);
   });
 
   it('F144 are asked for again if they were saved for another target file', async () => {
@@ -394,7 +394,7 @@ describe('the passwords of a request', () => {
     press = ({ buttons }) => buttons[0];
     answers = ['canary-3', 'canary-4'];
     assert.equal(await ask(elsewhere), 'complete');
-    assert.deepEqual(await passwords.of(elsewhere), ['canary-3', 'canary-4']);
+    assert.deepEqual(await passwords.get(elsewhere), ['canary-3', 'canary-4']);
   });
 
   it('are reused from a crawl for an assessment that differs only in the crawl instructions', async () => {
@@ -403,7 +403,7 @@ describe('the passwords of a request', () => {
     await ask(crawl);
     const assessment = { ...request, workflow: 'blackbox-assessment' as const };
     assert.equal(await ask(assessment), 'complete');
-    assert.deepEqual(await passwords.of(assessment), ['canary-1', 'canary-2']);
+    assert.deepEqual(await passwords.get(assessment), ['canary-1', 'canary-2']);
     assert.deepEqual(messages.shown, []);
   });
 
@@ -411,6 +411,6 @@ describe('the passwords of a request', () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     assert.equal(await ask(changed), 'cancelled');
-    assert.deepEqual(await passwords.of(changed), [undefined, undefined]);
+    assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
   });
 });
