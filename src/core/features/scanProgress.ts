@@ -121,7 +121,10 @@ function toPairs(list: unknown): readonly ListedPair[] {
 function pairsOfEntry(entry: unknown): readonly ListedPair[] {
   const [feature, held]: readonly unknown[] = Array.isArray(entry)
     ? (entry as unknown[])
-    : [firstHit(fieldsOf(entry), FEATURE, nonEmptyText), firstHit(fieldsOf(entry), PERSPECTIVE, (hit) => hit)];
+    : [
+        firstHit(fieldsOf(entry), FEATURE, nonEmptyText),
+        firstHit(fieldsOf(entry), PERSPECTIVE, (hit) => hit),
+      ];
   return [held].flat().map((word) => ({
     feature: nonEmptyText(feature),
     perspective: perspectiveBy.get(normalKey(nonEmptyText(word) ?? '')),
