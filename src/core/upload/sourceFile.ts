@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { systemCode } from '../errors.ts';
 
-/** True for a relative path (with `/`) that stays below the folder it is unpacked into, on every system: not absolute, no drive, no `..`, no empty name. */
+/** True for a relative path (with `/`) that on every system stays below the folder into which it is unpacked. */
 export function isUsableName(path: string): boolean {
   return (
     path.isWellFormed() &&
@@ -24,17 +24,17 @@ export function isUsableName(path: string): boolean {
   );
 }
 
-/** Why a selected file is not in the archive. */
 type OmissionReason = 'vanished' | 'unreadable' | 'changedType' | 'changed' | 'outsideRoot' | 'unusableName';
 
-/** A selected file that is not in the archive; `code` is the system's error code, if there is one. */
+/** A selected file that is not in the archive. */
 export interface Omission {
   readonly path: string;
   readonly reason: OmissionReason;
+  /** The system's error code. */
   readonly code?: string;
 }
 
-/** An open regular file that was reached by its path without a link. */
+/** An open regular file, opened without following a link. */
 export interface SourceFile {
   readonly fd: number;
   readonly stat: Stats;
@@ -42,7 +42,7 @@ export interface SourceFile {
 
 const attempts = 3;
 
-/** Opens a file below `root` (a path free of links) and reads it, up to three times: `read` returns undefined if the file changed meanwhile. */
+/** Opens and reads a file below `root` (a path free of links), up to three times: `read` returns undefined if the file has changed meanwhile. */
 export async function readSource<T>(
   root: string,
   path: string,
@@ -73,7 +73,7 @@ function openSource(root: string, path: string): SourceFile | Omission {
   const full = join(root, path);
   let fd: number;
   try {
-    // Windows has neither flag: they are undefined, which `|` takes for 0. There `misplaced` finds links, and no FIFO blocks.
+    // Undefined on Windows, which `|` takes for 0: there `misplaced` finds links, and no FIFO blocks.
     fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
@@ -96,8 +96,8 @@ function openSource(root: string, path: string): SourceFile | Omission {
 }
 
 /**
- * Looks for links in the path after the file is opened and before it is read, since Node has no `openat`. Where the system knows the open file's
- * path, only that counts: between two checks by name, a folder can become a link and a folder again.
+ * Looks for links in the path of an open file: Node has no `openat`. Where the system knows the open file's path, only that counts: between two
+ * checks by name, a folder can become a link and a folder again.
  */
 function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
   const real = process.platform === 'linux' ? openPath(fd) : undefined;
@@ -111,9 +111,9 @@ function misplaced(fd: number, root: string, full: string, stat: Stats): Omissio
   return isSame && real === undefined ? undefined : 'changed';
 }
 
-/** True if an absolute path leads to a folder without a link. Throws the system's errors. */
+/** True if no part of an absolute path to a folder is a link. Throws the system's errors. */
 export function isInPlace(folder: string): boolean {
-  // On Linux faster than `realpath`, which takes seconds for a deep path.
+  // `realpath` takes seconds for a deep path.
   const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
   try {
     return ((fd < 0 ? undefined : openPath(fd)) ?? realpathSync.native(folder)) === folder;
@@ -122,7 +122,7 @@ export function isInPlace(folder: string): boolean {
   }
 }
 
-/** The current path of an open file, by Linux's `/proc`; undefined without it. */
+/** The path of an open file by Linux's `/proc`; undefined without it. */
 function openPath(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${String(fd)}`);
@@ -132,7 +132,7 @@ function openPath(fd: number): string | undefined {
   }
 }
 
-/** Reads `bytes` from `position` on; fewer only at the end of the file. */
+/** Returns fewer bytes only at the end of the file. */
 export function readAt(fd: number, bytes: number, position: number): Buffer {
   const buffer = Buffer.allocUnsafe(bytes);
   let length = 0;
@@ -144,7 +144,7 @@ export function readAt(fd: number, bytes: number, position: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** True if the file still has the size and time that it had when it was opened. */
+/** True if the file has the size and time that it had when it was opened. */
 export function isUnchanged({ fd, stat }: SourceFile): boolean {
   const now = fstatSync(fd);
   return now.size === stat.size && now.mtimeMs === stat.mtimeMs;

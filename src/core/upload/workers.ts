@@ -3,40 +3,38 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { workerCrash } from '../errors.ts';
 import type { SelectedFile } from './select/selection.ts';
 
-/** Successive files that one worker handles. */
+/** Successive files for one worker. */
 export interface FileTask {
-  /** The task's place in the list of tasks. */
+  /** The index of the task. */
   readonly id: number;
-  /** The place of its first file in the list of all files. */
+  /** The index of its first file among all files. */
   readonly first: number;
   readonly files: readonly SelectedFile[];
-  /** Sum over its files, as selected. */
+  /** As selected. */
   readonly bytes: number;
 }
 
-/** What a worker answers, in order; the last answer for a task has the kind `done`, and each other one is acknowledged with `acknowledged` once it is used. */
+/** A worker's answers to a task come in order. The last has the kind `done`; the pool acknowledges each other one once it is used. */
 interface Answer {
   readonly task: number;
   readonly kind: string;
 }
 
-/** What the pool sends to acknowledge an answer. */
+/** Acknowledges an answer. */
 export const acknowledged = 'acknowledged';
-/** What the pool sends when no more answers are wanted; the worker exits. */
+/** Asks a worker to exit: no more answers are wanted. */
 export const exit = 'exit';
 
 interface PoolOptions {
-  /** The worker's entry, or its bundle. */
   readonly workerFile: string | URL;
   readonly workerData: unknown;
-  /** By default as many as pay off. */
+  /** By default as many as save time. */
   readonly workers?: number | undefined;
   readonly resourceLimits?: ResourceLimits;
   readonly signal?: AbortSignal | undefined;
-  /** The message that starts a task. */
   readonly toMessage: (task: FileTask) => unknown;
   /**
-   * For workers that compress: they are asked to exit, not terminated. Node aborts the process where a thread is terminated before its compression
+   * For workers that compress: they are asked to exit, not terminated. Node aborts the process when a thread is terminated before its compression
    * stream is initialised ("close before init", `CompressionStream::Close` in node_zlib.cc).
    */
   readonly exitsItself?: boolean;
@@ -46,12 +44,12 @@ const taskFiles = 128;
 /** Below both, a second worker takes longer to start than it saves. */
 const smallFiles = 300;
 const smallBytes = 4 << 20;
-/** Tasks that a worker has at a time: one in work, one waiting. */
+/** One in work, one waiting. */
 const tasksPerWorker = 2;
-/** Finished tasks that may wait for an earlier one, so that memory stays flat. */
+/** Bounds the finished tasks that wait for an earlier one, and their memory. */
 const windowPerWorker = 8;
 
-/** Cuts a list of files into tasks of at most 128 files, each cut once it has `taskBytes`, and before a file of `largeBytes`. Depends on the list only. */
+/** Cuts files into tasks: after 128 files or `taskBytes`, and before a file of `largeBytes`. The cuts depend on the list only. */
 export function cutTasks(
   files: readonly SelectedFile[],
   taskBytes: number,
@@ -74,12 +72,11 @@ export function cutTasks(
   return tasks;
 }
 
-/** Sum over all files, as selected. */
 export function bytesOf(files: readonly SelectedFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Runs tasks in workers and yields the answers in task order. Workers end with the iteration or the signal, whose reason is thrown. */
+/** Runs tasks in workers and yields their answers in task order. Workers end with the iteration or the signal. Throws the signal's reason. */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],
   { workerFile, workerData, resourceLimits = {}, signal, toMessage, exitsItself, ...options }: PoolOptions,

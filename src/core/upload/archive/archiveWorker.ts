@@ -21,10 +21,9 @@ export interface PackOrder {
   readonly files: PackedPaths;
 }
 
-/** A worker sends no more messages than this before they are acknowledged. */
 const maxUnacknowledged = 4;
 
-/** Answers tasks one after the other, no faster than the writer takes the segments. */
+/** Packs tasks one after the other, no faster than the writer takes the segments. */
 function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart): void {
   let unacknowledged = 0;
   let resume: (() => void) | undefined;
@@ -32,8 +31,8 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart
 
   const send = async (message: PackMessage): Promise<void> => {
     if (message.kind === 'segment') {
-      const data = ownBuffer(message.data);
-      const central = ownBuffer(message.central);
+      const data = transferable(message.data);
+      const central = transferable(message.central);
       const transfer = [data.buffer, central.buffer, message.packed.buffer, message.offsets.buffer];
       port.postMessage({ ...message, data, central }, transfer);
     } else port.postMessage(message);
@@ -55,8 +54,8 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart
   });
 }
 
-/** The data in a buffer of its own, so that it can be transferred. */
-function ownBuffer(data: Uint8Array): Uint8Array<ArrayBuffer> {
+/** In a buffer that holds nothing else. */
+function transferable(data: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = data;
   if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) {
     return new Uint8Array(buffer);

@@ -9,7 +9,7 @@ import {
 } from '../sourceFile.ts';
 import type { SelectedFile } from '../select/selection.ts';
 
-/** The archive formats that the service accepts ("Input files" in the API reference). */
+/** docs/api.md, section 2.2. */
 export type ArchiveFormat = 'tar_gz' | 'zip';
 
 export interface FileToPack {
@@ -17,22 +17,22 @@ export interface FileToPack {
   readonly mode: number;
 }
 
-/** Files to pack, in order. The archive's bytes depend on where tasks are cut, not on who packs them. */
+/** Files to pack, in order. The archive's bytes depend on where tasks are cut, not on the worker. */
 export interface PackTask {
   readonly id: number;
-  /** The place of its first file in the list of all files. */
+  /** The index of its first file among all files. */
   readonly first: number;
   readonly files: readonly FileToPack[];
 }
 
-/** The same files in the form that costs least to send to a worker. */
+/** Files to pack in the form that is cheapest to send to a worker. */
 export interface PackedPaths {
   readonly paths: string;
   /** The length of each path in `paths`; `-1 - length` for an executable file. */
   readonly lengths: Int32Array<ArrayBuffer>;
 }
 
-/** Joins paths: to send each would make flat copies of them that last. */
+/** Sending each path by itself would make a lasting flat copy of it. */
 export function toPackedPaths(files: readonly FileToPack[]): PackedPaths {
   return {
     paths: files.map(({ path }) => path).join(''),
@@ -51,25 +51,25 @@ export function fromPackedPaths({ paths, lengths }: PackedPaths): FileToPack[] {
 
 export interface Segment {
   readonly data: Buffer;
-  /** tar.gz: CRC-32 and length of the uncompressed data. */
+  /** Of the uncompressed data; tar.gz only. */
   readonly crc: number;
   readonly rawBytes: number;
-  /** zip: records of the central directory for the entries that end in this segment. */
+  /** Records of the central directory for the entries that end in this segment; zip only. */
   readonly central: Uint8Array;
-  /** zip: the offsets of those entries, from the start of their task. */
+  /** The offsets of those entries, from the start of their task. */
   readonly offsets: Float64Array<ArrayBuffer>;
 }
 
-/** Builds the segments of one task; one implementation per format. Equal content gives equal bytes. */
+/** Builds the segments of one task. Equal content gives equal bytes. */
 export interface SegmentBuilder {
-  /** Adds a whole file; its content must not change before the next `take`. */
+  /** The content must not change before the next `take`. */
   add(file: FileToPack, content: Buffer): void;
-  /** Starts a file of `bytes` that follows in slices. */
+  /** Starts a file whose content follows in slices. */
   begin(file: FileToPack, bytes: number): void;
   slice(content: Buffer, last: boolean): void;
   take(): Segment | undefined;
   mark(): void;
-  /** Returns to `mark`: what was added since is not part of the archive. */
+  /** Drops what was added since `mark`. */
   undo(): void;
 }
 
@@ -80,18 +80,18 @@ export type PackMessage =
       /** The files that end in this segment (`toRecords`). */
       readonly packed: Uint8Array<ArrayBuffer>;
     } & Segment)
-  /** The place to which `undo` returns. */
+  /** As `SegmentBuilder.mark`. */
   | { readonly kind: 'mark'; readonly task: number }
-  /** Everything since the mark is dropped: the file changed while it was read. */
+  /** The file changed while it was read: its part is dropped. */
   | { readonly kind: 'undo'; readonly task: number }
   | { readonly kind: 'done'; readonly task: number; readonly omitted: readonly Omission[] };
 
 export const largeBytes = 4 << 20;
 const sliceBytes = 1 << 20;
-/** How far back a deflate stream can refer. */
+/** A deflate stream can refer so far back. */
 export const windowBytes = 32 << 10;
 
-/** Packs the files of one task; `send` resolves once more may be sent. */
+/** `send` resolves once more may be sent. */
 export async function packTask(
   task: PackTask,
   root: string,
@@ -134,7 +134,7 @@ export async function packTask(
     return result === 'packed' ? undefined : result;
   }
 
-  /** False if the file changed while it was read; the last attempt takes what it read, which is consistent in itself. */
+  /** False if the file changed while it was read. The last attempt keeps what it read, which is consistent in itself. */
   function packWhole(file: FileToPack, index: number, source: SourceFile, isLast: boolean): boolean {
     const content = readAt(source.fd, source.stat.size, 0);
     if (!isLast && (content.length !== source.stat.size || !isUnchanged(source))) return false;
@@ -145,7 +145,7 @@ export async function packTask(
     return true;
   }
 
-  /** False if the file changed while it was read: its part is dropped, because its header may promise more than there is. */
+  /** False if the file changed while it was read: its part is dropped, since its header may state another length. */
   async function packSlices(
     file: FileToPack,
     index: number,
@@ -172,7 +172,7 @@ export async function packTask(
     return complete;
   }
 
-  /** Sends all slices but the last, which it only builds, and returns the SHA-256; undefined if the file ends early. */
+  /** Builds all slices and sends all but the last. Returns the SHA-256; undefined if the file ends early. */
   async function addSlices(file: FileToPack, source: SourceFile): Promise<Buffer | undefined> {
     const bytes = source.stat.size;
     const sha256 = createHash('sha256');
@@ -190,9 +190,9 @@ export async function packTask(
   }
 }
 
-/** Frees memory at once: the garbage collector hardly counts what lies outside its heap, so that much of it piles up. */
+/** Frees memory at once: the garbage collector hardly counts memory outside its heap. */
 export function freeMemory({ buffer, byteLength }: Uint8Array): void {
-  // A part of a buffer shares it with others.
+  // A part shares its buffer with others.
   if (buffer instanceof ArrayBuffer && byteLength > 0 && byteLength === buffer.byteLength) buffer.transfer(0);
 }
 
@@ -203,8 +203,9 @@ export interface ManifestEntry {
   readonly sha256: string;
 }
 
-/** The same as a worker reports it; `index` is the file's place in the list of all files. */
+/** A `ManifestEntry` from a worker. */
 export interface PackedFile {
+  /** Among all files. */
   readonly index: number;
   readonly bytes: number;
   readonly sha256: Uint8Array;
@@ -213,7 +214,7 @@ export interface PackedFile {
 const hashBytes = 32;
 const recordBytes = 4 + 8 + hashBytes;
 
-/** Packed files as bytes: as objects with strings, very many of them would take most of the memory. */
+/** As bytes: very many objects with strings would take most of the memory. */
 export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer> {
   const records = new Uint8Array(packed.length * recordBytes);
   const view = new DataView(records.buffer);
@@ -226,14 +227,14 @@ export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer
   return records;
 }
 
-/** The files in an archive, in order; each entry is made during the iteration. */
+/** The files in an archive, in order. Entries are made during the iteration. */
 export class Manifest implements Iterable<ManifestEntry> {
   readonly #files: readonly Pick<SelectedFile, 'path'>[];
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #length = 0;
   #bytes = 0;
 
-  /** `files` is the list of all files, in which `index` counts. */
+  /** `files`: all files, for `PackedFile.index`. */
   constructor(files: readonly Pick<SelectedFile, 'path'>[]) {
     this.#files = files;
   }

@@ -12,7 +12,7 @@ export interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/** The wanted files of our archive, in its order, up to the last one. Throws `storage` for a damaged or missing one, and the signal's reason. */
+/** The wanted files of one of our archives, in its order. Throws `storage` for a damaged or missing archive, and the signal's reason. */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,
@@ -38,7 +38,7 @@ async function* readZip(
   wanted: ReadonlySet<string>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ArchivedFile> {
-  // Decoded by the library, names with `\` would be changed, and one like a drive would be an error.
+  // The library would change names with `\`, and refuse one like a drive.
   const zip = await openPromise(file, { autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
@@ -52,7 +52,7 @@ async function* readZip(
   }
 }
 
-/** Reads regular files, with long names and sizes in a PAX header, as `tarSegments` writes them. */
+/** Reads what `tarSegments` writes: regular files, with long names and sizes in a PAX header. */
 async function* readTarGz(
   file: string,
   wanted: ReadonlySet<string>,
@@ -85,7 +85,7 @@ async function* readTarGz(
   }
 }
 
-/** Reads a number of bytes of a stream, or skips them; undefined if they are skipped, or the stream has ended. */
+/** Reads or skips bytes of a stream; undefined if they are skipped, or the stream has ended. */
 function takeFrom(
   stream: AsyncIterable<Buffer>,
   signal: AbortSignal | undefined,

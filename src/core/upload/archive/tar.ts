@@ -5,15 +5,15 @@ import { freeMemory, type SegmentBuilder, windowBytes } from './packing.ts';
 const fixedTime = 315_532_800;
 const block = 512;
 const maxOctalSize = 8 ** 11 - 1;
-/** At this level Node's zlib packs source code about as small as `pigz` at its default, 6, in two thirds of the time it takes at 6. */
+/** At this level, Node's zlib packs source code about as small as `pigz` at 6, its default, in two thirds of the time that level 6 takes. */
 const tarLevel = 5;
-/** Room for the deflated data of a usual task, so that it is one chunk. */
+/** Enough for a usual task to be one chunk. */
 const outputBytes = 128 << 10;
 
-/** Builds tar records, deflated in segments that can follow each other in one gzip member. */
+/** Builds tar records, deflated in segments of one gzip member. */
 export function tarSegments(): SegmentBuilder {
   let pieces: Buffer[] = [];
-  /** End of the previous segment of the same task, which the next may refer to. */
+  /** The end of the task's previous segment, to which the next may refer. */
   let dictionary: Buffer | undefined;
   let sliced = 0;
 
@@ -62,7 +62,7 @@ export function tarSegments(): SegmentBuilder {
   };
 }
 
-/** The header of a regular file: POSIX ustar, with a PAX header before it when the name or the size does not fit. */
+/** POSIX ustar, with a PAX header before it when the name or the size does not fit. */
 function tarHeader(path: string, mode: number, bytes: number): Buffer {
   const name = Buffer.from(path);
   const place = name.length === path.length ? splitName(path) : undefined;
@@ -70,14 +70,14 @@ function tarHeader(path: string, mode: number, bytes: number): Buffer {
     ...(place === undefined ? [paxRecord('path', name)] : []),
     ...(bytes > maxOctalSize ? [paxRecord('size', Buffer.from(String(bytes)))] : []),
   ];
-  const own = ustar(place ?? { prefix: '', name: 'long-name' }, mode, Math.min(bytes, maxOctalSize), '0');
-  if (records.length === 0) return own;
+  const header = ustar(place ?? { prefix: '', name: 'long-name' }, mode, Math.min(bytes, maxOctalSize), '0');
+  if (records.length === 0) return header;
   const pax = Buffer.concat(records);
   return Buffer.concat([
     ustar({ prefix: '', name: 'PaxHeader' }, 0o644, pax.length, 'x'),
     pax,
     tarPadding(pax.length),
-    own,
+    header,
   ]);
 }
 
@@ -85,7 +85,7 @@ function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((block - (bytes % block)) % block);
 }
 
-/** The two name fields of a header; undefined when an ASCII name does not fit. */
+/** The two name fields of a header; undefined when the name does not fit. */
 function splitName(path: string): { prefix: string; name: string } | undefined {
   if (path.length <= 100) return { prefix: '', name: path };
   const slash = path.indexOf('/', path.length - 101);
@@ -94,7 +94,7 @@ function splitName(path: string): { prefix: string; name: string } | undefined {
     : undefined;
 }
 
-/** `<length> <key>=<value>\n`, where the length counts its own digits. */
+/** `<length> <key>=<value>\n`, where the length includes its digits. */
 function paxRecord(key: string, value: Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
   let length = rest.length + 1;
@@ -123,16 +123,16 @@ function ustar(
   header.write('ustar\x0000', 257, 'latin1');
   header.write(place.prefix, 345, 'latin1');
   let sum = 0;
-  // By index: an iterator over each header's bytes takes several times as long.
+  // By index: an iterator takes several times as long.
   for (let at = 0; at < block; at++) sum += header[at] ?? 0;
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return header;
 }
 
-/** Starts a tar.gz: the header of a gzip member without name and time, "unknown" system. */
+/** The header of a gzip member without name and time, for an unknown system. */
 export const tarGzStart: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
 
-/** Ends a tar.gz, after segments with this CRC-32 and length of their uncompressed bytes. */
+/** `crc` and `rawBytes`: of all segments, uncompressed. */
 export function tarGzEnd(crc: number, rawBytes: number): Buffer {
   const raw = Buffer.alloc(2 * block);
   const data = deflateRawSync(raw, { level: tarLevel, finishFlush: constants.Z_SYNC_FLUSH });
@@ -140,7 +140,7 @@ export function tarGzEnd(crc: number, rawBytes: number): Buffer {
   return Buffer.concat([data, gzipEnd(crcWithEnd, rawBytes + raw.length)]);
 }
 
-/** Ends a gzip member whose deflate stream was cut at sync flushes: an empty last block, CRC-32 and length (modulo 2^32) of the content. */
+/** Ends a gzip member after a sync flush: an empty last block, CRC-32 and length (modulo 2^32) of the content. */
 function gzipEnd(crc: number, bytes: number): Buffer {
   const end = Buffer.alloc(10);
   end.writeUInt16LE(0x0003, 0);
@@ -151,7 +151,7 @@ function gzipEnd(crc: number, bytes: number): Buffer {
 
 const polynomial = 0xedb88320;
 
-/** CRC-32 of two pieces one after another, from the CRC of each and the length of the second (zlib's `crc32_combine`). */
+/** The CRC-32 of two pieces together, as zlib's `crc32_combine`. */
 export function combineCrc32(first: number, second: number, secondBytes: number): number {
   let shift = 0x80000000; // x^0
   let power = 0x00800000; // x^8: one byte further
@@ -162,7 +162,7 @@ export function combineCrc32(first: number, second: number, secondBytes: number)
   return (multiply(shift, first) ^ second) >>> 0;
 }
 
-/** Product of two polynomials over GF(2), modulo the CRC's; the highest bit is x^0. */
+/** The product of two polynomials over GF(2), modulo the CRC's; the highest bit is x^0. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;

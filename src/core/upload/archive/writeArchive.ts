@@ -21,23 +21,20 @@ import { placeCentral, zipEnd } from './zip.ts';
 export interface ArchiveOptions {
   /** `Selection.root`: absolute, free of links. */
   readonly root: string;
-  /** In the order of the archive. */
+  /** In the archive's order. */
   readonly files: readonly SelectedFile[];
   readonly format: ArchiveFormat;
-  /** The file to create, mode 0600; it must not exist yet. */
+  /** The file to create, mode 0600; it must not exist. */
   readonly to: string;
   readonly maxBytes: number;
-  /** The packing worker's entry: `archiveWorker.ts`, or its bundle. */
+  /** `archiveWorker.ts`, or its bundle. */
   readonly workerFile: string | URL;
   readonly workers?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Bytes of files packed, of the bytes selected. */
   readonly onBytes?: OnBytes | undefined;
 }
 
 export interface Archive {
-  readonly path: string;
-  readonly format: ArchiveFormat;
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
@@ -49,7 +46,7 @@ const taskBytes = 256 << 10;
 
 /**
  * Packs files into one archive: equal content gives equal bytes, whatever the number of workers and the files' times. Throws `nothingToSend`,
- * `archiveTooLarge`, `diskFull`, `storage`, or the signal's reason; no file is left then.
+ * `archiveTooLarge`, `diskFull`, `storage`, or the signal's reason, and then leaves no file.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   const { root, files, format, to, maxBytes, workerFile, workers, signal, onBytes } = options;
@@ -79,7 +76,7 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
       const { bytes, sha256 } = await writer.end();
       const { manifest, omitted } = writer;
       if (manifest.length === 0) throw new AssessmentError('nothingToSend', { subject: root });
-      return { path: to, format, bytes, sha256, manifest, omitted };
+      return { bytes, sha256, manifest, omitted };
     } finally {
       await output.close();
     }
@@ -103,7 +100,7 @@ interface WriterOptions {
   readonly files: readonly Pick<SelectedFile, 'path'>[];
 }
 
-/** Writes the segments of an archive in order, with the parts before and after them. */
+/** Writes the segments of an archive, with the parts before and after them. */
 export class ArchiveWriter {
   readonly manifest: Manifest;
   readonly omitted: Omission[] = [];

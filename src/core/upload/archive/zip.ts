@@ -10,7 +10,7 @@ const maxUint32 = 0xffffffff;
 const zip64Tag = 0x0001;
 const centralBytes = 46;
 
-/** From this size on, an entry may pass 4 GiB when it is compressed. */
+/** A larger entry may pass 4 GiB when it is compressed. */
 const zip64From = 0xf0000000;
 
 export interface ZipEntry {
@@ -20,7 +20,7 @@ export interface ZipEntry {
   readonly bytes: number;
   readonly compressedBytes: number;
   readonly deflated: boolean;
-  /** Sizes and CRC follow the content, because the header is written before the content is read. */
+  /** Sizes and CRC follow the content: the header is written before the content is read. */
   readonly streamed: boolean;
   /** Sizes have eight bytes. */
   readonly zip64: boolean;
@@ -36,7 +36,7 @@ interface Streamed {
   dictionary: Buffer | undefined;
 }
 
-/** Builds zip entries: local headers and contents, and separately the records of the central directory. */
+/** Builds zip entries, and separately the records of the central directory. */
 export function zipSegments(): SegmentBuilder {
   let pieces: Buffer[] = [];
   let central: Buffer[] = [];
@@ -56,7 +56,7 @@ export function zipSegments(): SegmentBuilder {
 
   return {
     add({ path, mode }, content) {
-      // Room for the result: zlib's default of 16 kB for each small file would be most of the memory.
+      // Enough for the result: zlib's default of 16 kB for each small file would be most of the memory.
       const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
       const deflated = deflateRawSync(content, { level: zipLevel, chunkSize });
       const smaller = deflated.length < content.length;
@@ -138,7 +138,7 @@ export function zipSegments(): SegmentBuilder {
 
 export function localHeader(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
-  // Such a large entry is streamed: its sizes follow.
+  // A zip64 entry is streamed: its sizes follow.
   const extra = entry.zip64 ? sizesExtra([0, 0]) : Buffer.alloc(0);
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
@@ -148,7 +148,7 @@ export function localHeader(entry: ZipEntry): Buffer {
   return Buffer.concat([header, name, extra]);
 }
 
-/** CRC and sizes after a streamed entry's content. */
+/** Follows a streamed entry's content. */
 function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffer {
   const descriptor = Buffer.alloc(zip64 ? 24 : 16);
   descriptor.writeUInt32LE(0x08074b50, 0);
@@ -163,7 +163,7 @@ function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffe
   return descriptor;
 }
 
-/** The entry's record in the central directory, without its offset. */
+/** Without the entry's offset. */
 export function centralRecord(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
   const extra = entry.zip64 ? sizesExtra([entry.bytes, entry.compressedBytes, 0]) : Buffer.alloc(0);
@@ -178,7 +178,7 @@ export function centralRecord(entry: ZipEntry): Buffer {
   return Buffer.concat([record, name, extra]);
 }
 
-/** Fields of both headers, from "version needed" to "uncompressed size". */
+/** The fields of both headers, from "version needed" to "uncompressed size". */
 function writeCommon(header: Buffer, at: number, entry: ZipEntry, sizesKnown: boolean): void {
   header.writeUInt16LE(entry.zip64 ? 45 : 20, at);
   header.writeUInt16LE(utf8Name | (entry.streamed ? sizesFollow : 0), at + 2);
@@ -200,7 +200,7 @@ function sizesExtra(values: readonly number[]): Buffer {
   return extra;
 }
 
-/** Central records with their offsets filled in, in place unless one grows; `offsets` count from `start`, where their task begins in the archive. */
+/** Sets the offsets of central records, in place unless one grows. `offsets` count from `start`, where their task begins in the archive. */
 export function placeCentral(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
   const block = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const pieces: Buffer[] = [];
@@ -225,7 +225,7 @@ export function placeCentral(records: Uint8Array, offsets: Float64Array, start: 
   return pieces.length === 0 ? block : Buffer.concat([...pieces, block.subarray(from)]);
 }
 
-/** The end of an archive, in zip64 form if a field would overflow. */
+/** In zip64 form if a field would overflow. */
 export function zipEnd(entries: number, directoryStart: number, directoryBytes: number): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);

@@ -1,12 +1,11 @@
 import type { SelectedFile } from '../select/selection.ts';
 
-/** What a person chose for a path: to send what ignore files or settings leave out, to leave it out, or to send it although they left out a folder above it. */
+/** `include`: send what ignore files or settings leave out. `restore`: send it although the person left out a folder above it. */
 type Choice = 'include' | 'leaveOut' | 'restore';
 
-/** A person's choices for one folder, by paths relative to it; a folder's path ends in `/`. The choice for a path outweighs those for folders above it. */
+/** A person's choices by relative path, a folder's with `/` at the end. The choice for a path outweighs those for folders above it. */
 export type FolderChoices = Readonly<Record<string, Choice>>;
 
-/** Paths that are sent although ignore files or settings leave them out. */
 export function includedBy(choices: FolderChoices): string[] {
   return Object.keys(choices).filter((path) => choices[path] === 'include');
 }
@@ -16,19 +15,20 @@ export function leavingOut(choices: FolderChoices): (path: string) => boolean {
   const choiceFor = new Map(Object.entries(choices));
   if (choiceFor.size === 0) return () => false;
   return (path) => {
-    let at = path;
-    while (at !== '' && !choiceFor.has(at)) at = at.slice(0, at.lastIndexOf('/', at.length - 2) + 1);
-    return choiceFor.get(at) === 'leaveOut';
+    let nearest = path;
+    while (nearest !== '' && !choiceFor.has(nearest))
+      nearest = nearest.slice(0, nearest.lastIndexOf('/', nearest.length - 2) + 1);
+    return choiceFor.get(nearest) === 'leaveOut';
   };
 }
 
-/** The choices for paths below a prefix (empty, or a folder's path), relative to it. */
+/** The choices for paths below a prefix (empty, or a folder's path), as paths relative to it. */
 export function choicesBelow(all: FolderChoices, prefix: string): FolderChoices {
   const below = Object.entries(all).filter(([path]) => isBelow(path, prefix));
   return Object.fromEntries(below.map(([path, choice]) => [path.slice(prefix.length), choice]));
 }
 
-/** The choices, with those below a prefix replaced by `below`, whose paths are relative to it. */
+/** Replaces the choices below a prefix with `below`, whose paths are relative to it. */
 export function replaceBelow(all: FolderChoices, prefix: string, below: FolderChoices): FolderChoices {
   return Object.fromEntries([
     ...Object.entries(all).filter(([path]) => !isBelow(path, prefix)),
@@ -36,10 +36,7 @@ export function replaceBelow(all: FolderChoices, prefix: string, below: FolderCh
   ]);
 }
 
-/**
- * The choices after a person decided whether a path is sent; `isIgnored` if ignore files or settings leave it out. A file is sent alone where a
- * folder above it was left out, which stays so with files created in it later.
- */
+/** The choices after a person decided whether a path is sent; `isIgnored` if ignore files or settings leave it out. A left-out folder above stays so. */
 export function withChosen(
   choices: FolderChoices,
   path: string,
@@ -51,7 +48,7 @@ export function withChosen(
   return choice === 'include' ? others : withExcluded(others, [path]);
 }
 
-/** The choices after a person excluded paths: earlier choices no longer send them, or anything below them. */
+/** The choices after a person excluded paths: earlier choices no longer send them or what is below them. */
 export function withExcluded(choices: FolderChoices, paths: readonly string[]): FolderChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
@@ -60,16 +57,16 @@ export function withExcluded(choices: FolderChoices, paths: readonly string[]): 
   ]);
 }
 
-/** The choices after a person undid an exclusion, with the choices `before` it for these paths and below; what was left out since stays out. */
+/** Undoes an exclusion with the choices `before` it for these paths and below. What was left out since stays out. */
 export function withoutExcluded(
-  now: FolderChoices,
+  current: FolderChoices,
   paths: readonly string[],
   before: FolderChoices,
 ): FolderChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
     ...Object.entries(before).filter(([path]) => isExcluded(path)),
-    ...Object.entries(now).filter(([path, choice]) =>
+    ...Object.entries(current).filter(([path, choice]) =>
       choice === 'leaveOut' ? !paths.includes(path) : !isExcluded(path),
     ),
   ]);
@@ -79,27 +76,27 @@ function isBelow(path: string, prefix: string): boolean {
   return path !== prefix && path.startsWith(prefix);
 }
 
-/** A test for paths that are among others, or below a folder (ending in `/`) among them. */
+/** A test for paths that are in a list, or below one of its folders (ending in `/`). */
 function among(paths: readonly string[]): (path: string) => boolean {
   return (path) => paths.some((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
 }
 
-/** A folder of a selection, with the sums over all that it holds. */
+/** A folder of a selection, with the sums of all that it holds. */
 export interface FolderSum {
   /** Ends in `/`. */
   readonly path: string;
   readonly files: number;
   readonly bytes: number;
-  /** The place of its first file among the selection's; the others follow. */
+  /** The index of its first file in the selection; the others follow. */
   readonly first: number;
 }
 
-const whole: Pick<FolderSum, 'path' | 'first' | 'files'> = { path: '', first: 0, files: Infinity };
+const root: Pick<FolderSum, 'path' | 'first' | 'files'> = { path: '', first: 0, files: Infinity };
 
-/** The files and folders directly below a folder, or below the selection's root, in the order of the selection. */
+/** The files and folders directly below a folder, or below the selection's root, in the selection's order. */
 export function levelBelow(
   all: readonly SelectedFile[],
-  { path: folder, first, files }: Pick<FolderSum, 'path' | 'first' | 'files'> = whole,
+  { path: folder, first, files }: Pick<FolderSum, 'path' | 'first' | 'files'> = root,
 ): { folders: FolderSum[]; files: SelectedFile[] } {
   const folders = new Map<string, { path: string; files: number; bytes: number; first: number }>();
   const direct: SelectedFile[] = [];
@@ -121,7 +118,7 @@ export function levelBelow(
   return { folders: [...folders.values()], files: direct };
 }
 
-/** The line for a path relative to the ignore file (a folder's ends in `/`). It matches that path alone, apart from line breaks. */
+/** The ignore line for a relative path (a folder's ends in `/`). It matches no other path, except where a path has line breaks. */
 export function toIgnoreLine(path: string): string {
   const escaped = path
     .replace(/[\\*?[\]]/g, '\\$&')
@@ -130,18 +127,18 @@ export function toIgnoreLine(path: string): string {
   return `/${escaped}`;
 }
 
-/** The text of an ignore file with these lines appended, and those that were not in it before. */
+/** Appends the lines that an ignore file lacks, which are returned as `added`. */
 export function withLines(
   text: string,
   lines: readonly string[],
 ): { text: string; added: readonly string[] } {
-  const there = new Set(text.split(/\r?\n/));
-  const added = [...new Set(lines)].filter((line) => !there.has(line));
+  const known = new Set(text.split(/\r?\n/));
+  const added = [...new Set(lines)].filter((line) => !known.has(line));
   const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;
   return added.length === 0 ? { text, added } : { text: `${start}${added.join('\n')}\n`, added };
 }
 
-/** The text of an ignore file without the last occurrence of each line; undefined if one of them is missing. */
+/** Removes the last occurrence of each line from an ignore file; undefined if one is missing. */
 export function withoutLines(text: string, lines: readonly string[]): string | undefined {
   const all = text.split('\n');
   for (const line of lines) {

@@ -4,7 +4,7 @@ import type { Suspicion } from '../secrets/scanFile.ts';
 import type { Reason, SelectedFile, Selection } from '../select/selection.ts';
 import { type FolderChoices, includedBy, leavingOut } from './choices.ts';
 
-/** What a person decided about content that looks like a credential, by the content's SHA-256. */
+/** A person's decision about content that looks like a credential. */
 export type SecretDecision = 'send' | 'leaveOut';
 
 export interface SecretRules {
@@ -17,7 +17,7 @@ export type NotUploadedReason =
   | Reason
   /** A person left it out. */
   | { readonly kind: 'choice' }
-  /** It looks like it holds a credential, and nobody has decided to send it. */
+  /** It may hold a credential, and nobody has decided to send it. */
   | { readonly kind: 'secret'; readonly suspicions: readonly Suspicion[] };
 
 /** A path that is not uploaded (as `LeftOut`). */
@@ -26,17 +26,17 @@ export interface NotUploaded {
   readonly reason: NotUploadedReason;
 }
 
-/** A selection after choices and the credential check: what these leave out is at the end of `leftOut`. */
+/** A selection after choices and the credential check; what these leave out is at the end of `leftOut`. */
 export interface UploadSelection extends Omit<Selection, 'leftOut'> {
   readonly leftOut: readonly NotUploaded[];
 }
 
-/** What is known of a folder's files, whatever a person leaves out of them. */
+/** What does not depend on what a person leaves out. */
 interface KnownFiles<F> {
   readonly folder: F;
-  /** What ignore files and settings let through, and what `include` adds. */
+  /** The files that ignore files and settings allow, and those that `include` adds. */
   readonly selected: Selection;
-  /** `includedBy` the choices when the files were selected: with another, they have to be selected again. */
+  /** `includedBy` the choices at the selection: a change needs another selection. */
   readonly include: readonly string[];
   readonly checks: SecretCheck;
 }
@@ -44,19 +44,17 @@ interface KnownFiles<F> {
 export interface Prepared<F> extends KnownFiles<F> {
   readonly choices: FolderChoices;
   readonly selection: UploadSelection;
-  /** Suspicions about which nobody has decided. */
   readonly undecided: readonly Suspicion[];
-  /** Files of the selection that were not checked for credentials yet. */
+  /** Selected files without a credential check. */
   readonly unchecked: readonly SelectedFile[];
 }
 
-/** Cancels a long step, and hears of its progress. */
 export interface StepProgress {
   readonly signal: AbortSignal;
   readonly onStep: (message: string) => void;
 }
 
-/** How folders are prepared: by the editor's settings and the person's choices. */
+/** The steps of a preparation, with the editor's settings and the person's choices. */
 export interface PreparationSteps<F> {
   readonly choicesOf: (folder: F) => FolderChoices;
   readonly rules: () => SecretRules;
@@ -82,7 +80,7 @@ export async function prepareFolders<F>(
   return prepared;
 }
 
-/** Selects the files of each folder, none of them checked for credentials yet. */
+/** Selects the files of each folder, without a credential check. */
 export async function selectFolders<F>(
   folders: readonly F[],
   steps: PreparationSteps<F>,
@@ -99,7 +97,7 @@ export async function selectFolders<F>(
   return prepared;
 }
 
-/** The same folder with the results of the check of these files. */
+/** Adds the results of the credential check of these files. */
 export async function checkFiles<K extends KnownFiles<unknown>>(
   known: K,
   files: readonly SelectedFile[],
@@ -112,7 +110,7 @@ export async function checkFiles<K extends KnownFiles<unknown>>(
   return { ...known, checks };
 }
 
-/** Applies choices and decisions without reading the disk. What could not be checked is left out. */
+/** Applies choices and decisions, without reading the disk. Leaves out files that could not be checked. */
 export function decide<F>(
   { folder, selected, include, checks }: KnownFiles<F>,
   choices: FolderChoices,
@@ -125,7 +123,7 @@ export function decide<F>(
   const undecided: Suspicion[] = [];
   const unchecked: SelectedFile[] = [];
   let bytes = 0;
-  // A single pass: with very many files, a person waits for it.
+  // A single pass: a person waits for it.
   for (const file of selected.files) {
     const { path } = file;
     if (isLeftOut(path)) {
@@ -154,14 +152,13 @@ export function decide<F>(
   return { folder, selected, include, checks, choices, selection, undecided, unchecked };
 }
 
-/** After this many packings, files that change again and again between check and packing are left out. */
+/** After so many packings, files that change between check and packing are left out. */
 export const maxPackings = 3;
 
 /**
- * Compares the content that was packed, an archive for each folder, with the content that was checked, and checks files that differ again.
- * `isAsPacked` is true if everything that was packed was checked and may be uploaded by the decisions there are now; otherwise `prepared` is to
- * be packed. Only the SHA-256 of what was packed counts: contents and times on disk before and after prove nothing, since whole folders can be
- * swapped in between.
+ * Compares the packed content, an archive for each folder, with the checked content, and checks files that differ once more. `isAsPacked`: all that
+ * was packed has been checked and may be uploaded by the present decisions; otherwise `prepared` is to be packed. Only the SHA-256 of packed content
+ * counts: contents and times on disk before and after prove nothing, since whole folders can be swapped in between.
  */
 export async function checkPacked<F>(
   prepared: readonly Prepared<F>[],
@@ -170,40 +167,40 @@ export async function checkPacked<F>(
   { packings, ...progress }: StepProgress & { readonly packings: number },
 ): Promise<{ prepared: readonly Prepared<F>[]; isAsPacked: boolean }> {
   if (steps.rules().mode === 'off') return { prepared, isAsPacked: true };
-  const again: Prepared<F>[] = [];
+  const rechecked: Prepared<F>[] = [];
   let isAsPacked = true;
   for (const [index, each] of prepared.entries()) {
     const packed = archives[index] ?? [];
-    const checked = await checkFiles(each, packedOtherwise(each, packed), steps, progress);
-    const changing = packedOtherwise(checked, packed);
+    const checked = await checkFiles(each, packedUnchecked(each, packed), steps, progress);
+    const changing = packedUnchecked(checked, packed);
     const omitted = packings < maxPackings ? [] : changing;
     const checks = new Map(checked.checks);
     for (const { path } of omitted) checks.set(path, { path, reason: 'changed' });
-    const now = decide({ ...checked, checks }, each.choices, steps.rules());
-    isAsPacked &&= changing.length === 0 && haveSamePaths(now.selection.files, each.selection.files);
-    again.push(now);
+    const decided = decide({ ...checked, checks }, each.choices, steps.rules());
+    isAsPacked &&= changing.length === 0 && haveSamePaths(decided.selection.files, each.selection.files);
+    rechecked.push(decided);
   }
-  return { prepared: again, isAsPacked };
+  return { prepared: rechecked, isAsPacked };
 }
 
-/** The files that were packed with another content than the one that was checked. */
-function packedOtherwise<F>(
+/** The files whose packed content was not checked. */
+function packedUnchecked<F>(
   { selection, checks }: Prepared<F>,
   packed: Iterable<Pick<ManifestEntry, 'path' | 'sha256'>>,
 ): readonly SelectedFile[] {
-  const other = new Set<string>();
+  const unchecked = new Set<string>();
   for (const { path, sha256 } of packed) {
     const check = checks.get(path);
-    if (check === undefined || 'reason' in check || check.sha256 !== sha256) other.add(path);
+    if (check === undefined || 'reason' in check || check.sha256 !== sha256) unchecked.add(path);
   }
-  return other.size === 0 ? [] : selection.files.filter(({ path }) => other.has(path));
+  return unchecked.size === 0 ? [] : selection.files.filter(({ path }) => unchecked.has(path));
 }
 
 function haveSamePaths(one: readonly SelectedFile[], other: readonly SelectedFile[]): boolean {
   return one.length === other.length && one.every(({ path }, at) => path === other[at]?.path);
 }
 
-/** How many files are in one of two selections only, or differ in size. */
+/** The number of files that are in one selection only, or differ in size. */
 export function countDifferences(
   one: Pick<UploadSelection, 'files'>,
   other: Pick<UploadSelection, 'files'>,

@@ -3,19 +3,19 @@ import { checkFiles, decide, type PreparationSteps, type Prepared, selectFolders
 
 export interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
-  /** Shows the folders; `isNew` unless the same folders were just shown with other choices. */
+  /** `isNew` unless the same folders were just shown with other choices. */
   readonly show: (prepared: readonly Prepared<F>[], isNew: boolean) => void;
-  /** Does long work where a person sees it and can cancel it. */
+  /** Runs long work where a person sees it and can cancel it. */
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
-/** What would be uploaded of some folders, kept up to date with a person's choices. Shown before the credential check, which may take long. */
+/** What would be uploaded of some folders, updated with a person's choices. Shown before the credential check, which may take long. */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
   #shown: readonly Prepared<F>[] = [];
-  /** Aborted when something else is to be shown. */
+  /** Aborted when other folders are to be shown. */
   #current = new AbortController();
-  /** The signal of the check that is running, if any. */
+  /** The signal of the running check. */
   #checking: AbortSignal | undefined;
 
   constructor(deps: PreviewDeps<F>) {
@@ -26,14 +26,14 @@ export class PreviewModel<F> {
     return this.#shown;
   }
 
-  /** Selects the files of these folders and shows them; if calls overlap, the latest wins. */
+  /** Selects and shows the files of these folders; of overlapping calls the latest wins. */
   async open(folders: readonly F[]): Promise<void> {
     this.#replace();
     await this.#inProgress(async (progress) => {
       const selected = await selectFolders(folders, this.#deps.steps, progress);
       progress.signal.throwIfAborted();
       this.#shown = selected;
-      // The person's choices may have changed meanwhile.
+      // Choices may have changed meanwhile.
       this.#decide(true);
       await this.#check(progress);
     });
@@ -44,7 +44,7 @@ export class PreviewModel<F> {
     this.#show(prepared, true);
   }
 
-  /** Applies changed choices to the shown folders; selects again, or checks files, only where the choices add some. */
+  /** Applies changed choices. Repeats the selection, or checks files, only where the choices add some. */
   async applyChoices(): Promise<void> {
     const { steps } = this.#deps;
     if (this.#shown.some(({ folder, include }) => !haveSame(include, includedBy(steps.choicesOf(folder)))))
@@ -58,9 +58,9 @@ export class PreviewModel<F> {
     if (this.#shown.length > 0) await this.open(this.#shown.map(({ folder }) => folder));
   }
 
-  /** When a shown folder is gone, selects those that are still there again. */
-  async keepOnly(isThere: (folder: F) => boolean): Promise<void> {
-    const kept = this.#shown.filter(({ folder }) => isThere(folder));
+  /** Reopens the preview without the folders that are gone. */
+  async keepOnly(isPresent: (folder: F) => boolean): Promise<void> {
+    const kept = this.#shown.filter(({ folder }) => isPresent(folder));
     if (kept.length === this.#shown.length) return;
     if (kept.length === 0) {
       this.close();
@@ -70,7 +70,7 @@ export class PreviewModel<F> {
     await this.reopen();
   }
 
-  /** Shows nothing any more, and cancels what is being prepared. */
+  /** Also cancels what is being prepared. */
   close(): void {
     this.adopt([]);
   }
@@ -80,7 +80,7 @@ export class PreviewModel<F> {
     this.#current = new AbortController();
   }
 
-  /** Does work that ends when the person cancels it, or when something else is to be shown. */
+  /** Runs work until the person cancels it, or other folders are to be shown. */
   async #inProgress(work: (progress: StepProgress) => Promise<void>): Promise<void> {
     const current = this.#current.signal;
     await this.#deps.inProgress((progress) =>
@@ -99,7 +99,7 @@ export class PreviewModel<F> {
     this.#show(prepared, isNew);
   }
 
-  /** Checks all shown files for credentials, those included that a person adds meanwhile. */
+  /** Checks all shown files for credentials, also those that a person adds meanwhile. */
   async #check(progress: StepProgress): Promise<void> {
     const { signal } = progress;
     this.#checking = signal;

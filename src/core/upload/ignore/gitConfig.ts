@@ -4,23 +4,22 @@ import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../errors.ts';
 import { type GitSurroundings, isOnOtherHost, readText, type Repository } from './repository.ts';
 
-/** What git's configuration says about ignoring. */
 export interface IgnoreSettings {
   readonly ignoreCase: boolean;
   /** Names are compared in composed form (macOS). */
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
-  /** Further possible excludes files: of conditional includes, and the person's own where the repository's configuration names another. */
+  /** Excludes files of conditional includes, and the person's where the repository's configuration names another. */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
 }
 
-/** Limit for all files of one configuration together, each counted with 4 KiB more than it has. */
+/** For all files of one configuration together, each counted with 4 KiB more than it has. */
 const maxConfigBytes = 4 << 20;
 
 /**
- * Reads system, user and repository configuration as git does and follows `include.path` and `includeIf`, of which any condition may hold.
- * Throws `sourceUnreadable`, also for a path on another host (`isOnOtherHost`) and for more than `maxConfigBytes`.
+ * Reads system, user and repository configuration as git does, with `include.path` and every `includeIf`: any condition may be true. Throws
+ * `sourceUnreadable`, also for a path on another host (`isOnOtherHost`) and for more than `maxConfigBytes`.
  */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
@@ -36,7 +35,7 @@ export async function readIgnoreSettings(
     if (isElsewhere(path, [top, home])) throw unreadable(path, 'EREMOTE');
     return path;
   };
-  /** Takes the settings of the configuration at `path` in git's order, each include with all that it brings; not `isCertain` below a condition. */
+  /** Takes settings in git's order, each include with all its settings. Not `isCertain` below a condition. */
   const take = async (settings: readonly GitSetting[], path: string, isCertain = true): Promise<void> => {
     for (const { name, value } of settings) {
       if (isCertain) values.set(name, value);
@@ -70,13 +69,13 @@ export async function readIgnoreSettings(
     : [globalConfig]) {
     if (path !== '') await read(path);
   }
-  const own = excludesValue();
+  const personalValue = excludesValue();
   if (repository !== undefined) {
     mustBeHere(repository.gitDir);
     await read(join(mustBeHere(repository.commonDir), 'config'));
     if (isOn('extensions.worktreeconfig', false)) await read(join(repository.gitDir, 'config.worktree'));
-    // A `.git` that came with the folder must not replace the person's own excludes file.
-    if (excludesValue() !== own) possible.push(own);
+    // A `.git` that came with the folder must not replace the person's excludes file.
+    if (excludesValue() !== personalValue) possible.push(personalValue);
   }
   await take(settingsOf(env), top);
   return {
@@ -93,18 +92,18 @@ function systemConfig(env: GitSurroundings['env']): string | undefined {
   return env['PROGRAMFILES'] && join(env['PROGRAMFILES'], 'Git', 'etc', 'gitconfig');
 }
 
-/** A configured path; undefined if empty. Throws `sourceUnreadable` for git's own folder (`%(prefix)`) and another user's home. */
+/** A configured path; undefined if empty. Throws `sourceUnreadable` for git's folder (`%(prefix)`) and another user's home. */
 function expand(value: string, home: string, base: string): string | undefined {
   if (value === '') return undefined;
   const [, user, below = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
   if (user === '') return join(home, below);
   if (user === undefined && !value.startsWith('%(prefix)/')) return resolve(base, value);
-  const own = userInfo();
-  if (user === own.username) return join(own.homedir, below);
+  const { username, homedir } = userInfo();
+  if (user === username) return join(homedir, below);
   throw unreadable(value, 'ENOENT');
 }
 
-/** The settings in `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for a `-c` that may change ignoring. */
+/** The settings of `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for a `-c` that may change ignoring. */
 function settingsOf(env: GitSurroundings['env']): GitSetting[] {
   if (/core\.(?:excludesfile|ignorecase|precomposeunicode)|include/i.test(env['GIT_CONFIG_PARAMETERS'] ?? ''))
     throw unreadable('GIT_CONFIG_PARAMETERS', 'EINVAL');
@@ -123,14 +122,14 @@ function unreadable(subject: string, detail: string, more: { limit?: number } = 
   return new AssessmentError('sourceUnreadable', { subject, detail, ...more });
 }
 
-/** One `name = value` of git's configuration; `name` is `section.key` or `section.subsection.key`, section and key in lower case. */
 interface GitSetting {
+  /** `section.key` or `section.subsection.key`; section and key in lower case. */
   readonly name: string;
-  /** Undefined for a name without `=`, which means true. */
+  /** Undefined without `=`, which means true. */
   readonly value: string | undefined;
 }
 
-/** Reads the text of a git configuration file; unreadable lines are skipped. */
+/** Skips lines that it cannot read. */
 export function parseGitConfig(content: string): GitSetting[] {
   const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const settings: GitSetting[] = [];
@@ -154,16 +153,16 @@ export function parseGitConfig(content: string): GitSetting[] {
   return settings;
 }
 
-/** A section's header and a setting's name with its `=`, each of which a line need not have. */
+/** An optional section header, and an optional setting's name with its `=`. */
 const lineStart =
   /[^\S\n]*(?:\[[^\S\n]*([-.0-9A-Za-z]+)(?:[^\S\n]+"((?:[^"\\\n]|\\.)*)")?[^\S\n]*\][^\S\n]*)?(?:([A-Za-z][-0-9A-Za-z]*)[^\S\n]*(=?))?/y;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
-/** The value from `start`, and where its last line ends. Handles quotes, escapes, continued lines and comments; trims unquoted blanks. */
+/** The value from `start`, and the end of its last line. Handles quotes, escapes, continued lines and comments; trims unquoted blanks. */
 function readValue(text: string, start: number): { value: string; end: number } {
   let value = '';
-  let length = 0; // of the value without unquoted blanks at its end
+  let trimmedLength = 0; // without unquoted blanks at the end
   let quoted = false;
   let at = start;
   for (; at < text.length && text[at] !== '\n'; at++) {
@@ -176,16 +175,16 @@ function readValue(text: string, start: number): { value: string; end: number } 
       const escaped = text.charAt(++at);
       value += escapes[escaped] ?? escaped;
     } else value += character;
-    if (!blank) length = value.length;
+    if (!blank) trimmedLength = value.length;
   }
-  return { value: value.slice(0, length), end: nextLine(text, at) };
+  return { value: value.slice(0, trimmedLength), end: nextLine(text, at) };
 }
 
 function nextLine(text: string, at: number): number {
   return text.indexOf('\n', at) + 1 || text.length;
 }
 
-/** git's reading of a truth value. */
+/** As git reads a truth value. */
 export function isTrue(value: string | undefined): boolean {
   return (
     value === undefined ||

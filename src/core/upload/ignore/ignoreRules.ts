@@ -2,16 +2,16 @@ import { globstar, type NamePattern, parsePattern, type PathPattern, toGitBytes 
 
 type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
 
-/** A rule that leaves something out, and where a person finds it. */
+/** A rule, and where a person finds it. */
 export interface IgnoreRule {
   readonly source: RuleSource;
-  /** The ignore file: relative to the selected folder, with `/`, or absolute if it lies elsewhere; none for a setting. */
+  /** The ignore file: relative to the selected folder, with `/`, or absolute if it is elsewhere; absent for a setting. */
   readonly file?: string;
-  /** From 1; for a setting, its place in the list. */
+  /** From 1; for a setting, the position in the list. */
   readonly line: number;
   /** As written. */
   readonly pattern: string;
-  /** True if this rule is not read as git reads it, so that more is left out than git would leave out. */
+  /** True if this rule is not read as git reads it, and leaves out more than git would. */
   readonly widened: boolean;
 }
 
@@ -26,11 +26,11 @@ export const maxRules = 20_000;
 export interface RuleReading {
   /** git's `core.ignorecase`. */
   readonly ignoreCase: boolean;
-  /** Called for each rule that is not read as git reads it. */
+  /** Called for each `widened` rule. */
   readonly onWidened: (rule: IgnoreRule) => void;
 }
 
-/** The lines of an ignore file, cut as git does: without BOM, CR before LF, and all after a NUL. Stops one after `maxRules`. */
+/** The lines of an ignore file as git reads them: without BOM, CR before LF, and anything after a NUL. Stops one after `maxRules`. */
 export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
   const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
@@ -49,7 +49,7 @@ export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | '
   return lines;
 }
 
-/** Lines that come from a setting, one pattern each. */
+/** One pattern per line. */
 export function settingLines(patterns: readonly string[]): RuleLine[] {
   const from = { source: 'setting', widened: false } as const;
   return patterns.flatMap((pattern, index) =>
@@ -64,13 +64,13 @@ interface Placed {
   readonly folderOnly: boolean;
 }
 
-/** A rule that compares the whole path, and the state of its match on the way to a folder: the places in `path` that may come next, in order. */
+/** A rule for a whole path, with the state of its match on the way down to a folder: the indexes in `path` that may match next, in order. */
 interface Path extends Placed {
   readonly path: PathPattern;
   readonly next: readonly number[];
 }
 
-/** The rules of one ignore file; those that match a name at any depth are found by that name or its extension, if they have one. */
+/** The rules of one ignore file. Rules for a name at any depth are indexed by the name or its extension. */
 interface RuleFile {
   readonly byName: ReadonlyMap<string, readonly Placed[]>;
   readonly byExtension: ReadonlyMap<string, readonly Placed[]>;
@@ -78,27 +78,27 @@ interface RuleFile {
   readonly paths: readonly Path[];
 }
 
-/** The rules that hold in one folder, later ones over earlier ones. Immutable: a subfolder's rules are made from its parent's. */
+/** The rules that apply in one folder; later ones win. Immutable: a subfolder's rules are made from its parent's. */
 export class IgnoreRules {
   readonly count: number;
   readonly #reading: RuleReading;
   /** From the strongest to the weakest. */
   readonly #files: readonly RuleFile[];
-  readonly #lifted: ReadonlySet<IgnoreRule>;
+  readonly #disabled: ReadonlySet<IgnoreRule>;
 
   constructor(
     reading: RuleReading,
     files: readonly RuleFile[] = [],
     count = 0,
-    lifted: ReadonlySet<IgnoreRule> = new Set(),
+    disabled: ReadonlySet<IgnoreRule> = new Set(),
   ) {
     this.#reading = reading;
     this.#files = files;
     this.count = count;
-    this.#lifted = lifted;
+    this.#disabled = disabled;
   }
 
-  /** The rule that leaves out an entry of the folder; `name` is in git's bytes (`toGitBytes`), with `/` after a folder's. */
+  /** The rule that leaves out an entry of the folder; `name` is in git's bytes (`toGitBytes`), with `/` for a folder. */
   match(name: string): IgnoreRule | undefined {
     for (const file of this.#files) {
       const found = this.#matching(file, name);
@@ -109,28 +109,28 @@ export class IgnoreRules {
     return undefined;
   }
 
-  /** These rules and those of an ignore file in the folder. */
+  /** Adds the rules of an ignore file in the folder. */
   and(lines: readonly RuleLine[]): IgnoreRules {
     const { file, added } = readFile(lines, this.#reading);
-    return new IgnoreRules(this.#reading, [file, ...this.#files], this.count + added, this.#lifted);
+    return new IgnoreRules(this.#reading, [file, ...this.#files], this.count + added, this.#disabled);
   }
 
-  /** These rules as they hold in the subfolder `name` (as for `match`). */
+  /** The rules that apply in the subfolder `name` (as for `match`). */
   enter(name: string): IgnoreRules {
     const folder = this.#fold(name.slice(0, -1));
     const files = this.#files.map((file) => enterFile(file, folder));
-    return new IgnoreRules(this.#reading, files, this.count, this.#lifted);
+    return new IgnoreRules(this.#reading, files, this.count, this.#disabled);
   }
 
-  /** These rules without those that leave out the subfolder `name`, if any do: as they hold below it once a person has chosen it. */
-  lift(name: string): IgnoreRules {
-    const lifted = new Set(this.#lifted);
-    const rules = new IgnoreRules(this.#reading, this.#files, this.count, lifted);
+  /** Disables the rules that leave out the subfolder `name`, which a person has chosen. */
+  withoutMatching(name: string): IgnoreRules {
+    const disabled = new Set(this.#disabled);
+    const rules = new IgnoreRules(this.#reading, this.#files, this.count, disabled);
     for (const file of this.#files) {
       const found = this.#matching(file, name).sort((one, other) => other.order - one.order);
       for (const { negative, rule } of found) {
         if (negative) return rules;
-        lifted.add(rule);
+        disabled.add(rule);
       }
     }
     return rules;
@@ -143,7 +143,7 @@ export class IgnoreRules {
   #matching(file: RuleFile, written: string): Placed[] {
     const isFolder = written.endsWith('/');
     const found = rulesFor(file, this.#fold(isFolder ? written.slice(0, -1) : written));
-    return found.filter(({ rule, folderOnly }) => (isFolder || !folderOnly) && !this.#lifted.has(rule));
+    return found.filter(({ rule, folderOnly }) => (isFolder || !folderOnly) && !this.#disabled.has(rule));
   }
 }
 
@@ -156,9 +156,9 @@ function readFile(
   const byPattern: (Placed & { name: NamePattern })[] = [];
   const paths: Path[] = [];
   const put = (map: Map<string, Placed[]>, key: string, placed: Placed): void => {
-    const there = map.get(key);
-    if (there === undefined) map.set(key, [placed]);
-    else there.push(placed);
+    const rules = map.get(key);
+    if (rules === undefined) map.set(key, [placed]);
+    else rules.push(placed);
   };
   let added = 0;
   for (const { text, ...line } of lines) {
@@ -171,7 +171,7 @@ function readFile(
     for (const path of pattern.paths) {
       const [name] = path;
       if (!pattern.anywhere || name === undefined || name === globstar) {
-        paths.push({ ...placed, path, next: addPlace([], 0, path) });
+        paths.push({ ...placed, path, next: addIndex([], 0, path) });
       } else if (name.literal !== undefined) put(byName, name.literal, placed);
       else if (name.ending?.lastIndexOf('.') === 0) put(byExtension, name.ending, placed);
       else byPattern.push({ ...placed, name });
@@ -180,7 +180,7 @@ function readFile(
   return { file: { byName, byExtension, byPattern, paths }, added };
 }
 
-/** The rules that match an entry of the folder for which `paths` hold the state, in no order. */
+/** The rules that match an entry of the folder that the state of `paths` belongs to, in no order. */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): Placed[] {
   const found: Placed[] = [];
   found.push(...(byName.get(name) ?? []));
@@ -195,25 +195,25 @@ function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: str
   return found;
 }
 
-/** The file's rules one folder deeper: one step of each match, so that a deep folder takes no longer than another. */
+/** Advances each match by one folder: a deep folder takes no longer than another. */
 function enterFile(file: RuleFile, folder: string): RuleFile {
   const paths: Path[] = [];
   for (const each of file.paths) {
     const next: number[] = [];
     for (const at of each.next) {
       const name = each.path[at];
-      if (name === globstar) addPlace(next, at, each.path);
-      else if (name?.matches(folder) === true) addPlace(next, at + 1, each.path);
+      if (name === globstar) addIndex(next, at, each.path);
+      else if (name?.matches(folder) === true) addIndex(next, at + 1, each.path);
     }
     if (next.length > 0) paths.push({ ...each, next });
   }
   return { ...file, paths };
 }
 
-/** Adds a place after the others, and the one after a globstar, which may match no name at all. A later globstar matches whatever an earlier place would. */
-function addPlace(places: number[], at: number, path: PathPattern): number[] {
-  if (at >= path.length || at <= (places.at(-1) ?? -1)) return places;
-  if (path[at] === globstar) places.length = 0;
-  places.push(at);
-  return path[at] === globstar ? addPlace(places, at + 1, path) : places;
+/** Adds an index, and the next one after a globstar, which may match no name. A later globstar matches whatever an earlier index would. */
+function addIndex(indexes: number[], at: number, path: PathPattern): number[] {
+  if (at >= path.length || at <= (indexes.at(-1) ?? -1)) return indexes;
+  if (path[at] === globstar) indexes.length = 0;
+  indexes.push(at);
+  return path[at] === globstar ? addIndex(indexes, at + 1, path) : indexes;
 }

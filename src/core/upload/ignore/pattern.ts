@@ -1,36 +1,33 @@
-/**
- * Text as git compares it: each byte of its UTF-8 is one UTF-16 unit, ASCII as itself, the others in the private use area, where
- * `toLowerCase` does not reach them (git folds ASCII only).
- */
+/** Text as git compares it: each byte of its UTF-8 is one UTF-16 unit. Bytes past ASCII are in the private use area: git folds the case of ASCII only. */
 export function toGitBytes(text: string | Uint8Array): string {
   if (typeof text === 'string') return /[^\0-\x7f]/.test(text) ? toGitBytes(Buffer.from(text)) : text;
   const latin = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
   return latin.replace(/[\u0080-\u00ff]/g, (unit) => String.fromCharCode(0xf700 + unit.charCodeAt(0)));
 }
 
-/** The pattern for one name of a path. `name` is in git's bytes (`toGitBytes`), lower-cased if the rule ignores case. */
+/** Matches one name of a path, in git's bytes (`toGitBytes`), lower-cased if the rule ignores case. */
 export interface NamePattern {
-  /** The only name that it matches, if there is just one. */
+  /** The only name that it matches. */
   readonly literal: string | undefined;
-  /** The end that a name needs to have, if that is the whole pattern (`*.log`). */
+  /** The end of all names that it matches, if the pattern says no more (`*.log`). */
   readonly ending: string | undefined;
   matches(name: string): boolean;
 }
 
-/** Matches any number of names of a path, at a rule's end at least one. */
+/** Matches any number of names; at a rule's end at least one. */
 export const globstar = Symbol('**');
 
-/** The patterns for the names of a path, relative to the folder of the ignore file. */
+/** Relative to the folder of the ignore file. */
 export type PathPattern = readonly (NamePattern | typeof globstar)[];
 
 export interface Pattern {
   readonly negative: boolean;
-  /** Matches folders only (the rule ended in `/`). */
+  /** The rule ends in `/`. */
   readonly folderOnly: boolean;
-  /** What it matches; empty for a rule that is dropped. With `anywhere`, the single name matches at any depth. */
+  /** Empty for a rule that is dropped. With `anywhere`, the single name matches at any depth. */
   readonly paths: readonly PathPattern[];
   readonly anywhere: boolean;
-  /** True if the rule is outside the plain grammar for which git's answer is given: it leaves out more then, or, if negated, is dropped. */
+  /** True for a rule outside the plain grammar: it leaves out more than in git, or, if negated, is dropped. */
   readonly widened: boolean;
 }
 
@@ -45,7 +42,7 @@ interface UnitSet {
 
 const maxLength = 4096;
 
-/** Reads one rule of an ignore file (in git's bytes); undefined for a rule on which git gives up, so that it matches nothing. */
+/** Reads one rule in git's bytes; undefined for one that git cannot read, which matches nothing. */
 export function parsePattern(line: string, ignoreCase: boolean): Pattern | undefined {
   let body = trimTrailingSpaces(line);
   const negative = body.startsWith('!');
@@ -82,13 +79,14 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** A bracket expression from `[` to `]`, and one that is plain: single printable characters and ranges of letters or digits. */
+/** A bracket expression. */
 const anySet = /\[[!^]?\]?(?:\[:[^\]]*:\]|\\[^]|[^\\\]])*\]/y;
+/** With single printable characters and ranges of letters or digits only. */
 const plainSet = /^\[([!^]?)((?:[0-9A-Za-z]-[0-9A-Za-z]|[ "-,.0-Z_-~])+)\]$/;
 
 /**
- * The names of a rule, and whether they are exact: `plain`, or `set` if a star replaces a set that is not plain, or `cut` if a star replaces
- * the rest of the rule. Undefined for a set or an escape without end.
+ * The names of a rule. `plain`: exact. `set`: a star replaces a set that is not plain. `cut`: a star replaces the rest of the rule. Undefined for an
+ * unfinished set or escape.
  */
 function readNames(
   body: string,
@@ -110,7 +108,7 @@ function readNames(
       while (body[at] === '*') at++;
       const endsName = at === body.length || body[at] === '/' || body.startsWith('\\/', at);
       if (nameOnly || at - start === 1 || !endsName) name.push('any');
-      // Stars beside a name: git's answer depends on its version (2.52) and on what precedes them.
+      // Stars beside a name: git's answer depends on its version (2.52) and on the text before.
       else if (name.length > 0 || body[at] === '\\') return cut();
       else {
         if (names.at(-1) !== globstar) names.push(globstar);
@@ -136,7 +134,7 @@ function readNames(
       at += set.length;
     } else if (unit === '\\') {
       const escaped = body[at + 1];
-      // git lower-cases the path but not an escaped letter, so that the two never match.
+      // git lower-cases the path but not an escaped letter: the two never match.
       if (escaped === undefined || (ignoreCase && /[A-Z]/.test(escaped))) return undefined;
       if (escaped === '/') return cut();
       name.push(escaped.charCodeAt(0));
@@ -171,13 +169,13 @@ function namePattern(tokens: readonly Token[], ignoreCase: boolean): NamePattern
   const start = textOf(tokens.slice(0, wild));
   const last = tokens.findLastIndex((token) => typeof token !== 'number');
   const end = textOf(tokens.slice(last + 1));
-  const least = start.length + end.length;
+  const minLength = start.length + end.length;
   const oneStar = wild === last && tokens[wild] === 'any';
   return {
     literal: undefined,
     ending: oneStar && start === '' ? end : undefined,
     matches: (name) =>
-      name.length >= least &&
+      name.length >= minLength &&
       name.startsWith(start) &&
       name.endsWith(end) &&
       (oneStar || matchesTokens(tokens, name, ignoreCase)),
@@ -188,7 +186,7 @@ function textOf(tokens: readonly Token[]): string {
   return String.fromCharCode(...tokens.filter((token) => typeof token === 'number'));
 }
 
-/** In time bounded by the product of both lengths: backtracks to the last star only. */
+/** Backtracks to the last star only: the time is bounded by the product of both lengths. */
 function matchesTokens(tokens: readonly Token[], name: string, ignoreCase: boolean): boolean {
   let at = 0;
   let lastStar = -1;

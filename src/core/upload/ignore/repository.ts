@@ -5,26 +5,26 @@ import { dirname, join, resolve, win32 } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
 
-/** Where git looks for the person's own configuration. */
+/** Where git looks for the person's configuration. */
 export interface GitSurroundings {
   readonly home: string;
   /** `XDG_CONFIG_HOME`, `PROGRAMFILES` and the `GIT_CONFIG_*` that git reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Tests replace it. */
+  /** Replaced in tests. */
   readonly isOnOtherHost?: typeof isOnOtherHost;
 }
 
 export interface Repository {
   /** The folder that holds `.git`. */
   readonly root: string;
-  /** Holds `info/exclude` and `config`; in a linked working tree, the main repository's. */
+  /** Holds `info/exclude` and `config`; the main repository's for a linked working tree. */
   readonly commonDir: string;
   readonly gitDir: string;
 }
 
 const maxConfigBytes = 1 << 20;
 
-/** The repository that holds `folder`: the nearest parent, itself included, with an intact git folder, else the nearest with a damaged one. */
+/** The nearest of `folder` and its parents with an intact git folder, else the nearest with a damaged one. */
 export async function findRepository(
   folder: string,
   surroundings: GitSurroundings,
@@ -40,8 +40,8 @@ export async function findRepository(
 }
 
 /**
- * The repository whose working tree starts at `folder`, if git takes the `.git` there for a repository. A git folder on another host than
- * the folder and the home counts as one, but nothing is read from it.
+ * The repository whose working tree starts at `folder`, if git accepts the `.git` there. A git folder on another host than the folder and the home
+ * is accepted unread.
  */
 export async function repositoryAt(
   folder: string,
@@ -62,7 +62,7 @@ export async function repositoryAt(
   return (await isHead(join(gitDir, 'HEAD'))) ? repository : undefined;
 }
 
-/** Whether git accepts a file as `HEAD`: it names a reference or a commit, or links to a reference, which need not exist. */
+/** True as in git: the file names a reference or a commit, or links to a reference, which need not exist. */
 async function isHead(file: string): Promise<boolean> {
   const text = readText(file);
   if (text !== undefined) return /^(?:ref:\s*refs\/|[0-9a-fA-F]{40})/.test(text);
@@ -70,13 +70,13 @@ async function isHead(file: string): Promise<boolean> {
   return target.startsWith('refs/');
 }
 
-/** The git folder that a `.git` file names (submodules, linked working trees). */
+/** For submodules and linked working trees. */
 function readGitFile(folder: string): string | undefined {
   const target = /^gitdir: (.+?)[\r\n]*$/.exec(readText(join(folder, '.git')) ?? '')?.[1];
   return target === undefined ? undefined : resolve(folder, target);
 }
 
-/** The text of one of git's own small files, links followed; undefined if there is none. Throws `sourceUnreadable`. */
+/** Reads a small file of git, through links; undefined if there is none. Throws `sourceUnreadable`. */
 export function readText(path: string): string | undefined {
   return readRegularFile(path, { maxBytes: maxConfigBytes, followLink: true })?.toString('utf8');
 }
@@ -93,8 +93,8 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Whether a Windows path is on a network share that none of the `known` paths is on: to open such a path, chosen by a repository, would send
- * the person's credentials to its host. Always false on other systems.
+ * True for a Windows path on a network share without any `known` path: opening a path that a repository chose would send the person's credentials to
+ * its host.
  */
 export function isOnOtherHost(
   path: string,
@@ -110,7 +110,7 @@ function shareOf(path: string): string {
   return win32.parse(win32.normalize(path)).root.toLowerCase();
 }
 
-/** The home folder in which git looks for its configuration: on Windows `HOME`, then the home share if it is reachable, then the `profile` (Node's answer). */
+/** The folder where git looks for its configuration: on Windows `HOME`, then the home share if it is reachable, then the profile. */
 export function gitHome(
   platform = process.platform,
   { HOME: home, HOMEDRIVE: drive, HOMEPATH: path }: GitSurroundings['env'] = process.env,

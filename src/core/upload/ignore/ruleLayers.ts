@@ -9,34 +9,33 @@ import { toGitBytes } from './pattern.ts';
 import { findRepository, type GitSurroundings, type Repository, repositoryAt } from './repository.ts';
 
 export interface RuleOptions {
-  /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each can only leave out more, and none undoes another. */
+  /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each only leaves out more, and none undoes another. */
   readonly exclude: readonly (readonly string[])[];
-  /** The workspace folder that holds the folder, absolute: ignore files from there down hold too. Ignored if it does not hold it. */
+  /** The workspace folder above the folder, absolute, whose ignore files apply too. Ignored if the folder is not inside. */
   readonly within?: string | undefined;
   readonly surroundings: GitSurroundings;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Rules of one origin, as they hold in one folder. What any layer leaves out is left out, and a negated rule (`!`) works inside its own layer
- * only. So nothing in a repository brings back what the person's own excludes file leaves out, and neither `.whiteboxignore` nor a setting nor
- * a nested repository brings back what git's rules leave out.
+ * Rules of one origin, as they apply in one folder. What any layer leaves out is left out; a negated rule (`!`) works inside its layer only. So
+ * nothing in a repository brings back what the person's excludes file leaves out, and no `.whiteboxignore`, setting or nested repository brings back
+ * what git's rules leave out.
  */
 export interface RuleLayer {
   readonly rules: IgnoreRules;
-  /** The ignore file with which folders add to this layer; undefined if none does any more. */
+  /** The ignore file with which subfolders add to this layer. */
   readonly fileName: '.gitignore' | '.whiteboxignore' | undefined;
 }
 
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
-  /** The name of an ignore file for people (`nameBelow`). */
+  /** The name of an ignore file on screen (`nameBelow`). */
   readonly nameOf: (path: string) => string;
   readonly onWidened: (rule: IgnoreRule) => void;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The rules at the top of a selection. */
 export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNames'> {
   readonly layers: readonly RuleLayer[];
   /** The rule that leaves out the top itself, or a folder above it. */
@@ -45,7 +44,7 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
 
 const maxIgnoreFileBytes = 2 << 20;
 
-/** The rule that leaves out the entry `name` (in git's bytes, ending in `/` for a folder). */
+/** The rule that leaves out the entry `name` (in git's bytes, with `/` for a folder). */
 export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   for (const { rules } of layers) {
     const rule = rules.match(name);
@@ -54,9 +53,9 @@ export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRul
   return undefined;
 }
 
-/** The layers without the rules that leave out the folder `name` (as above): all others still hold for what a person chose inside or with it. */
-export function lift(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
-  return layers.map((layer) => ({ ...layer, rules: layer.rules.lift(name) }));
+/** The layers without the rules that leave out the folder `name` (as above): the others apply to what a person chose inside or with it. */
+export function withoutMatching(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
+  return layers.map((layer) => ({ ...layer, rules: layer.rules.withoutMatching(name) }));
 }
 
 /** The layers as the subfolder `name` (as above) inherits them. */
@@ -65,8 +64,8 @@ export function enter(layers: readonly RuleLayer[], name: string): readonly Rule
 }
 
 /**
- * The layers with the rules of the folder's own ignore files, of which `kindOf` gives the type. As git has it, a `.gitignore` that is a link
- * is ignored; a `.whiteboxignore` that is one counts as unreadable. Throws `sourceUnreadable`.
+ * Adds the rules of a folder's ignore files; `kindOf` gives the type of each. A `.gitignore` that is a link is ignored, as by git; a
+ * `.whiteboxignore` that is a link counts as unreadable. Throws `sourceUnreadable`.
  */
 export function withOwnFiles(
   layers: readonly RuleLayer[],
@@ -94,8 +93,8 @@ export function withOwnFiles(
 }
 
 /**
- * git's layers at the top of a working tree, or of a folder without git, before its own ignore files. The person's own excludes file is a
- * layer of its own, and so is each that may be in force or not. Throws `sourceUnreadable`.
+ * git's layers at the top of a working tree, or of a folder without git, without its `.gitignore`. Each excludes file of the person, and each
+ * possible one, is a separate layer. Throws `sourceUnreadable`.
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,
@@ -104,7 +103,7 @@ function gitLayers(
   const rulesOf = (path: string | undefined, from: Pick<IgnoreRule, 'source' | 'widened'>): IgnoreRules => {
     const none = new IgnoreRules({ ignoreCase, onWidened });
     if (path === undefined) return none;
-    // It may be a link: the person's own settings name it.
+    // May be a link: the person's settings name it.
     const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink: true });
     return content === undefined
       ? none
@@ -121,7 +120,7 @@ function gitLayers(
   ];
 }
 
-/** The layers in a nested repository: its rules hold beside the outer ones, which its ignore files cannot undo. Throws `sourceUnreadable`. */
+/** Adds the layers of a nested repository, whose ignore files cannot undo outer rules. Throws `sourceUnreadable`. */
 export async function withNested(
   layers: readonly RuleLayer[],
   nested: Repository,
@@ -135,8 +134,8 @@ export async function withNested(
 }
 
 /**
- * The layers at `root` before its own ignore files. Whatever is left out when `within` is selected is left out when a folder in it is.
- * Throws `notAFolder`, `sourceUnreadable`.
+ * The layers at `root` without its ignore files. What a selection of `within` leaves out, a selection of a folder inside leaves out too. Throws
+ * `notAFolder`, `sourceUnreadable`.
  */
 export async function layersAt(
   root: string,
@@ -174,7 +173,7 @@ export async function layersAt(
     );
     const key = `${toGitBytes(composeNames ? name.normalize('NFC') : name)}/`;
     ignoredBy ??= leavesOut(layers, key);
-    layers = enter(lift(layers, key), key);
+    layers = enter(withoutMatching(layers, key), key);
     at = join(at, name);
     const nested = isSame
       ? undefined
@@ -185,14 +184,14 @@ export async function layersAt(
   }
 }
 
-/** The folder whose ignore files hold for `root`, free of links: `within` if it holds `root`, else `root`. */
+/** `within`, free of links, if it holds `root`, else `root`. */
 async function holderOf(root: string, within: string | undefined): Promise<string> {
   if (within === undefined) return root;
   const real = await realFolder(within);
   return root.startsWith(real.endsWith(sep) ? real : real + sep) ? real : root;
 }
 
-/** A folder's path, free of links. Throws `notAFolder`. */
+/** The path without links. Throws `notAFolder`. */
 export async function realFolder(path: string): Promise<string> {
   try {
     const real = await realpath(path);
@@ -207,7 +206,7 @@ export async function realFolder(path: string): Promise<string> {
   throw new AssessmentError('notAFolder', { subject: path });
 }
 
-/** Names an ignore file for people: relative to `root` if it is below, else absolute. */
+/** The name of an ignore file on screen: relative to `root` if it is below, else absolute. */
 export function nameBelow(root: string): (path: string) => string {
   const start = root.endsWith(sep) ? root : root + sep;
   return (path) => (path.startsWith(start) ? path.slice(start.length).replaceAll(sep, '/') : path);

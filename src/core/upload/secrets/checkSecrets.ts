@@ -9,37 +9,29 @@ export interface SecretCheckOptions {
   /** `Selection.root`: absolute, free of links. */
   readonly root: string;
   readonly files: readonly SelectedFile[];
-  /** The scanning worker's entry: `secretWorker.ts`, or its bundle. */
+  /** `secretWorker.ts`, or its bundle. */
   readonly workerFile: string | URL;
   readonly workers?: number;
   readonly signal?: AbortSignal;
-  /** Bytes of files checked, of the bytes selected. */
   readonly onBytes?: OnBytes;
-  /** Earlier results by `memoryKey`: files that have not changed since are not read again. Results are added, even if the check is cancelled. */
+  /** Earlier results by `memoryKey`: unchanged files are not read again. Results are added, even if the check is cancelled. */
   readonly memory?: Map<string, ScannedFile>;
 }
 
-/** The result for each file, by path. A file that cannot be read now may be readable when it is packed, so it must not be uploaded unasked. */
+/** The result for each file, by path. A file with an `Omission` must not be uploaded: it may be readable when it is packed. */
 export type SecretCheck = ReadonlyMap<string, ScannedFile | Omission>;
 
 const taskBytes = 1 << 20;
 
-/** A key of `SecretCheckOptions.memory`. It holds the root, since a file's path below the root is judged as well. */
+/** A key of `SecretCheckOptions.memory`. It has the root, because the path below the root is checked as well. */
 export function memoryKey(root: string, path: string): string {
   return `${root}\0${path}`;
 }
 
-/** Looks for credentials in the selected files and their names, in workers that have ended when it returns. Throws the signal's reason. */
+/** Looks for credentials in the selected files and their names, in workers. Throws the signal's reason. */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
-  const {
-    root,
-    files,
-    workerFile,
-    workers,
-    signal,
-    onBytes,
-    memory = new Map<string, ScannedFile>(),
-  } = options;
+  const { root, files, workerFile, workers, signal, onBytes } = options;
+  const memory = options.memory ?? new Map<string, ScannedFile>();
   signal?.throwIfAborted();
   const tasks = cutTasks(files, taskBytes);
   const before = new Map<number, readonly (ScannedFile | undefined)[]>();

@@ -1,17 +1,16 @@
 import { findAssignments, findTokens, type Match } from './ourRules.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 
-/** What the scanning worker starts with to mask credentials in texts. */
 export interface MaskStart {
   readonly texts: readonly string[];
 }
 
-/** Some kinds count only in files of these names; in texts about files they all do. */
+/** Some kinds count only in files of these names. In texts about files, all kinds count. */
 const paths = ['findings.json', '.npmrc'];
-/** Letters that are searched at once: a search has a cost of its own, and most texts hold nothing. */
+/** Texts are searched together: each search has a fixed cost, and most texts hold no credential. */
 const chunkLength = 128 * 1024;
 
-/** The texts, with what looks like a credential masked, as the check before an upload shows it. */
+/** Masks what looks like a credential, as the check before an upload does. */
 export async function maskTexts({ texts }: MaskStart, lint: PresetLint): Promise<readonly string[]> {
   const masked: string[] = [];
   for (const chunk of chunksOf(texts)) {
@@ -43,7 +42,7 @@ async function search(text: string, lint: PresetLint): Promise<readonly Match[]>
   return found;
 }
 
-/** The longest first: one may hold another. */
+/** The longest first: one secret may hold another. */
 function mask(text: string, matches: readonly Match[]): string {
   const secrets = new Map(matches.map(({ secret, masked, alias = masked }) => [secret, alias]));
   return [...secrets]

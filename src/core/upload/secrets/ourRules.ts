@@ -1,12 +1,11 @@
-/** A place in a text that looks like a credential. */
+/** A possible credential in a text. */
 export interface Match {
   readonly rule: string;
-  /** Where it starts in the text. */
   readonly index: number;
-  /** The credential itself: never shown, kept or sent. */
+  /** Never shown, kept or sent. */
   readonly secret: string;
   readonly masked: string;
-  /** The `masked` that a rule for the secret's own form gives the same secret. */
+  /** What a rule for the secret's form gives as `masked` for the same secret. */
   readonly alias?: string;
 }
 
@@ -17,7 +16,7 @@ interface TokenRule {
   readonly file?: RegExp;
   readonly accept?: (match: string, text: string, end: number) => boolean;
   readonly mask?: (match: string) => Pick<Match, 'secret' | 'masked' | 'alias'>;
-  /** How the secret goes on after the match. */
+  /** The secret's continuation after the match. */
   readonly rest?: RegExp;
 }
 
@@ -30,11 +29,11 @@ const tokenRules: readonly TokenRule[] = [
     accept: (match) => !match.endsWith('EXAMPLE'),
   },
   {
-    // Encrypted, PGP and Ed25519 keys, and keys quoted line by line in source code.
+    // Also encrypted, PGP and Ed25519 keys, and keys quoted line by line in source code.
     rule: 'private-key',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g,
     accept: (_match, text, end) => /[A-Za-z0-9+/]{40}/.test(text.slice(end, end + 600)),
-    // To its end, or to that of a quote which leaves the end out.
+    // To the key's end, or to the end of a quote without it.
     rest: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
   },
   { rule: 'age-secret-key', pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b/g },
@@ -79,11 +78,10 @@ const tokenRules: readonly TokenRule[] = [
   },
 ];
 
-/** Signatures of the tokens that jwt.io shows. */
+/** Of the tokens that jwt.io shows. */
 const sampleSignatures =
   /\.(?:SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c|TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ)$/;
 
-/** Finds tokens that secretlint's recommended preset misses. */
 export function findTokens(text: string, path: string): Match[] {
   const found: Match[] = [];
   for (const { rule, pattern, file, accept, mask = maskWhole, rest } of tokenRules) {
@@ -128,7 +126,7 @@ function maskNpmrc(line: string): Pick<Match, 'secret' | 'masked' | 'alias'> {
   return { secret, masked: `${name}=…`, alias: maskToken(secret) };
 }
 
-/** Configuration files: names count in any case, and values need no quotes. */
+/** In these, names count in any case, and values need no quotes. */
 const configFile =
   /\.(?:env|ini|cfg|cnf|conf|config|properties|toml|ya?ml|json[5c]?|xml|plist|tfvars|hcl|tf|sh|bash|zsh|fish|ps1|bat|cmd|service|gradle|dockerfile)$|(?:^|\/)(?:\.env[^/]*|\.[^/]*rc|dockerfile[^/]*|credentials|docker-compose[^/]*)$/i;
 
@@ -138,13 +136,10 @@ const quoted = '"[^"\\r\\n]{1,256}"|\'[^\'\\r\\n]{1,256}\'';
 const between = '["\']?[ \\t]{0,16}(?:[:=]|>(?=[^<\\s]))[ \\t]{0,16}';
 
 const inConfig = new RegExp(`(${keyword})${between}(${quoted}|[^\\s"'\`,;<>(){}\\[\\]]{1,256})`, 'gi');
-// In source code only a constant assigned a literal: the rest are expressions.
+// In source code only a constant with a literal counts: other values are expressions.
 const inCode = new RegExp(`(${keyword.toUpperCase().replaceAll('_-', '_')})${between}(${quoted})`, 'g');
 
-/**
- * Finds assignments of passwords, keys and tokens (`DB_PASSWORD=…`) whose values have no form of their own. Values that are placeholders,
- * references or plain words do not count.
- */
+/** Finds assignments of passwords, keys and tokens (`DB_PASSWORD=…`) by name. Placeholders, references and plain words do not count. */
 export function findAssignments(text: string, path: string): Match[] {
   const found: Match[] = [];
   const isConfig = configFile.test(path);
@@ -186,7 +181,7 @@ function isWord(name: string, key: string): boolean {
 
 const reference =
   /\s|^\$|\$[{(]|\{\{|%[({]|^%\w+%$|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op|workspace|catalog|npm|link)[.:]|\*{3}|\.{3}|…|x{4}/i;
-/** Tags, anchors, aliases and comments of YAML and its kin. */
+/** Tags, anchors, aliases and comments, as in YAML. */
 const syntax = /^[!&*@#]/;
 const plainWords = new Set(
   `a access admin an api app auth authorization aws base basic bar baz bearer change changeme client credential credentials db default demo
@@ -198,20 +193,20 @@ const plainWords = new Set(
   ),
 );
 
-/** True for a placeholder, and for a reference to where the secret comes from. */
+/** Also true for a reference to a secret elsewhere. */
 function isPlaceholder(value: string): boolean {
   if (reference.test(value) || /^(.)\1*$/.test(value) || /^[\d.,:_-]*$/.test(value)) return true;
   const words = value.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).filter((word) => word !== '');
   return words.every((word) => plainWords.has(word.toLowerCase()) || /^x+$/i.test(word));
 }
 
-/** ASCII, letters with digits among them, and not a name made of short words (`app-tls-2`, `a.b.c`). */
+/** ASCII with letters and digits, and not a name made of short words (`app-tls-2`, `a.b.c`). */
 function looksRandom(value: string): boolean {
   if (value.length < 8 || /[^ -~]/.test(value) || !/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
   return !/^[a-z]{1,20}(?:[-._:/](?:[a-z]{1,20}|v?\d{1,6}))+$/i.test(value);
 }
 
-/** The public part of a token, which names its issuer. */
+/** The start of a token that names its issuer. */
 const publicPart = new RegExp(
   [
     'https://hooks\\.slack\\.com/',
@@ -228,30 +223,31 @@ const publicPart = new RegExp(
   'i',
 );
 
-/** From this length on, two characters show the owner which token it is, and help nobody else. */
+/** From this length on, two characters show the owner which token it is, and are of no use to others. */
 const minTailLength = 20;
 
-/** A token as it may be shown: its public part, and at most two characters of the rest (`ghp_…a1`, `postgres://…`). */
+/** The public part of a token, and at most two characters of the rest (`ghp_…a1`, `postgres://…`). */
 export function maskToken(token: string): string {
   const match = publicPart.exec(token);
   const shown = match?.index === 0 ? match[0] : '';
   const rest = token.slice(shown.length);
   const whole = shown.endsWith('/') || shown.startsWith('-');
   if (whole || rest.length < minTailLength) return `${shown}…`;
-  // The last bytes of Base64 are often padding, those of a chunk may be half a character.
+  // The last bytes of Base64 are often padding; those of a chunk may be half a character.
   const tail = rest.slice(-2);
   return /^[A-Za-z0-9]{2}$/.test(tail) ? `${shown}…${tail}` : `${shown}…`;
 }
 
-/** An assignment as it may be shown: only the last part of the name, since another secret may precede the dot. */
+/** Only the last part of the name: another secret may precede the dot. */
 export function maskAssignment(name: string): string {
   return `${name.slice(name.lastIndexOf('.') + 1)}=…`;
 }
 
-/** A file name that suggests credentials by itself; `publicIf` marks names that public material has as well. */
+/** A file name that suggests credentials. */
 export interface RiskyName {
-  /** As people write it: `.env*`, `*.pem`. */
+  /** As on screen: `.env*`, `*.pem`. */
   readonly pattern: string;
+  /** For a name that public material has as well. */
   readonly publicIf?: 'onlyCertificates';
 }
 
@@ -261,12 +257,8 @@ interface NameRule extends RiskyName {
   readonly name?: RegExp;
 }
 
-// Templates (.env.example) are meant to be read: only their content is checked.
-// .npmrc mostly sets a registry: only its content is checked (secretlint's npm rule, and `npmrc-auth`).
-/**
- * All risky names.
- * @internal Tests check that they have an example of each.
- */
+// Only the content is checked of templates (.env.example), which are public, and of .npmrc, which mostly sets a registry.
+/** @internal Tests check that they have an example of each. */
 export const riskyNames: readonly NameRule[] = [
   {
     pattern: '.env*',
@@ -284,7 +276,7 @@ export const riskyNames: readonly NameRule[] = [
   { pattern: '*.jks', name: /\.jks$/ },
   { pattern: '*.keystore', name: /\.keystore$/ },
   { pattern: '*.kdbx', name: /\.kdbx?$/ },
-  // id_map.json and id_generator.py are ordinary files: a key has no extension, or that of a copy.
+  // A key has no extension, or that of a copy: id_map.json and id_generator.py are ordinary files.
   {
     pattern: 'id_*',
     name: /^id_[^.]+$|^id_(?:rsa|dsa|ecdsa|ed25519)[^.]*\.(?:bak|old|orig|backup|key|txt|\d+)$/,
@@ -310,7 +302,7 @@ export const riskyNames: readonly NameRule[] = [
   { pattern: '.gnupg/', path: /(?:^|\/)\.gnupg\/[^/]/ },
 ];
 
-/** The rule that a file's path (with `/`, below the root) matches, case ignored; undefined for an ordinary name. */
+/** `path`: with `/`, below the root. Case is ignored. */
 export function riskyName(path: string): RiskyName | undefined {
   const lower = path.toLowerCase();
   const name = lower.slice(lower.lastIndexOf('/') + 1);

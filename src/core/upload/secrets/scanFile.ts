@@ -6,37 +6,36 @@ import { findAssignments, findTokens, isPublicPem, type Match, riskyName } from 
 import type { PresetLint } from './secretlintPreset.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
-/** Something in a file, or in its name, that looks like a credential. */
+/** A possible credential in a file or its name. */
 export interface Suspicion {
   readonly path: string;
   readonly kind: 'name' | 'content';
-  /** The risky name's pattern (`.env*`), or the rule: `secretlint/…` for secretlint's, a plain word for ours. */
+  /** A name's pattern (`.env*`), or a content rule: `secretlint/…` for secretlint's, a plain word for ours. */
   readonly rule: string;
-  /** 1-based; content only. */
+  /** From 1; content only. */
   readonly line?: number;
   /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`); empty for a name. */
   readonly masked: string;
-  /** Hex, of the file's content: a decision holds for equal content. */
+  /** Hex, of the file's content: a decision applies to equal content. */
   readonly sha256: string;
 }
 
-/** A file is one decision, for which this many findings of a rule are enough. */
+/** One decision is made for a file: this many findings of a rule are enough for it. */
 const maxPerRule = 20;
-/** After this many matches the rest of a file is skipped: it would not change the decision. */
+/** After so many matches the rest of a file is skipped: it would not change the decision. */
 const maxMatches = 5000;
 
 export interface ScannedFile {
   readonly suspicions: readonly Suspicion[];
-  /** Hex, of the content that was scanned. */
+  /** Hex. */
   readonly sha256: string;
-  /** Identifies the version that was scanned; absent if a change right after it could have the same mark. */
+  /** Identifies the scanned version; absent if a change right after it could have the same mark. */
   readonly mark?: string;
 }
 
-/** A file that changed less than this ago, in ms, may change again within the same tick of the file system's clock, which is up to two seconds. */
+/** A file that changed later may change again within the same tick of the file system's clock, which is up to two seconds. */
 const settledMs = 3_000;
 
-/** True if a file is still the version that `mark` identifies. */
 export function isMarked(root: string, path: string, mark: string): boolean {
   try {
     const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
@@ -47,10 +46,7 @@ export function isMarked(root: string, path: string, mark: string): boolean {
   }
 }
 
-/**
- * Scans one file below `root`, whole, whatever its size; of a binary file only the name. An omission means that the file cannot be read, or
- * changed during each attempt.
- */
+/** Scans a whole file, or only the name of a binary one. An omission: the file cannot be read, or changed during each attempt. */
 export async function scanFile(
   root: string,
   path: string,
@@ -115,7 +111,7 @@ async function scanText(
 
 type LineMatch = Match & { readonly line: number };
 
-/** The matches in a chunk, those of the surest rules first. */
+/** The matches of the surest rules first. */
 async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Promise<LineMatch[]> {
   const { text, end } = chunk;
   const found: LineMatch[] = [];
@@ -147,19 +143,19 @@ interface Encoding {
 
 interface TextChunk {
   readonly text: string;
-  /** Matches that start from here on belong to the next chunk. */
+  /** A match at or after this index belongs to the next chunk. */
   readonly end: number;
-  /** 1-based number of the first line. */
+  /** From 1. */
   readonly firstLine: number;
 }
 
-/** Small, because secretlint compares its findings in a text pairwise. */
+/** Small: secretlint compares its findings in a text pairwise. */
 const chunkBytes = 256 << 10;
 /** Longer than the longest possible match, a private key of 10,000 characters. */
 const overlapBytes = 32 << 10;
 const headBytes = 8 << 10;
 
-/** The encoding according to a file's first bytes; undefined for a binary file: one with a NUL in the first 8 KB, as for git, that UTF-16 does not explain. */
+/** Undefined for a binary file: with a NUL in the first 8 KB, as for git, that is not UTF-16. */
 function textEncoding(start: Buffer): Encoding | undefined {
   const head = start.subarray(0, headBytes);
   const [first, second, third] = head;
@@ -182,7 +178,7 @@ function withoutBom(head: Buffer): Encoding | undefined {
   return odd === 0 ? { name: 'utf16be', bomBytes: 0 } : undefined;
 }
 
-/** The whole text of an open file in overlapping chunks; `start` holds the bytes of the first, already read. */
+/** A whole file in overlapping chunks; `start` has the bytes of the first. */
 function* textChunks(fd: number, bytes: number, start: Buffer, encoding: Encoding): Generator<TextChunk> {
   let firstLine = 1;
   for (let position = 0; position < Math.max(bytes, 1); position += chunkBytes) {
@@ -200,7 +196,6 @@ function* textChunks(fd: number, bytes: number, start: Buffer, encoding: Encodin
   }
 }
 
-/** Size of the first chunk with its overlap. */
 const startBytes = chunkBytes + overlapBytes;
 
 function linesIn(text: string, from: number, to: number): number {

@@ -12,7 +12,7 @@ export interface ScanStart {
 export interface ScanTask {
   readonly task: number;
   readonly paths: readonly string[];
-  /** For each path, the mark of the version that was scanned before, if any. */
+  /** For each path, the mark of the version that was last scanned. */
   readonly marks: readonly (string | undefined)[];
 }
 
@@ -22,7 +22,6 @@ export interface ScanAnswer {
   readonly results: readonly (ScannedFile | Omission | 'unchanged')[];
 }
 
-/** Answers tasks one after the other. */
 function serve(port: NonNullable<typeof parentPort>, { root }: ScanStart): void {
   const lint = presetLint();
   const scan = async ({ task, paths, marks }: ScanTask): Promise<void> => {

@@ -4,16 +4,16 @@ import { rules } from '@secretlint/secretlint-rule-preset-recommend';
 import { extname } from 'node:path';
 import { maskToken, type Match } from './ourRules.ts';
 
-/** Finds what secretlint's recommended preset finds in a text. Comments that switch rules off are ignored: only a person decides what is sent. */
+/** Secretlint's recommended preset. Ignores comments that switch rules off: only a person decides what is sent. */
 export type PresetLint = (text: string, path: string) => Promise<Match[]>;
 
 export function presetLint(): PresetLint {
-  // The profiler keeps an entry for each rule and text for ever.
+  // The profiler never frees its entry for each rule and text.
   secretLintProfiler.setEnabled(false);
   const config = {
     rules: rules
       .filter(({ meta }) => meta.id !== '@secretlint/secretlint-rule-filter-comments')
-      // Part of a preset, a rule could not be switched off.
+      // A rule that is part of a preset cannot be left out.
       .map((rule) => ({ id: rule.meta.id, rule })),
   };
   return async (text, path) => {
@@ -22,7 +22,7 @@ export function presetLint(): PresetLint {
       source: {
         filePath: path,
         content: text,
-        // The rule for .p12 opens the file by its path, relative to the process's folder.
+        // The rule for .p12 opens the file, relative to the process's folder.
         ext: ext === '.p12' ? '' : ext,
         contentType: 'text',
       },
@@ -38,7 +38,7 @@ export function presetLint(): PresetLint {
   };
 }
 
-/** Some rules report a range that starts before the token, as long as the token. */
+/** Some rules report a range with the token's length that starts before the token. */
 function reportedToken(data: unknown): string | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const [token] = Object.entries(data).flatMap(([name, value]: [string, unknown]) =>
@@ -47,7 +47,7 @@ function reportedToken(data: unknown): string | undefined {
   return token;
 }
 
-/** The rule reports the whole file; the key in it is found by our own rule, too. */
+/** The rule reports the whole file; our rule finds the key too. */
 function gcpKey(text: string): Match {
   const index = Math.max(0, text.indexOf('"private_key"'));
   return { rule: 'secretlint/gcp', index, secret: '', masked: maskToken('-----BEGIN PRIVATE KEY-----') };

@@ -9,7 +9,6 @@ import {
   enter,
   layersAt,
   leavesOut,
-  lift,
   nameBelow,
   realFolder,
   type RuleLayer,
@@ -18,22 +17,23 @@ import {
   type TopRules,
   withNested,
   withOwnFiles,
+  withoutMatching,
 } from '../ignore/ruleLayers.ts';
 import { isInPlace, isUsableName } from '../sourceFile.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
-  /** Ignored paths that a person chose to send. One that ends in `/` is a folder: the rules that hold inside it still apply. */
+  /** Ignored paths that a person chose to send. In a folder (ends in `/`), the rules for what it holds still apply. */
   readonly include?: readonly string[] | undefined;
-  /** Called every few milliseconds with the number of files found so far. */
+  /** Called every few milliseconds with the number of files so far. */
   readonly onProgress?: ((files: number) => void) | undefined;
 }
 
 /**
- * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index, without links and nested
- * repositories, less what the person's own excludes file, `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`,
- * `sourceUnreadable`, or the signal's reason.
+ * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index, without links, nested repositories, and what
+ * the person's excludes file, `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`, or the signal's
+ * reason.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const root = await realFolder(folder);
@@ -68,26 +68,25 @@ interface Folder {
   readonly path: string;
   readonly full: string;
   readonly layers: readonly RuleLayer[];
-  /** The rule that leaves out this folder, if the walk enters it only for what a person chose inside. */
+  /** The rule that leaves out this folder, which the walk enters for what a person chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
   readonly entries: Iterator<FolderEntry>;
 }
 
 interface FolderEntry {
-  /** As on disk; in a name that is not UTF-8 (not `wellFormed`), odd bytes are written `\xNN`. */
+  /** As on disk; in a name that is not UTF-8 (not `wellFormed`), bytes past ASCII are `\xNN`. */
   readonly name: string;
   readonly wellFormed: boolean;
-  /** The name in git's bytes (`toGitBytes`), with `/` after a folder's: rules match it, and entries are sorted by it. */
+  /** The name in git's bytes (`toGitBytes`), a folder's with `/`: rules match it, and entries are sorted by it. */
   readonly key: string;
   readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
 }
 
-/** The longest time, in ms, that the walk blocks the event loop. */
 const sliceMs = 5;
-/** Names without any of these are usable; to test only this for most names saves time. */
+/** Names without any of these are usable. */
 const mayBeUnusable = /[\\:\ud800-\udfff]/;
 
-/** Walks a folder once, in byte order, with synchronous calls: with a warm cache these take a fraction of a round trip to a thread. */
+/** Walks a folder once, in byte order. Synchronous calls with a warm cache take a fraction of a round trip to a thread. */
 class Walk {
   readonly files: SelectedFile[] = [];
   readonly leftOut: LeftOut[] = [];
@@ -101,7 +100,7 @@ class Walk {
   /** Folders above what a person chose. */
   readonly #aboveChosen: ReadonlySet<string>;
   readonly #reasons = new Map<IgnoreRule, Reason>();
-  /** From the root down to the folder that is being read. */
+  /** From the root down to the folder that the walk is in. */
   readonly #open: Folder[] = [];
   #sliceStart = performance.now();
 
@@ -139,7 +138,7 @@ class Walk {
     this.#options.onProgress?.(this.files.length);
   }
 
-  /** Goes on with the entries of a folder, unless there is a reason to leave out the whole folder. */
+  /** Opens a folder, or leaves it out as a whole. */
   async #enter(
     path: string,
     full: string,
@@ -148,7 +147,7 @@ class Walk {
   ): Promise<void> {
     try {
       const entries = listFolder(full, this.#composeNames);
-      // Between the listing of its parent and its own, a folder may have been replaced by a link.
+      // A link may have replaced the folder since its parent was listed.
       if (!isInPlace(full)) {
         this.#leaveOut(path || './', { kind: 'outsideRoot' });
         return;
@@ -162,7 +161,7 @@ class Walk {
     }
   }
 
-  /** The rules with those of the folder's own ignore files and nested repository; undefined for a nested repository that is not wanted. */
+  /** Adds the rules of the folder's ignore files and nested repository; undefined for a nested repository that is not wanted. */
   async #ownLayers(
     path: string,
     full: string,
@@ -172,7 +171,7 @@ class Walk {
     const sources = this.#sources;
     const dotted = entries.filter(({ name }) => name.startsWith('.'));
     if (dotted.length === 0) return inherited;
-    // If names differ in case only, git opens the exact one.
+    // Of names that differ in case only, git opens the exact one.
     const named = (wanted: string): FolderEntry | undefined =>
       dotted.find(({ name }) => name === wanted) ??
       (this.#ignoreCase ? dotted.find(({ name }) => name.toLowerCase() === wanted) : undefined);
@@ -187,7 +186,7 @@ class Walk {
     return withOwnFiles(layers, full, sources.nameOf, (name) => named(name)?.dirent);
   }
 
-  /** Undefined for a folder that has vanished. Rethrows what the file system did not throw. */
+  /** Undefined for a folder that has vanished. Rethrows other than file system errors. */
   #reasonFor(error: unknown): Reason | undefined {
     this.#options.signal?.throwIfAborted();
     if (error instanceof AssessmentError && error.kind === 'sourceUnreadable') {
@@ -199,13 +198,13 @@ class Walk {
     return code === 'ENOENT' ? undefined : { kind: 'unreadable', code };
   }
 
-  /** Takes an entry; the promise is for a folder's: to await one for each file takes longer than the rest. */
+  /** Returns a promise for a folder only: to await one for each file takes longer than all the rest. */
   #visit(folder: Folder, entry: FolderEntry): Promise<void> | undefined {
     const { name, key, dirent } = entry;
     if (isRepositoryData(name)) return undefined;
     const isFolder = dirent.isDirectory();
     const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
-    // Most people choose nothing, and a look-up of the path costs more than all the rest.
+    // Most people choose nothing, and a look-up of the path takes longer than all the rest.
     const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
     const rule = folder.ignoredBy ?? leavesOut(folder.layers, key);
     const isEntered = rule === undefined || chosen || (isFolder && this.#aboveChosen.has(path));
@@ -214,7 +213,7 @@ class Walk {
     if (reason !== undefined) this.#leaveOut(path, reason);
     else if (!isFolder) this.#addFile(path, full);
     else {
-      const layers = enter(rule === undefined ? folder.layers : lift(folder.layers, key), key);
+      const layers = enter(rule === undefined ? folder.layers : withoutMatching(folder.layers, key), key);
       return this.#enter(path, full, layers, chosen ? undefined : rule);
     }
     return undefined;
@@ -224,19 +223,18 @@ class Walk {
     this.leftOut.push({ path, reason });
   }
 
-  /** One object for all that a rule leaves out: there may be very many. */
+  /** One object for all paths of a rule: there may be very many. */
   #ignored(rule: IgnoreRule): Reason {
     let reason = this.#reasons.get(rule);
     if (reason === undefined) this.#reasons.set(rule, (reason = { kind: 'ignored', rule }));
     return reason;
   }
 
-  /** Adds a file with its size and mode, or the reason why it is not sent; nothing if it has vanished. */
   #addFile(path: string, full: string): void {
     try {
       const stat = lstatSync(full, { throwIfNoEntry: false });
       if (stat === undefined) {
-        // Windows allows names that are not Unicode; they are listed with U+FFFD in them, and no file is found by such a name.
+        // Windows lists names that are not Unicode with U+FFFD, and finds no file by such a name.
         if (path.includes('\ufffd')) this.#leaveOut(path, { kind: 'unusableName' });
       } else if (stat.isFile()) {
         this.files.push({ path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 });
@@ -249,18 +247,17 @@ class Walk {
   }
 }
 
-/** True for the names under which git, Mercurial and Subversion keep their own data, in any letter case. */
 function isRepositoryData(name: string): boolean {
   return name.startsWith('.') && /^\.(?:git|hg|svn)$/i.test(name);
 }
 
-/** The folders above a path, from the top, each ending in `/`. */
+/** From the top, each ending in `/`. */
 function foldersAbove(path: string): string[] {
-  const out: string[] = [];
+  const folders: string[] = [];
   for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
-    out.push(path.slice(0, at + 1));
+    folders.push(path.slice(0, at + 1));
   }
-  return out;
+  return folders;
 }
 
 function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
@@ -273,7 +270,7 @@ function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): 
   return { kind: 'unusableName' };
 }
 
-/** Lists a folder in the byte order of the paths below it. */
+/** In the byte order of the paths below the folder. */
 function listFolder(full: string, composeNames: boolean): FolderEntry[] {
   const dirents = readdirSync(full, { withFileTypes: true });
   // U+FFFD may stand for bytes that are not UTF-8.

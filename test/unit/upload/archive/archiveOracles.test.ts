@@ -23,17 +23,19 @@ const long = process.env['FUZZ_RUNS'] !== undefined;
 
 /** Packed once, for all that read it. */
 const packed = makePlace();
-const archives = new Map<ArchiveFormat, Archive>();
+const archives = new Map<ArchiveFormat, Archive & { readonly path: string }>();
 
 before(async () => {
   plantDifficult(packed.root);
-  for (const format of formats)
-    archives.set(format, await pack({ ...packed, to: join(packed.home, `archive.${format}`) }, format));
+  for (const format of formats) {
+    const path = join(packed.home, `archive.${format}`);
+    archives.set(format, { ...(await pack({ ...packed, to: path }, format)), path });
+  }
 });
 
 after(() => packed.remove());
 
-function archiveOf(format: ArchiveFormat): Archive {
+function archiveOf(format: ArchiveFormat): Archive & { readonly path: string } {
   const archive = archives.get(format);
   assert.ok(archive);
   return archive;
