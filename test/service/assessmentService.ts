@@ -12,7 +12,6 @@ import { ABORT_CODES } from './invented.ts';
 import { documents, inputFileOperations, workflowOperations } from './operations.ts';
 import { jsonReply, Refusal } from './replies.ts';
 import { PresignedStorage, type Clock } from './storage.ts';
-import { isLoopback, Webhooks, type Delivery } from './runs/webhooks.ts';
 import { whiteboxAssessment } from './whitebox/whiteboxAssessment.ts';
 import type { RunOutcome, RunState } from './runs/run.ts';
 import { WorkflowRuns } from './runs/workflowRuns.ts';
@@ -44,8 +43,8 @@ export interface ServiceOptions {
   readonly resultRetentionMs?: number;
   /** Organization IDs with their access tokens; default one invented organization with one invented token. */
   readonly organizations?: Readonly<Record<string, readonly string[]>>;
-  /** Registered webhook endpoints by ID; loopback only. */
-  readonly webhookEndpoints?: Readonly<Record<string, string>>;
+  /** Registered webhook endpoints; nothing is sent to them. */
+  readonly webhookEndpointIds?: readonly string[];
   /** Origins of applications whose ownership is verified (section 5.5), loopback only; default: every origin on loopback. */
   readonly verifiedOrigins?: readonly string[];
   readonly faults?: readonly FaultRule[];
@@ -63,13 +62,11 @@ export interface AssessmentService {
   readonly token: string;
   /** Every request since the start. */
   readonly requests: readonly LoggedRequest[];
-  /** Every webhook delivery that has come to its end. */
-  readonly deliveries: readonly Delivery[];
   readonly runs: () => RunState[];
   readonly files: () => InputFile[];
   /** Ends a run at once, whatever the clock says; success, the default, waits for the analysis. */
   readonly finishRun: (runId: string, outcome?: RunOutcome) => Promise<void>;
-  /** Resolves when no analysis and no webhook delivery is under way and every run that is due has exited. */
+  /** Resolves when no analysis is under way and every run that is due has exited. */
   readonly settle: () => Promise<void>;
   /** Replaces the accepted tokens of an organization, the first one by default. */
   readonly setTokens: (tokens: readonly string[], organizationId?: string) => void;
@@ -94,7 +91,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
   const [organizationId = ''] = tokens.keys();
   const [token = ''] = tokens.get(organizationId) ?? [];
 
-  const webhooks = new Webhooks(options.webhookEndpoints ?? {});
   const directory = await mkdtemp(join(tmpdir(), 'assessment-service-'));
   let origin = '';
   const storage = new PresignedStorage({ clock, directory, origin: () => origin });
@@ -109,7 +105,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     clock,
     files,
     storage,
-    webhooks,
+    webhookEndpointIds: options.webhookEndpointIds ?? [],
     requireVerified: toRequireVerified(options.verifiedOrigins),
     directory,
     log,
@@ -156,14 +152,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     organizationId,
     token,
     requests,
-    deliveries: webhooks.deliveries,
     runs: () => runs.list(),
     files: () => files.list(),
     finishRun: (runId, outcome) => runs.finish(runId, outcome),
-    async settle() {
-      await runs.settle();
-      await webhooks.idle();
-    },
+    settle: () => runs.settle(),
     setTokens: (accepted, id = organizationId) => void tokens.set(id, new Set(accepted)),
     addFault: (rule) => faults.add(rule),
     async close() {
@@ -171,10 +163,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
       server.close();
       server.closeAllConnections();
       await runs.close();
-      await webhooks.idle();
       await removeDirectory();
     },
   };
+}
+
+function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return /^https?:$/.test(protocol) && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
 }
 
 function toRequireVerified(origins?: readonly string[]): (urls: readonly string[]) => void {

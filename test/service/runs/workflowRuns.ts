@@ -14,14 +14,13 @@ import {
   type RunState,
 } from './run.ts';
 import type { Clock, PresignedStorage } from '../storage.ts';
-import type { Webhooks } from './webhooks.ts';
 import { RunAborted, type DispatchContext, type RunWork, type Workflow } from './workflow.ts';
 
 interface Needs {
   readonly clock: Clock;
   readonly files: InputFiles;
   readonly storage: PresignedStorage;
-  readonly webhooks: Webhooks;
+  readonly webhookEndpointIds: readonly string[];
   readonly requireVerified: DispatchContext['requireVerified'];
   readonly directory: string;
   readonly log: (line: string) => void;
@@ -33,14 +32,9 @@ interface Needs {
   readonly cancelOutcome: RunOutcome;
 }
 
-/** A manually advanced clock never ends a timer, so due runs are checked at this interval at least. */
-const MIN_TIMER_MS = 50;
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** The runs of all workflows: the four operations of section 4.2 and the moves of section 3. */
 export class WorkflowRuns {
   readonly #runs = new Map<string, Run>();
-  readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #needs: Needs;
 
   constructor(needs: Needs) {
@@ -50,7 +44,10 @@ export class WorkflowRuns {
   /** dispatch: the work goes on behind the answer. */
   async dispatch(organizationId: string, workflow: Workflow, body: unknown) {
     const request = body as DispatchBody;
-    this.#needs.webhooks.requireKnown(request.notification?.webhook_endpoint_ids ?? []);
+    const endpoints = request.notification?.webhook_endpoint_ids ?? [];
+    const unknown = endpoints.find((endpoint) => !this.#needs.webhookEndpointIds.includes(endpoint));
+    if (unknown !== undefined)
+      throw new Refusal('unknown_webhook_endpoint', `No webhook endpoint ${unknown}.`);
     const id = `run-${randomUUID()}`;
     const directory = join(this.#needs.directory, id);
     await mkdir(directory);
@@ -79,7 +76,6 @@ export class WorkflowRuns {
     };
     this.#runs.set(id, run);
     run.working = this.#work(run, work, directory);
-    this.#arm(run);
     return { workflow_run_id: id };
   }
 
@@ -97,9 +93,7 @@ export class WorkflowRuns {
     const run = this.#find(organizationId, workflow.id, runId);
     if (run.exit) throw new Refusal('run_already_exited', `Run ${runId} has exited.`);
     run.cancelAt ??= this.#needs.clock.now() + this.#needs.cancelDelayMs;
-
     this.#advance(run);
-    this.#arm(run);
     return {};
   }
 
@@ -158,9 +152,8 @@ export class WorkflowRuns {
     });
   }
 
-  /** Stops all work and timers. */
+  /** Stops all work. */
   async close(): Promise<void> {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
     for (const run of this.#runs.values()) run.stop.abort();
     await Promise.all([...this.#runs.values()].map(({ working }) => working));
   }
@@ -179,7 +172,6 @@ export class WorkflowRuns {
       await rm(directory, { recursive: true, force: true });
     }
     this.#advance(run);
-    this.#arm(run);
   }
 
   #advance(run: Run): void {
@@ -188,33 +180,9 @@ export class WorkflowRuns {
 
   #end(run: Run): void {
     if (run.exit) return;
-    const at = this.#needs.clock.now();
-    run.exit = exitOf(run, at);
+    run.exit = exitOf(run, this.#needs.clock.now());
     run.stop.abort();
-    clearTimeout(this.#timers.get(run.id));
     this.#needs.log(`${run.id}: exited`);
-    this.#needs.webhooks.notify(run.request.notification?.webhook_endpoint_ids ?? [], {
-      type: 'api.workflow_run.exited',
-      timestamp: new Date(at).toISOString(),
-      data: { workflow_id: run.workflow.id, workflow_run_id: run.id },
-    });
-  }
-
-  /** Webhooks tell of an end that nobody asked about, so the clock is looked at without a request too. */
-  #arm(run: Run): void {
-    clearTimeout(this.#timers.get(run.id));
-    if (run.exit || run.stop.signal.aborted) return;
-    const waitsForWork = run.outcome.kind === 'success' && !run.result && run.cancelAt === undefined;
-    if (waitsForWork) return;
-    const left = Math.min(run.dueAt, run.cancelAt ?? Infinity) - this.#needs.clock.now();
-    const timer = setTimeout(
-      () => {
-        this.#advance(run);
-        this.#arm(run);
-      },
-      Math.min(Math.max(left, MIN_TIMER_MS), MAX_TIMER_MS),
-    );
-    this.#timers.set(run.id, timer.unref());
   }
 
   #find(organizationId: string, workflowId: string, runId: string): Run {

@@ -5,7 +5,7 @@ import { Header } from 'tar';
 export interface ArchiveItem {
   readonly path: string;
   readonly content?: string;
-  readonly type?: 'File' | 'Directory' | 'SymbolicLink' | 'Link' | 'CharacterDevice' | 'FIFO';
+  readonly type?: 'File' | 'Directory' | 'SymbolicLink' | 'Link' | 'FIFO';
   readonly linkpath?: string;
 }
 
@@ -28,26 +28,24 @@ export function tarGz(items: readonly ArchiveItem[], { endMarker = true } = {}):
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(endMarker ? 1024 : 0)]));
 }
 
-/** A zip that holds exactly these files; `mode` is the Unix mode with its type bits. */
-export function zip(
-  items: readonly { path: string; content: string; mode?: number; wrongChecksum?: boolean }[],
-): Buffer {
+/** A zip that holds exactly these files. */
+export function zip(items: readonly { path: string; content: string }[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { path, content, mode = 0o100_644, wrongChecksum = false } of items) {
+  for (const { path, content } of items) {
     const name = Buffer.from(path);
     const body = deflateRawSync(content);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x0800, 2);
     common.writeUInt16LE(8, 4);
-    common.writeUInt32LE(wrongChecksum ? 1 : crc32(content), 10);
+    common.writeUInt32LE(crc32(content), 10);
     common.writeUInt32LE(body.length, 14);
     common.writeUInt32LE(Buffer.byteLength(content), 18);
     common.writeUInt16LE(name.length, 22);
     const tail = Buffer.alloc(14);
-    tail.writeUInt32LE(mode * 0x1_0000, 6);
+    tail.writeUInt32LE(0o100_644 * 0x1_0000, 6);
     tail.writeUInt32LE(offset, 10);
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, name, body]);
     directory.push(Buffer.from('PK\x01\x02'), Buffer.from([20, 3]), common, tail, name);

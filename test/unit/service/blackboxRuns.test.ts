@@ -80,14 +80,6 @@ describe('a crawl of the invented application', () => {
     }
     assert.equal(found.length, 14);
   });
-
-  test('aborts if the application does not answer', async (t) => {
-    const caller = await callBlackbox(t);
-    await caller.application.close();
-    const { described } = await caller.run(CRAWL);
-    const { kind, abortedReason } = described['output'] as { kind: string; abortedReason: { code: string } };
-    assert.deepEqual([kind, abortedReason.code], ['ABORTED', 'target_unreachable']);
-  });
 });
 
 describe('an assessment of the invented application', () => {
@@ -256,29 +248,4 @@ describe('a continued run', () => {
     const taken = await caller.dispatch(ASSESSMENT, assess(assessFeatures(CRAWL, crawled), sameUrls));
     assert.equal(taken.status, 200, taken.text);
   });
-});
-
-test('is cancelled and announced to its webhook like a whitebox run', async (t) => {
-  const webhookEndpoints = { hook: 'http://127.0.0.1:9/' };
-  for (const workflow of [CRAWL, ASSESSMENT] as const) {
-    const caller = await callBlackbox(t, { runDurationMs: 24 * 60 * 60 * 1000, webhookEndpoints });
-    const notification = { webhook_endpoint_ids: ['hook'] };
-    const dispatched = await caller.call(workflow, 'dispatch', { input: caller.input, notification });
-    const body = { workflow_run_id: text(dispatched, 'workflow_run_id') };
-    assert.deepEqual((await caller.call(workflow, 'describe', body)).json, { status: 'RUNNING' });
-    assert.equal((await caller.call(workflow, 'cancel', body)).text, '{}');
-    const output = { kind: 'ABORTED', abortedReason: { code: 'cancelled' } };
-    assert.deepEqual((await caller.call(workflow, 'describe', body)).json, {
-      status: 'EXITED',
-      output,
-      artifacts: [],
-    });
-    await caller.service.settle();
-    assert.deepEqual(
-      caller.service.deliveries.map(({ event }) => event.data),
-      [{ workflow_id: workflow, ...body }],
-    );
-    const other = workflow === CRAWL ? ASSESSMENT : CRAWL;
-    assert.equal((await caller.call(other, 'describe', body)).status, 404);
-  }
 });

@@ -45,15 +45,4 @@ describe('documents', () => {
       }
     }
   });
-
-  test('are no other documents', async (t) => {
-    const { service } = await callService(t);
-    for (const path of [
-      '/docs',
-      '/docs/workflow-artifacts/whitebox-assessment/report.json',
-      '/docs/../docs/x.json',
-    ]) {
-      assert.equal((await send('GET', service.baseUrl + path)).status, 404, path);
-    }
-  });
 });

@@ -78,17 +78,6 @@ describe('input files', () => {
     await reserve(caller, 12);
   });
 
-  test('keep the capacity of an expired upload, which can still be cancelled', async (t) => {
-    const clock = movableClock();
-    const caller = await callService(t, { clock, capacityBytes: 12, uploadUrlSeconds: 60 });
-    const { fileId, url } = await reserve(caller);
-    clock.advance(60_000);
-    assert.equal((await send('PUT', url, { body: content })).status, 403);
-    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 1 })).status, 413);
-    assert.equal((await caller.post('/input-files/cancel-upload', { file_id: fileId })).status, 200);
-    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 12 })).status, 200);
-  });
-
   test('disappear after their retention and free the capacity', async (t) => {
     const clock = movableClock();
     const caller = await callService(t, { clock, capacityBytes: 12, fileRetentionMs: 2 * DAY_MS });

@@ -40,7 +40,7 @@ export interface ServiceCaller {
   /** Uploads an archive and dispatches a run on it; resolves to the run ID. */
   readonly start: (
     archive: Uint8Array,
-    input?: { archiveType?: string; language?: string; webhooks?: string[] },
+    input?: { archiveType?: string; language?: string },
   ) => Promise<string>;
   readonly describe: (runId: string) => Promise<Record<string, unknown>>;
 }
@@ -103,13 +103,9 @@ export async function callService(t: TestContext, options: ServiceOptions = {}):
       assert.equal(confirmed.status, 200, confirmed.text);
       return text(reserved, 'file_id');
     },
-    async start(archive, { archiveType = 'tar_gz', language = 'english', webhooks } = {}) {
+    async start(archive, { archiveType = 'tar_gz', language = 'english' } = {}) {
       const target = { file_upload: { file_id: await caller.upload(archive), archive_type: archiveType } };
-      const notification = webhooks && { notification: { webhook_endpoint_ids: webhooks } };
-      const dispatched = await caller.whitebox('dispatch', {
-        input: { targets: [target], language },
-        ...notification,
-      });
+      const dispatched = await caller.whitebox('dispatch', { input: { targets: [target], language } });
       assert.equal(dispatched.status, 200, dispatched.text);
       return text(dispatched, 'workflow_run_id');
     },

@@ -35,7 +35,7 @@ describe('starting a blackbox run', () => {
     [folder = ''] = await openFolders(1);
     file = path.join(folder, 'starts.blackbox.json');
     application = await startInventedApplication();
-    service = await startService({ webhookEndpoints: { 'hook-1': application.origin } });
+    service = await startService({ webhookEndpointIds: ['hook-1'] });
   });
 
   beforeEach(async () => {
