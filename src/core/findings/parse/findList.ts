@@ -1,263 +1,202 @@
-import { CWE, FILE, ID, LIST, SEVERITY_NAMES, SEVERITY_WORDS, TITLE } from './aliases.ts';
-import { looksLikePath } from './pathText.ts';
-import { sarifResults } from './sarifLog.ts';
+import { LIST } from './aliases.ts';
 import {
-  type Fields,
-  fieldsOf,
-  firstHit,
-  hitsAt,
-  isObject,
-  type JsonObject,
-  type KeyPath,
-  normalKey,
-} from '../../json.ts';
-
-/** What the groups and keys around an item say of it, where it does not say so itself. */
-type Around = Readonly<Partial<Record<'severity' | 'file' | 'category' | 'cwe' | 'id', unknown>>>;
-
-/** One item of the list, and what stands around it; of a SARIF result, the rule that it refers to. */
-export interface Item {
-  readonly raw: unknown;
-  readonly around?: Around;
-  readonly rule?: JsonObject;
-}
+  type Context,
+  contextOfGroup,
+  contextOfKey,
+  contextOfPath,
+  fieldsOfItem,
+  hasSeverityField,
+  isFinding,
+  isSeverityName,
+  type Item,
+  withContext,
+} from './item.ts';
+import { sarifResults } from './sarifLog.ts';
+import { type Fields, fieldsOf, hitsAt, isObject, type JsonObject, normalKey } from '../../json.ts';
 
 const maxDepth = 8;
-/** This many items show whether a list under an unknown key holds findings. */
-const samples = 20;
+/** Items that are looked at to see whether a list under an unknown key holds findings. */
+const sampleSize = 20;
 
-/** Keys under which a finding may have a list of its own. */
-const ownLists = ['items', 'data'];
-/** Keys under which nothing but findings stands. */
-const sureLists = ['findings', 'vulnerabilities'];
 const listKeys = new Set(LIST.map(([key]) => key));
-
-const aliasesAround: Readonly<Record<keyof Around, readonly KeyPath[]>> = {
-  severity: SEVERITY_NAMES,
-  file: FILE,
-  category: TITLE,
-  cwe: CWE,
-  id: ID,
-};
-
-/** The fields of an item, with what its rule and its surroundings say; none for an item that is no object. */
-export function fieldsOfItem({ raw, rule, around = {} }: Item): Fields {
-  const fields = fieldsOf(raw);
-  if (!isObject(raw)) return fields;
-  for (const [key, value] of Object.entries(around))
-    if (hitsAt(fields, aliasesAround[key as keyof Around]).length === 0) fields.set(key, value);
-  if (rule === undefined) return fields;
-  fields.set('rule', rule);
-  // What is no failure has no level unless it says so, whatever its rule's is (SARIF 2.1.0, 3.27.10).
-  if ((raw['kind'] ?? 'fail') !== 'fail' && raw['level'] === undefined) fields.set('severity', 'none');
-  return fields;
-}
-
-/** What shows that an item is a finding: a rating or a place; both where it could also be the head of a report. */
-export type Proof = 'ratedOrPlaced' | 'ratedAndPlaced';
+/** Only findings stand under these keys. */
+const findingsKeys = ['findings', 'vulnerabilities'];
+/** A list under these keys may also belong to one finding. */
+const ambiguousKeys = ['items', 'data'];
 
 /** A list of findings, and the key that it stands under. */
-interface Found {
+interface KeyedList {
   readonly key: string;
   readonly items: readonly Item[];
 }
 
 /**
  * Finds the list of findings in a parsed file; undefined when there is none. In this order:
- * 1. An array at the root: each element is a finding, or a group of findings (`inArray`).
- * 2. SARIF's results, else the first list with findings under a key of `LIST` (`underKnownKey`): the key says that they are findings.
- * 3. Lists under any other keys, where a severity names them or some items are findings by themselves (`inWrapper`).
- * 4. The root itself, as a lone finding. It comes before lists that may be its own (`ownLists`, other keys), but only when it has more proof
- *    than a report, which has a title and often a rating, too.
+ * 1. An array at the root: each element is a finding, or a group of findings (`itemsOfArray`).
+ * 2. SARIF's results, else the first list with findings under a key of `LIST` (`knownList`): the key says that they are findings.
+ * 3. Lists under any other keys, where the key is a severity or some items are findings by themselves (`unknownLists`).
+ * 4. The root itself, as a lone finding. It comes before lists that may belong to it, but then needs more proof than a report, which has a title and
+ *    often a rating, too.
  */
-export function findList(
-  root: unknown,
-  isFinding: (item: Item, proof: Proof) => boolean,
-): readonly Item[] | undefined {
-  if (Array.isArray(root)) return inArray(root, 0);
+export function findList(root: unknown): readonly Item[] | undefined {
+  if (Array.isArray(root)) return itemsOfArray(root, 0);
   if (!isObject(root)) return undefined;
-  const known = underKnownKey(fieldsOf(root), 0);
-  const listed = known?.items ?? inWrapper(root, 0);
-  const mayBeOwn = known === undefined || (ownLists.includes(known.key) && !known.items.some(hasFields));
-  const proof = known !== undefined || areSurelyFindings(listed) ? 'ratedAndPlaced' : 'ratedOrPlaced';
-  return mayBeOwn && isFinding({ raw: root }, proof) ? [{ raw: root }] : listed;
-
-  function areSurelyFindings(items: readonly Item[] = []): boolean {
-    return items
-      .slice(0, samples)
-      .some((item) => namesSeverity(fieldsOfItem(item)) && isFinding(item, 'ratedAndPlaced'));
-  }
-
-  /** Each element is a finding, or a group of findings; arrays in it count as part of it. */
-  function inArray(list: readonly unknown[], depth: number): readonly Item[] {
-    return list.flatMap((raw: unknown) => {
-      if (isObject(raw)) return inGroup(raw, depth + 1) ?? [{ raw }];
-      return Array.isArray(raw) && raw.some(isObject) && depth < maxDepth
-        ? inArray(raw, depth + 1)
-        : [{ raw }];
-    });
-  }
-
-  /** The findings of a group, with what the group says about them; undefined for an object that is a finding itself. */
-  function inGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
-    if (depth > maxDepth) return undefined;
-    const fields = fieldsOf(group);
-    const known = underKnownKey(fields, depth);
-    const items = known === undefined ? inUnknownGroup(group, fields, depth) : inKnownGroup(group, known);
-    return items && within(aroundOf(fields), items);
-  }
-
-  /** An object with a list under a known key is a group, unless the list is more likely part of a finding. */
-  function inKnownGroup(group: JsonObject, { key, items }: Found): readonly Item[] | undefined {
-    const isSure = sureLists.includes(key);
-    const isOne = (proof: Proof): boolean => isFinding({ raw: group }, proof);
-    if (items.some(hasFields)) {
-      const isGroup =
-        isSure || !isOne('ratedAndPlaced') || items.some((item) => isFinding(item, 'ratedOrPlaced'));
-      return isGroup ? items : undefined;
-    }
-    // Texts, and an empty list, may be a finding's own.
-    if (ownLists.includes(key)) return undefined;
-    return isOne(isSure ? 'ratedAndPlaced' : 'ratedOrPlaced') ? undefined : items;
-  }
-
-  /** An object without known keys is a finding where it looks like one, unless it names no rating and what it holds are surely findings. */
-  function inUnknownGroup(group: JsonObject, fields: Fields, depth: number): readonly Item[] | undefined {
-    if (!Object.values(group).some(mayHoldLists)) return undefined;
-    if (!isFinding({ raw: group }, 'ratedOrPlaced')) return inWrapper(group, depth);
-    if (namesSeverity(fields)) return undefined;
-    const inside = inWrapper(group, depth);
-    return inside && areSurelyFindings(within(aroundOf(fields), inside)) ? inside : undefined;
-  }
-
-  /** SARIF's results, which only an array `runs` has; else of the known keys the first with findings, else the first without any. */
-  function underKnownKey(fields: Fields, depth: number): Found | undefined {
-    const sarif = sarifResults(fields);
-    if (sarif !== undefined) return { key: 'runs', items: sarif };
-    let empty: Found | undefined;
-    for (const { path, value } of hitsAt(fields, LIST)) {
-      const [key = ''] = path;
-      const found = Array.isArray(value)
-        ? { key, items: inArray(value, depth + 1) }
-        : isObject(value)
-          ? inNamed(value, key, depth + 1)
-          : undefined;
-      if (found !== undefined && found.items.length > 0) return found;
-      empty ??= found;
-    }
-    return empty;
-  }
-
-  /** An object under a known key: a wrapper with a known key again, else a lone finding, else a map by severity, file, category or ID. */
-  function inNamed(map: JsonObject, key: string, depth: number): Found | undefined {
-    if (depth > maxDepth) return undefined;
-    if (Object.keys(map).length === 0) return { key, items: [] };
-    const known = underKnownKey(fieldsOf(map), depth);
-    if (known !== undefined) return known;
-    if (isFinding({ raw: map }, 'ratedOrPlaced')) return { key, items: [{ raw: map }] };
-    const lists = unknownEntries(map).flatMap(([name, value]) => {
-      const items = Array.isArray(value)
-        ? listOfName(name, value, depth + 1)
-        : isObject(value) && objectOfName(name, value, key, depth + 1);
-      return items ? [items] : [];
-    });
-    return lists.length === 0 ? undefined : { key, items: lists.flat() };
-  }
-
-  /** A list in a map. An empty list counts under a severity alone: any other key may be that of a finding's part. */
-  function listOfName(name: string, list: readonly unknown[], depth: number): readonly Item[] | undefined {
-    return list.length > 0 || severityName(name) ? within(nameAround(name), inArray(list, depth)) : undefined;
-  }
-
-  /** An object in a map: a group; else a finding, under keys that may be a finding's own only with proof; under a severity also a map again. */
-  function objectOfName(
-    name: string,
-    value: JsonObject,
-    key: string,
-    depth: number,
-  ): readonly Item[] | undefined {
-    const isRating = severityName(name);
-    const isSure = !ownLists.includes(key);
-    const around = isRating ? { severity: name } : pathAround(name);
-    const group = inGroup(value, depth);
-    if (group !== undefined) return within(around ?? {}, group);
-    const one = { raw: value, around: around ?? { id: name } };
-    if (isRating && !isFinding(isSure ? one : { raw: value }, 'ratedOrPlaced')) {
-      const named = inNamed(value, key, depth)?.items;
-      return named && within(one.around, named);
-    }
-    return isSure || isFinding(one, 'ratedOrPlaced') ? [one] : undefined;
-  }
-
-  /** An object without known keys: lists by severity, other lists of findings, and objects that hold either. */
-  function inWrapper(object: JsonObject, depth: number): readonly Item[] | undefined {
-    if (depth > maxDepth) return undefined;
-    const entries = unknownEntries(object);
-    const isBySeverity = ([key, value]: [string, unknown]): boolean =>
-      severityName(key) && Array.isArray(value);
-    const found = entries.flatMap((entry) => {
-      const [name, value] = entry;
-      if (Array.isArray(value)) {
-        const items = inArray(value, depth + 1);
-        if (isBySeverity(entry)) return [within(nameAround(name), items)];
-        const areFindings = items.slice(0, samples).some((item) => isFinding(item, 'ratedOrPlaced'));
-        return areFindings ? [within(pathAround(name) ?? {}, items)] : [];
-      }
-      if (!isObject(value)) return [];
-      const items = underKnownKey(fieldsOf(value), depth + 1)?.items ?? inWrapper(value, depth + 1);
-      return items === undefined ? [] : [within(pathAround(name) ?? {}, items)];
-    });
-    return found.length === 0 ? undefined : found.flat();
-  }
+  const list = knownList(fieldsOf(root), 0);
+  const items = list?.items ?? unknownLists(root, 0);
+  const mayBelongToRoot =
+    list === undefined || (ambiguousKeys.includes(list.key) && !list.items.some(isObjectItem));
+  const isReport = list !== undefined || (items !== undefined && areSurelyFindings(items));
+  const isLoneFinding =
+    mayBelongToRoot && isFinding({ raw: root }, isReport ? 'ratedAndPlaced' : 'ratedOrPlaced');
+  return isLoneFinding ? [{ raw: root }] : items;
 }
 
-function hasFields({ raw }: Item): boolean {
+/** Each element is a finding, a group of findings, or an array of these. */
+function itemsOfArray(elements: readonly unknown[], depth: number): readonly Item[] {
+  return elements.flatMap((raw: unknown) => {
+    if (isObject(raw)) return itemsOfGroup(raw, depth + 1) ?? [{ raw }];
+    const holdsItems = Array.isArray(raw) && raw.some(isObject) && depth < maxDepth;
+    return holdsItems ? itemsOfArray(raw, depth + 1) : [{ raw }];
+  });
+}
+
+/** The findings in a group, with its context; undefined for an object that is a finding itself. */
+function itemsOfGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
+  if (depth > maxDepth) return undefined;
+  const fields = fieldsOf(group);
+  const list = knownList(fields, depth);
+  const items =
+    list === undefined ? itemsOfUnknownGroup(group, fields, depth) : itemsOfKnownGroup(group, list);
+  return items && withContext(contextOfGroup(fields), items);
+}
+
+/** The list under a known key, unless it more likely belongs to a finding. */
+function itemsOfKnownGroup(group: JsonObject, { key, items }: KeyedList): readonly Item[] | undefined {
+  const isSure = findingsKeys.includes(key);
+  if (items.some(isObjectItem)) {
+    const isGroup =
+      isSure ||
+      !isFinding({ raw: group }, 'ratedAndPlaced') ||
+      items.some((item) => isFinding(item, 'ratedOrPlaced'));
+    return isGroup ? items : undefined;
+  }
+  // A list of texts, or an empty one, may belong to a finding.
+  if (ambiguousKeys.includes(key)) return undefined;
+  return isFinding({ raw: group }, isSure ? 'ratedAndPlaced' : 'ratedOrPlaced') ? undefined : items;
+}
+
+/** Lists under unknown keys. An object that looks like a finding is one, unless it names no severity and surely holds findings. */
+function itemsOfUnknownGroup(group: JsonObject, fields: Fields, depth: number): readonly Item[] | undefined {
+  if (!Object.values(group).some(mayHoldLists)) return undefined;
+  if (!isFinding({ raw: group }, 'ratedOrPlaced')) return unknownLists(group, depth);
+  if (hasSeverityField(fields)) return undefined;
+  const items = unknownLists(group, depth);
+  return items && areSurelyFindings(withContext(contextOfGroup(fields), items)) ? items : undefined;
+}
+
+/** SARIF's results; else the first list under a known key that holds findings; else the first empty one. */
+function knownList(fields: Fields, depth: number): KeyedList | undefined {
+  const results = sarifResults(fields);
+  if (results !== undefined) return { key: 'runs', items: results };
+  let firstEmpty: KeyedList | undefined;
+  for (const { path, value } of hitsAt(fields, LIST)) {
+    const list = listUnderKey(path[0] ?? '', value, depth + 1);
+    if (list !== undefined && list.items.length > 0) return list;
+    firstEmpty ??= list;
+  }
+  return firstEmpty;
+}
+
+function listUnderKey(key: string, value: unknown, depth: number): KeyedList | undefined {
+  if (Array.isArray(value)) return { key, items: itemsOfArray(value, depth) };
+  return isObject(value) ? listInObject(key, value, depth) : undefined;
+}
+
+/** An object under a known key: a wrapper with a known key again, else a lone finding, else a map by severity, file, category or ID. */
+function listInObject(key: string, object: JsonObject, depth: number): KeyedList | undefined {
+  if (depth > maxDepth) return undefined;
+  if (Object.keys(object).length === 0) return { key, items: [] };
+  const list = knownList(fieldsOf(object), depth);
+  if (list !== undefined) return list;
+  if (isFinding({ raw: object }, 'ratedOrPlaced')) return { key, items: [{ raw: object }] };
+  const lists = unknownEntries(object).flatMap(([name, value]) => {
+    const items = itemsOfMapEntry(name, value, key, depth + 1);
+    return items === undefined ? [] : [items];
+  });
+  return lists.length === 0 ? undefined : { key, items: lists.flat() };
+}
+
+/** An entry of a map under the known key `mapKey`. */
+function itemsOfMapEntry(
+  name: string,
+  value: unknown,
+  mapKey: string,
+  depth: number,
+): readonly Item[] | undefined {
+  if (isObject(value)) return itemsOfMapObject(name, value, mapKey, depth);
+  if (!Array.isArray(value)) return undefined;
+  // An empty list counts only under a severity: under any other key it may be part of a finding.
+  const isList = value.length > 0 || isSeverityName(name);
+  return isList ? withContext(contextOfKey(name), itemsOfArray(value, depth)) : undefined;
+}
+
+/** A group; else a finding, which needs proof under an ambiguous key; under a severity, also a map again. */
+function itemsOfMapObject(
+  name: string,
+  object: JsonObject,
+  mapKey: string,
+  depth: number,
+): readonly Item[] | undefined {
+  const isSeverity = isSeverityName(name);
+  const context: Context | undefined = isSeverity ? { severity: name } : contextOfPath(name);
+  const group = itemsOfGroup(object, depth);
+  if (group !== undefined) return withContext(context ?? {}, group);
+  const item = { raw: object, context: context ?? { id: name } };
+  const isSure = !ambiguousKeys.includes(mapKey);
+  if (isSeverity && !isFinding(isSure ? item : { raw: object }, 'ratedOrPlaced')) {
+    const list = listInObject(mapKey, object, depth);
+    return list && withContext(item.context, list.items);
+  }
+  return isSure || isFinding(item, 'ratedOrPlaced') ? [item] : undefined;
+}
+
+/** Lists under unknown keys, whose key is a severity or which hold findings, also in objects. */
+function unknownLists(object: JsonObject, depth: number): readonly Item[] | undefined {
+  if (depth > maxDepth) return undefined;
+  const lists = unknownEntries(object).flatMap(([key, value]) => {
+    const items = itemsOfUnknownEntry(key, value, depth + 1);
+    return items === undefined ? [] : [items];
+  });
+  return lists.length === 0 ? undefined : lists.flat();
+}
+
+function itemsOfUnknownEntry(key: string, value: unknown, depth: number): readonly Item[] | undefined {
+  if (Array.isArray(value)) {
+    const items = itemsOfArray(value, depth);
+    if (isSeverityName(key)) return withContext({ severity: key }, items);
+    const holdsFindings = items.slice(0, sampleSize).some((item) => isFinding(item, 'ratedOrPlaced'));
+    return holdsFindings ? withContext(contextOfPath(key) ?? {}, items) : undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const items = knownList(fieldsOf(value), depth)?.items ?? unknownLists(value, depth);
+  return items && withContext(contextOfPath(key) ?? {}, items);
+}
+
+function areSurelyFindings(items: readonly Item[]): boolean {
+  return items
+    .slice(0, sampleSize)
+    .some((item) => hasSeverityField(fieldsOfItem(item)) && isFinding(item, 'ratedAndPlaced'));
+}
+
+function isObjectItem({ raw }: Item): boolean {
   return isObject(raw);
-}
-
-function namesSeverity(fields: Fields): boolean {
-  return hitsAt(fields, SEVERITY_NAMES).length > 0;
 }
 
 function mayHoldLists(value: unknown): boolean {
   return isObject(value) || (Array.isArray(value) && value.some(isObject));
 }
 
-/** What an object holds under other keys than those for lists. */
-function unknownEntries(object: JsonObject): [string, unknown][] {
+/** The entries of an object whose keys are not those of `LIST`. */
+function unknownEntries(object: JsonObject): readonly [string, unknown][] {
   return Object.entries(object).filter(([key]) => !listKeys.has(normalKey(key)));
-}
-
-/** Items with what stands around them; what is nearer counts. */
-function within(around: Around, items: readonly Item[]): readonly Item[] {
-  return items.map((item) => ({ ...item, around: { ...around, ...item.around } }));
-}
-
-/** What a group says of the findings in it. */
-function aroundOf(group: Fields): Around {
-  const word = (value: unknown): unknown =>
-    typeof value === 'string' || typeof value === 'number' ? value : undefined;
-  const text = (value: unknown): unknown => (typeof value === 'string' && value !== '' ? value : undefined);
-  const path = (value: unknown): unknown =>
-    typeof value === 'string' && looksLikePath(value, 'files') ? value : undefined;
-  const own = {
-    severity: firstHit(group, aliasesAround.severity, word),
-    file: firstHit(group, aliasesAround.file, path),
-    category: firstHit(group, aliasesAround.category, text),
-    cwe: firstHit(group, aliasesAround.cwe, (value) => value),
-  };
-  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
-}
-
-function severityName(key: string): boolean {
-  return SEVERITY_WORDS.has(key.trim().toLowerCase());
-}
-
-/** What the key of a list says of its findings. */
-function nameAround(key: string): Around {
-  return severityName(key) ? { severity: key } : (pathAround(key) ?? { category: key });
-}
-
-function pathAround(key: string): Around | undefined {
-  return looksLikePath(key, 'places') ? { file: key } : undefined;
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../json.ts';
 
-/** Longest text that is kept of one field, in UTF-16 units; the whole stands in the finding's raw JSON. */
+/** In UTF-16 units, of one field. The whole text is in the finding's raw JSON. */
 export const MAX_TEXT = 65_536;
 
 const maxDepth = 6;
@@ -10,8 +10,8 @@ const maxParts = 2_000;
 export type ListStyle = 'bullets' | 'numbers';
 
 /**
- * Any JSON value as free text: `{text, markdown}` as its Markdown, arrays as lists, other objects as their summary, their steps and then
- * `key: value` lines. Booleans and null say nothing. At most a little over `MAX_TEXT` long.
+ * Any JSON value as free text: `{text, markdown}` as its Markdown, arrays as lists, other objects as `key: value` lines. Booleans and null give no
+ * text. At most a little over `MAX_TEXT` long.
  */
 export function toFreeText(value: unknown, style: ListStyle = 'bullets'): string {
   return typeof value === 'boolean' ? '' : freeText(value, style, 0).trim();
@@ -43,7 +43,7 @@ function objectProse(value: Readonly<Record<string, unknown>>, depth: number): s
   }).join('\n');
 }
 
-/** The non-empty texts of the items, no further than a text may reach. */
+/** The non-empty texts of the items, up to about `MAX_TEXT` characters in all. */
 function gather<T>(items: readonly T[], toText: (item: T) => string): readonly string[] {
   const parts: string[] = [];
   let length = 0;

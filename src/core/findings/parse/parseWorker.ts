@@ -9,22 +9,21 @@ import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
 import type { LinesStart } from '../importExport/sarif/lineHash.ts';
 import { type Cut, lengthOf, listFindings, maxFindingsBytes } from './parse.ts';
 
-/** What a parsing worker starts with to read a findings file. */
+/** Starts the worker to read a findings file. */
 export interface ParseStart {
   readonly file: string;
   readonly runId: string;
 }
 
-/** What it answers, each time it is asked. */
+/** One answer to each message. */
 export type ParseAnswer =
   | { readonly kind: 'findings'; readonly findings: readonly Finding[] }
   | { readonly kind: 'end'; readonly cut: Cut | undefined }
   | { readonly kind: 'failed'; readonly error: ErrorKind; readonly data: ErrorData };
 
-/** Letters of one answer: taking it over has to be a matter of milliseconds. */
-const answerLength = 256 * 1024;
+/** In characters: the extension host must take an answer over in a few milliseconds. */
+const maxAnswerLength = 256 * 1024;
 
-/** The findings of one file, in pieces as the other side takes them over. */
 function* answersTo(start: ParseStart): Generator<ParseAnswer, undefined> {
   try {
     const { findings, cut } = listFindings(textOf(start), start);
@@ -33,7 +32,7 @@ function* answersTo(start: ParseStart): Generator<ParseAnswer, undefined> {
     for (const finding of findings) {
       piece.push(finding);
       pieceLength += lengthOf(finding);
-      if (pieceLength < answerLength) continue;
+      if (pieceLength < maxAnswerLength) continue;
       yield { kind: 'findings', findings: piece };
       piece = [];
       pieceLength = 0;
@@ -53,7 +52,7 @@ function textOf({ file }: ParseStart): string {
   return readFileSync(file, 'utf8');
 }
 
-/** Loads what a job other than reading findings needs: a person waits for findings, and so for every module that is loaded before. */
+/** Does any other job. Its modules are loaded here, so that reading findings, which a person waits for, need not load them. */
 async function perform(start: ArtifactStart | ImportStart | LinesStart): Promise<unknown> {
   if ('files' in start) {
     const { readLines } = await import('../importExport/sarif/lineHash.ts');
@@ -72,7 +71,6 @@ async function perform(start: ArtifactStart | ImportStart | LinesStart): Promise
   return listProgress(value);
 }
 
-/** Answers once. */
 async function answer(port: MessagePort, start: ArtifactStart | ImportStart | LinesStart): Promise<void> {
   const send = (value: WorkerAnswer, memory: ArrayBuffer[] = []): void => port.postMessage(value, memory);
   try {
@@ -85,7 +83,7 @@ async function answer(port: MessagePort, start: ArtifactStart | ImportStart | Li
   }
 }
 
-/** What need not be copied. */
+/** Memory that is transferred, not copied. */
 function memoryOf({ files }: ImportedFile): ArrayBuffer[] {
   return Array.from(files.values(), ({ buffer }) => buffer);
 }
@@ -99,7 +97,7 @@ if (parentPort !== null) {
     port.on('message', () => {
       if (value === undefined) return;
       port.postMessage(value);
-      // While the other side takes it over.
+      // The next answer is read while the host takes this one over.
       ({ value } = answers.next());
     });
   } else void answer(port, start);

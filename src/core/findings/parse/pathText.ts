@@ -1,11 +1,11 @@
 import { MAX_PATH } from '../finding.ts';
 
-/** Past this, a number is no line of source code that anyone scanned. */
-const MAX_LINE = 10_000_000;
+/** A larger number is not a line number. */
+const maxLine = 10_000_000;
 
 const maxLineText = 40;
 
-/** Lines and columns of a place, 1-based; an unknown one is absent. */
+/** 1-based; absent where unknown. */
 export interface Lines {
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
@@ -13,7 +13,7 @@ export interface Lines {
   readonly endColumn?: number | undefined;
 }
 
-/** Lines that obey the rules of a `Place`: no end without a start, none before it. */
+/** An end without a start becomes the start; an end before the start is dropped. */
 export function ordered({ startLine, endLine, startColumn, endColumn }: Lines): Lines {
   if (startLine === undefined)
     return { startLine: endLine, startColumn: endLine === undefined ? undefined : startColumn };
@@ -28,22 +28,22 @@ export function ordered({ startLine, endLine, startColumn, endColumn }: Lines): 
   };
 }
 
-/** Whether a text is lines written as `12`, `12-20` or `L12-L20`, and not code. */
+/** True for `12`, `12-20` and `L12-L20`. */
 export function isLineText(text: string): boolean {
   return toLineRange(text) !== undefined;
 }
 
-/** A number counted from 1, or a short text that is one. */
+/** A number from 1, or a text that is one. */
 export function toCount(value: unknown): number | undefined {
   const [, digits] =
     (typeof value === 'string' && value.length <= maxLineText && /^\s*L?(\d{1,9})\s*$/i.exec(value)) || [];
   const number = digits === undefined ? value : Number(digits);
-  return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= MAX_LINE
+  return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= maxLine
     ? number
     : undefined;
 }
 
-/** Lines from a text such as `12-14` or `L12`, or from a list whose first and last members they are; undefined for anything else. */
+/** Reads a text such as `12-14` or `L12`, or the first and last members of a list. */
 export function toLineRange(value: unknown): Lines | undefined {
   if (Array.isArray(value)) {
     const startLine = toCount(value[0]);
@@ -55,7 +55,6 @@ export function toLineRange(value: unknown): Lines | undefined {
   return startLine === undefined ? undefined : { startLine, endLine: toCount(last) };
 }
 
-/** A path as it came, and the lines that were written behind it. */
 export interface PathText {
   readonly path: string;
   readonly lines: Lines;
@@ -63,7 +62,7 @@ export interface PathText {
 
 /** Splits a trailing `:12`, `:12:5`, `:12-20` or `#L12-L20` from a path. */
 export function splitPath(text: string): PathText {
-  // Most paths end in letters, and need no search from every `:` on.
+  // Most paths end in letters: this saves the search from every `:`.
   if (!/\d$/.test(text)) return { path: text, lines: {} };
   const match =
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
@@ -77,22 +76,22 @@ export function splitPath(text: string): PathText {
   };
 }
 
-/** How sure a text must be of being a path: see `PlaceSource`. */
+/** How readily a text is taken for a path: see `PlaceSource`. */
 export type PathBelief = 'files' | 'places' | 'flow';
 
-/** Whether a text of the findings file can be a path, going by its look alone. */
 export function looksLikePath(text: string, belief: PathBelief): boolean {
   if (text.trim() === '' || text.length > MAX_PATH || isWebAddress(text)) return false;
   const breaks = text.trim().split(/\r\n|\r|\n/).length - 1;
-  // A name may have a line break; several are prose.
+  // A name may contain one line break; a text with several is prose.
   if (breaks > 0) return belief === 'files' && breaks === 1 && /[\\/]|\.\w+$/.test(text.trim());
   if (belief === 'files') return true;
   const { path, lines } = splitPath(text);
-  const folders = /[\\/]/.test(path);
-  const spaces = /\s/.test(path);
-  if (belief === 'flow') return !spaces && (folders || lines.startLine !== undefined);
-  const named = lines.startLine !== undefined || /\.[a-z]\w{0,15}$/i.test(path);
-  return spaces ? folders && named : folders || named;
+  const hasFolders = /[\\/]/.test(path);
+  const hasSpaces = /\s/.test(path);
+  const hasLine = lines.startLine !== undefined;
+  if (belief === 'flow') return !hasSpaces && (hasFolders || hasLine);
+  const isFileName = hasLine || /\.[a-z]\w{0,15}$/i.test(path);
+  return hasSpaces ? hasFolders && isFileName : hasFolders || isFileName;
 }
 
 function isWebAddress(text: string): boolean {

@@ -17,19 +17,19 @@ import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;
 const maxCwes = 100;
-/** A rating has few words: in a sentence, "high" need not be one. */
+/** A longer text is prose, in which "high" need not be a rating. */
 const maxRatingLength = 40;
 
-/** A severity, and how it was written where that is not the severity's own name. */
 export interface Rating {
   readonly severity: Severity;
+  /** As written; absent where it is the severity's own name. */
   readonly severityText?: string | undefined;
 }
 
-/** The rating of a finding: from a known word, else a number, key by key; else from its CVSS score; else unrated, as written. */
+/** Key by key a known word, else a number; else the CVSS score; else unrated. */
 export function readRating(finding: Fields): Rating {
   let written: string | undefined;
-  const isScore = scoresOf(finding);
+  const isScore = createScoreTest(finding);
   for (const { path, value: rating } of hitsAt(finding, SEVERITY)) {
     const wordsOnly = SEVERITY_WORDS_ONLY.has(path.join('.'));
     for (const value of ratingValues(rating)) {
@@ -43,7 +43,7 @@ export function readRating(finding: Fields): Rating {
   return rated(score === undefined ? 'unrated' : severityOfScore(score), written);
 }
 
-/** How sure the finding is said to be, in one line. */
+/** In one line. */
 export function readConfidence(finding: Fields): string | undefined {
   return firstHit(finding, CONFIDENCE, (value) => {
     const [text] = ratingValues(value);
@@ -51,15 +51,14 @@ export function readConfidence(finding: Fields): string | undefined {
   });
 }
 
-/** Which numbers are scores: beside a confidence, one of 0 to 1 says how sure something is. */
-function scoresOf(finding: Fields): (score: number) => boolean {
+/** Tells which numbers are scores: beside a confidence, a number from 0 to 1 is a probability. */
+function createScoreTest(finding: Fields): (score: number) => boolean {
   const hasConfidence = hitsAt(finding, CONFIDENCE).length > 0;
   return (score) => !hasConfidence || score > 1;
 }
 
-/** The CVSS rating of a finding, when it has one. */
 export function readCvss(finding: Fields): Cvss | undefined {
-  const isScore = scoresOf(finding);
+  const isScore = createScoreTest(finding);
   const score = firstHit(finding, CVSS_SCORE, (value) => {
     const read = toScore(value);
     return read !== undefined && isScore(read) ? read : undefined;
@@ -68,15 +67,17 @@ export function readCvss(finding: Fields): Cvss | undefined {
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
 
-/** The CWE numbers of a finding from the first key that has any, each once, in the order given. */
+/** From the first key that has any; each number once, in file order. */
 export function readCwes(finding: Fields): readonly number[] {
-  const read =
-    (isBare: boolean) =>
-    (hit: unknown): readonly number[] | undefined => {
-      const numbers = cwesIn(hit, isBare);
-      return numbers.length > 0 ? [...new Set(numbers)] : undefined;
-    };
-  return firstHit(finding, CWE, read(true)) ?? firstHit(finding, CWE_AMONG, read(false)) ?? [];
+  const read = (value: unknown, isBare: boolean): readonly number[] | undefined => {
+    const numbers = cwesIn(value, isBare);
+    return numbers.length > 0 ? [...new Set(numbers)] : undefined;
+  };
+  return (
+    firstHit(finding, CWE, (value) => read(value, true)) ??
+    firstHit(finding, CWE_AMONG, (value) => read(value, false)) ??
+    []
+  );
 }
 
 function rated(severity: Severity, text: string | undefined): Rating {
@@ -85,14 +86,14 @@ function rated(severity: Severity, text: string | undefined): Rating {
     : { severity, severityText: text };
 }
 
-/** The words and numbers of a rating, which may be wrapped in an object. */
+/** A rating may be an object with several parts. */
 function ratingValues(value: unknown): readonly (string | number)[] {
   const parts = isObject(value) ? hitsAt(fieldsOf(value), SEVERITY_PARTS).map((part) => part.value) : [value];
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
 function toSeverity(value: string | number, isScore: (score: number) => boolean): Severity | undefined {
-  const word = severityOfWord(value) ?? severityAmong(value);
+  const word = severityOfWord(value) ?? severityAmongWords(value);
   if (word !== undefined) return word;
   const score = toScore(value);
   return score === undefined || !isScore(score) ? undefined : severityOfScore(score);
@@ -104,8 +105,8 @@ function severityOfWord(value: string | number): Severity | undefined {
     : undefined;
 }
 
-/** The one severity among the words of a rating such as `High Risk` or `S1 - critical`. */
-function severityAmong(value: string | number): Severity | undefined {
+/** The only severity among the words of a rating such as `High Risk` or `S1 - critical`. */
+function severityAmongWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
   const words = value.toLowerCase().split(/[^\p{L}]+/u);
   const [first, ...others] = new Set(words.flatMap((word) => SEVERITY_WORDS.get(word) ?? []));
@@ -134,24 +135,24 @@ function toVector(value: unknown): string | undefined {
   return looksRight ? visibleLine(value) : undefined;
 }
 
-/** CWE numbers anywhere in a value; a bare number only where the key, or the object around it, says that it is one. */
-function cwesIn(value: unknown, bare: boolean): readonly number[] {
-  if (typeof value === 'number') return bare ? validCwes([value]) : [];
+/** `isBare`: numbers without `CWE-` count, because the key or the object around them says what they are. */
+function cwesIn(value: unknown, isBare: boolean): readonly number[] {
+  if (typeof value === 'number') return isBare ? validCwes([value]) : [];
   if (typeof value === 'string') {
     const text = value.slice(0, maxWordLength);
-    if (bare && /^\s*\d+\s*$/.test(text)) return validCwes([Number(text)]);
+    if (isBare && /^\s*\d+\s*$/.test(text)) return validCwes([Number(text)]);
     return validCwes(Array.from(text.matchAll(/cwe[-_/ ]?(\d+)/gi), (match) => Number(match[1])));
   }
   if (Array.isArray(value))
-    return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, bare)));
+    return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, isBare)));
   if (!isObject(value)) return [];
   const fields = fieldsOf(value);
-  const named = firstHit(fields, CWE_KIND, (kind) =>
-    typeof kind === 'string' ? kind.trim().toLowerCase() : undefined,
+  const kind = firstHit(fields, CWE_KIND, (text) =>
+    typeof text === 'string' ? text.trim().toLowerCase() : undefined,
   );
   for (const { value: part } of hitsAt(fields, CWE_PARTS)) {
     if (typeof part !== 'string' && typeof part !== 'number') continue;
-    const found = cwesIn(part, named === undefined ? bare : named === 'cwe');
+    const found = cwesIn(part, kind === undefined ? isBare : kind === 'cwe');
     if (found.length > 0) return found;
   }
   return [];

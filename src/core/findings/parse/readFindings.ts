@@ -9,23 +9,22 @@ import type { ParseAnswer, ParseStart } from './parseWorker.ts';
 
 const maxHeapMb = 1_024;
 
-/** Where in a run's folder it is noted which version of its findings file was too large. */
+/** In a run's folder: holds the mark of a findings file that was too large. */
 const noteName = 'findings-too-large';
 
-/** How findings files are read. */
 export interface ReadFindingsOptions {
-  /** The parsing worker's entry: `parseWorker.ts`, or its bundle. */
+  /** `parseWorker.ts`, or its bundle. */
   readonly workerFile: string | URL;
   /** Makes the ids of findings without one differ between runs. */
   readonly runId: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where true, nothing is noted: each attempt to read a file that is too large takes its time. */
+  /** True: write no note, so that each attempt to read a file that is too large takes its full time. */
   readonly isReadOnly?: boolean | undefined;
 }
 
 /**
- * Reads the findings file of a run in a worker, so that neither the time nor the memory of a hostile or huge one is this thread's. One that was `findingsTooLarge` is so
- * until it is another file, or `allowReading` was called. Throws `findingsTooLarge`, `malformedFindings` or the system's error.
+ * Reads the findings file of a run in a worker, since a hostile or huge file takes time and memory. A file that was `findingsTooLarge` is not read again
+ * until it changes, or `allowReading` is called. Throws `findingsTooLarge`, `malformedFindings` or the system's error.
  */
 export async function readFindings(runFolder: string, options: ReadFindingsOptions): Promise<ParsedFindings> {
   const file = join(runFolder, 'findings.json');
@@ -41,12 +40,11 @@ export async function readFindings(runFolder: string, options: ReadFindingsOptio
   }
 }
 
-/** Has a findings file that was too large read once more. */
+/** Lets a findings file that was too large be read again. */
 export async function allowReading(runFolder: string): Promise<void> {
   await rm(join(runFolder, noteName), { force: true });
 }
 
-/** Throws as `readFindings` does. */
 async function parseInWorker(
   file: string,
   { workerFile, runId, signal }: ReadFindingsOptions,
@@ -57,26 +55,28 @@ async function parseInWorker(
     workerData: start,
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
-  const ended = Promise.withResolvers<ParsedFindings>();
-  const stop = (): void => ended.reject(signal?.reason as Error);
+  const parsed = Promise.withResolvers<ParsedFindings>();
+  const stop = (): void => parsed.reject(signal?.reason as Error);
   signal?.addEventListener('abort', stop);
   const findings: Finding[] = [];
   worker.on('message', (answer: ParseAnswer) => {
-    if (answer.kind === 'end') ended.resolve({ findings, cut: answer.cut });
-    else if (answer.kind === 'failed') ended.reject(new AssessmentError(answer.error, answer.data));
+    if (answer.kind === 'end') parsed.resolve({ findings, cut: answer.cut });
+    else if (answer.kind === 'failed') parsed.reject(new AssessmentError(answer.error, answer.data));
     else {
       for (const finding of answer.findings) findings.push(finding);
       worker.postMessage('next');
     }
   });
   worker.on('error', (error: NodeJS.ErrnoException) => {
-    const isOut = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    ended.reject(isOut ? new AssessmentError('findingsTooLarge', {}, { cause: error }) : workerCrash(error));
+    const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    parsed.reject(
+      isOutOfMemory ? new AssessmentError('findingsTooLarge', {}, { cause: error }) : workerCrash(error),
+    );
   });
-  worker.on('exit', (code) => ended.reject(workerCrash(`exit code ${String(code)}`)));
+  worker.on('exit', (code) => parsed.reject(workerCrash(`exit code ${String(code)}`)));
   worker.postMessage('next');
   try {
-    return await ended.promise;
+    return await parsed.promise;
   } finally {
     signal?.removeEventListener('abort', stop);
     await worker.terminate();

@@ -26,9 +26,8 @@ import { toFreeText } from './freeText.ts';
 import { toSnippet } from './snippet.ts';
 import { clip } from '../../visibleText.ts';
 
-/** Most places kept of one finding; the rest stand in its raw JSON. */
-const MAX_PLACES = 500;
-
+/** Further places stand in the finding's raw JSON. */
+const maxPlaces = 500;
 const maxDepth = 12;
 const maxValues = 5_000;
 const maxLabelLength = 1_000;
@@ -39,26 +38,29 @@ export interface Places {
   readonly clipped: boolean;
 }
 
+/** What one object says about a place. Without a path it may still complete the place of another object. */
+type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
+
 /** What the objects around a place say about every place in them. */
 type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
 
 /**
- * Reads the places of a finding, the main one first. Looked for, in this order:
+ * Reads the places of a finding, the main one first. They are read in this order:
  * 1. Places that the finding lists: its own file, where that is a list, then `MAIN_PLACES`. These are usually the most exact.
  * 2. The finding's own fields. They complete the only listed place, or are the main place before the listed ones (`withOwnFields`).
- * 3. Places that explain the finding, such as steps of an attack (`OTHER_PLACES`). They do not take its file: without a path they are none.
- * Each report of a place is a place of its own.
+ * 3. Places that explain the finding, such as steps of an attack (`OTHER_PLACES`). They need a path of their own.
+ * A place that is reported twice is in the result twice.
  */
 export function readPlaces(finding: Fields): Places {
-  const own = readDraft(finding);
-  const around = { path: own.path, targetIndex: own.targetIndex };
+  const draft = readDraft(finding);
+  const surroundings = { path: draft.path, targetIndex: draft.targetIndex };
   const budget = { valuesLeft: maxValues };
-  const listed = placesUnder(finding, [...fileLists(finding), ...MAIN_PLACES], around, budget);
-  const others = placesUnder(finding, OTHER_PLACES, { path: undefined }, budget);
-  const places = [...withOwnFields(listed, own), ...others];
+  const listed = placesUnder(finding, [...fileLists(finding), ...MAIN_PLACES], surroundings, budget);
+  const explaining = placesUnder(finding, OTHER_PLACES, { path: undefined }, budget);
+  const places = [...withOwnFields(listed, draft), ...explaining];
   return {
-    places: places.slice(0, MAX_PLACES),
-    clipped: places.length > MAX_PLACES || budget.valuesLeft <= 0,
+    places: places.slice(0, maxPlaces),
+    clipped: places.length > maxPlaces || budget.valuesLeft <= 0,
   };
 }
 
@@ -68,84 +70,92 @@ function fileLists(finding: Fields): readonly PlaceSource[] {
   return lists.length === 0 ? [] : [{ strings: 'files', paths: lists.map(({ path }) => path) }];
 }
 
-/**
- * Joins the listed places with the finding's own fields, which complete the only listed place. Else they are the main place, unless their file is
- * listed with a line. Places without a line are dropped where the same file has one with a line.
- */
-function withOwnFields(listed: readonly Place[], own: PlaceDraft): readonly Place[] {
-  const { path } = own;
-  const [only, ...others] = listed;
-  if (only !== undefined && others.length === 0 && (path === undefined || path === only.path))
-    return [completed(only, own)];
-  const isReported = own.startLine !== undefined || own.snippet !== undefined;
+/** Adds the finding's own fields, `draft`, to the listed places. */
+function withOwnFields(listed: readonly Place[], draft: PlaceDraft): readonly Place[] {
+  const { path } = draft;
+  const [first] = listed;
+  if (first !== undefined && listed.length === 1 && (path === undefined || path === first.path))
+    return [completed(first, draft)];
+
   const filesWithLine = new Set(listed.filter(hasLine).map((place) => place.path));
-  const isMain = path !== undefined && (isReported || only === undefined) && !filesWithLine.has(path);
-  const main = isMain ? [{ ...own, path }] : [];
-  if (own.startLine !== undefined) for (const place of main) filesWithLine.add(place.path);
-  return [...main, ...listed.filter((place) => hasLine(place) || !filesWithLine.has(place.path))];
+  const isReported = draft.startLine !== undefined || draft.snippet !== undefined || first === undefined;
+  const main = path !== undefined && isReported && !filesWithLine.has(path) ? { ...draft, path } : undefined;
+  if (main !== undefined && hasLine(main)) filesWithLine.add(main.path);
+  // A place without a line says nothing new where its file has one with a line.
+  const others = listed.filter((place) => hasLine(place) || !filesWithLine.has(place.path));
+  return main === undefined ? others : [main, ...others];
 }
 
 function hasLine({ startLine }: Place): boolean {
   return startLine !== undefined;
 }
 
-/** The place with the lines and the code that the fields beside it give, where it lacks them and both are in one file. */
-function completed(place: Place, beside: PlaceDraft): Place {
-  if (beside.path !== undefined && beside.path !== place.path) return place;
-  const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? beside : place;
-  const snippet = place.snippet ?? beside.snippet;
+/** The place with lines and code from `draft`, where it lacks them and both are in one file. */
+function completed(place: Place, draft: PlaceDraft): Place {
+  if (draft.path !== undefined && draft.path !== place.path) return place;
+  const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? draft : place;
+  const snippet = place.snippet ?? draft.snippet;
   return { ...place, startLine, endLine, startColumn, endColumn, snippet };
 }
 
-/** The places at some keys of a finding; `around` is what the finding says about each of them. */
+/** The places under some keys of a finding. */
 function placesUnder(
   finding: Fields,
   sources: readonly PlaceSource[],
-  around: Surroundings,
+  surroundings: Surroundings,
   budget: { valuesLeft: number },
 ): readonly Place[] {
-  const places: Place[] = [];
+  return sources.flatMap((source) =>
+    hitsAt(finding, source.paths).flatMap(({ value }) => placesIn(value, source, surroundings, budget)),
+  );
+}
 
-  function add(value: unknown, source: PlaceSource, outer: Surroundings, depth: number): void {
-    if (depth > maxDepth || budget.valuesLeft <= 0) return;
-    budget.valuesLeft -= 1;
-    if (typeof value === 'string') {
-      if (!looksLikePath(value, source.strings)) return;
-      const { path, lines } = splitPath(value.trim());
-      places.push({ ...outer, ...lines, path, role: source.role });
-    } else if (Array.isArray(value)) {
-      const items = (value as readonly unknown[]).slice(0, budget.valuesLeft);
-      for (const item of items) add(item, source, outer, depth + 1);
-    } else if (isObject(value)) addObject(fieldsOf(value), source, outer, depth);
+/** The places in a value: a path with its lines, an object, or a list of these. */
+function placesIn(
+  value: unknown,
+  source: PlaceSource,
+  surroundings: Surroundings,
+  budget: { valuesLeft: number },
+  depth = 0,
+): readonly Place[] {
+  if (depth > maxDepth || budget.valuesLeft <= 0) return [];
+  budget.valuesLeft -= 1;
+  if (typeof value === 'string') {
+    if (!looksLikePath(value, source.strings)) return [];
+    const { path, lines } = splitPath(value.trim());
+    return [{ ...surroundings, ...lines, path, role: source.role }];
   }
+  if (Array.isArray(value))
+    return value
+      .slice(0, budget.valuesLeft)
+      .flatMap((item: unknown) => placesIn(item, source, surroundings, budget, depth + 1));
+  return isObject(value) ? placesInObject(fieldsOf(value), source, surroundings, budget, depth) : [];
+}
 
-  /** Adds the places inside an object; without any, the object itself. */
-  function addObject(object: Fields, source: PlaceSource, outer: Surroundings, depth: number): void {
-    const draft = readDraft(object);
-    const here = {
-      path: draft.path ?? outer.path,
-      label: readLabel(object) ?? outer.label,
-      targetIndex: draft.targetIndex ?? outer.targetIndex,
-    };
-    const start = places.length;
-    for (const { value } of hitsAt(object, PLACE_CONTAINERS)) add(value, source, here, depth + 1);
-    const first = places[start];
-    if (first !== undefined) {
-      if (places.length === start + 1) places[start] = completed(first, draft);
-      return;
-    }
-    const tells = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
-    if (tells && here.path !== undefined) {
-      const { startLine, endLine, startColumn, endColumn, snippet } = draft;
-      const role = readRole(object) ?? source.role;
-      const { path, label, targetIndex } = here;
-      places.push({ path, startLine, endLine, startColumn, endColumn, snippet, targetIndex, label, role });
-    }
-  }
+/** The places inside an object; without any, the object itself. */
+function placesInObject(
+  object: Fields,
+  source: PlaceSource,
+  outer: Surroundings,
+  budget: { valuesLeft: number },
+  depth: number,
+): readonly Place[] {
+  const draft = readDraft(object);
+  const surroundings = {
+    path: draft.path ?? outer.path,
+    label: readLabel(object) ?? outer.label,
+    targetIndex: draft.targetIndex ?? outer.targetIndex,
+  };
+  const inside = hitsAt(object, PLACE_CONTAINERS).flatMap(({ value }) =>
+    placesIn(value, source, surroundings, budget, depth + 1),
+  );
+  const [first] = inside;
+  if (first !== undefined) return inside.length === 1 ? [completed(first, draft)] : inside;
 
-  for (const source of sources)
-    for (const { value } of hitsAt(finding, source.paths)) add(value, source, around, 0);
-  return places;
+  const { path } = surroundings;
+  const isPlace = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
+  if (path === undefined || !isPlace) return [];
+  return [{ ...draft, ...surroundings, path, role: readRole(object) ?? source.role }];
 }
 
 function readLabel(object: Fields): string | undefined {
@@ -156,13 +166,9 @@ function readRole(object: Fields): PlaceRole | undefined {
   return firstHit(object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
-/** What one object says about a place; without a path it may still complete the place of another object. */
-type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
-
-/** Reads path, lines, code and target of a place from the fields of one object. */
 function readDraft(object: Fields): PlaceDraft {
-  const written = readFile(object);
-  const split = written === undefined ? undefined : splitPath(written.trim());
+  const file = readFile(object);
+  const split = file === undefined ? undefined : splitPath(file.trim());
   const lines = readLines(object);
   const { startLine, endLine, startColumn, endColumn } =
     lines.startLine === undefined && split !== undefined ? split.lines : lines;
@@ -177,7 +183,7 @@ function readDraft(object: Fields): PlaceDraft {
   };
 }
 
-/** The path text of an object; its file may be an object of its own, or the first of a list. */
+/** The path text of an object. Its file may be an object, or the first of a list. */
 function readFile(object: Fields, depth = 0): string | undefined {
   return firstHit(object, FILE, (value) => {
     const first: unknown = Array.isArray(value) ? value[0] : value;
@@ -195,7 +201,7 @@ interface Position {
   readonly column?: number | undefined;
 }
 
-/** The lines of a place. What is not a whole number from 1 to `MAX_LINE` is unknown; an end before the start is the start. */
+/** What is not a whole number from 1 to `maxLine` is unknown. An end before the start is the start. */
 export function readLines(place: Fields): Lines {
   const range = firstHit(place, LINE_RANGE, toLineRange);
   const start = readPosition(place, START_POSITION);
@@ -209,16 +215,16 @@ export function readLines(place: Fields): Lines {
 }
 
 function readPosition(place: Fields, paths: readonly KeyPath[]): Position {
-  const read = (value: unknown): Position | undefined => {
-    const position = fieldsOf(value);
-    const character = firstHit(position, POSITION_CHARACTER, toIndex);
-    const lineOf = (line: unknown): number | undefined =>
-      character === undefined ? toCount(line) : oneMore(toIndex(line));
-    const line = firstHit(position, POSITION_LINE, lineOf);
-    const column = firstHit(position, POSITION_COLUMN, toCount) ?? oneMore(character);
-    return line === undefined ? undefined : { line, column };
-  };
-  return firstHit(place, paths, read) ?? {};
+  return firstHit(place, paths, toPosition) ?? {};
+}
+
+function toPosition(value: unknown): Position | undefined {
+  const position = fieldsOf(value);
+  const character = firstHit(position, POSITION_CHARACTER, toIndex);
+  const toLine = character === undefined ? toCount : (line: unknown) => oneMore(toIndex(line));
+  const line = firstHit(position, POSITION_LINE, toLine);
+  const column = firstHit(position, POSITION_COLUMN, toCount) ?? oneMore(character);
+  return line === undefined ? undefined : { line, column };
 }
 
 function toIndex(value: unknown): number | undefined {

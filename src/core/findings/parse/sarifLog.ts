@@ -1,8 +1,8 @@
 import { type Fields, isObject, type JsonObject, type KeyPath, normalKey, valueAt } from '../../json.ts';
 
 /**
- * The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. A result that was
- * `absent` is none (SARIF 2.1.0, 3.27.24).
+ * The results of all runs, each with its rule; undefined when no run has a list of results, which differs from an empty list. An `absent` result
+ * does not count (SARIF 2.1.0, 3.27.24).
  */
 export function sarifResults(
   log: Fields,
@@ -19,13 +19,13 @@ export function sarifResults(
   });
 }
 
-/** A result's finding as this extension exported it: whole, and its texts without the escapes of SARIF; else the result. */
+/** A result that this extension exported holds the whole finding, without the escapes of SARIF. */
 function asExported(result: unknown): unknown {
   const finding = valueAt(result, ['properties', 'whitebox', 'finding']);
   return isObject(finding) ? finding : result;
 }
 
-/** The notifications of SARIF runs whose tool failed and that have no results; undefined where the log is none of such runs. */
+/** The notifications of a SARIF log that has no results because its tool failed; undefined for any other value. */
 export function toolFailureOf(root: unknown): readonly unknown[] | undefined {
   const runs = isObject(root) ? (arrayAt(root, ['runs']) ?? []) : [];
   const invocations = runs.flatMap((run) => arrayAt(run, ['invocations']) ?? []);
@@ -35,10 +35,10 @@ export function toolFailureOf(root: unknown): readonly unknown[] | undefined {
   const hasFailed =
     invocations.some((invocation) => valueAt(invocation, executionSuccessful) === false) ||
     notifications.length > 0;
-  const isWithout = runs.every((run) => (arrayAt(run, ['results']) ?? []).length === 0);
-  // A log with an empty list of results has looked, unless its tool says otherwise.
+  const isEmpty = runs.every((run) => (arrayAt(run, ['results']) ?? []).length === 0);
+  // An empty list of results means that the tool looked, unless it reports an error.
   const isSure = runs.every((run) => arrayAt(run, ['results']) === undefined) || notifications.some(isError);
-  return hasFailed && isWithout && isSure ? notifications : undefined;
+  return hasFailed && isEmpty && isSure ? notifications : undefined;
 }
 
 const executionSuccessful = [normalKey('execution_successful')];
@@ -72,7 +72,7 @@ function createRuleFinder(run: unknown): (result: unknown) => JsonObject {
 
 const ruleless = withDefaultLevel({});
 
-/** A failure without a level has its rule's, and a rule without one means `warning` (SARIF 2.1.0, 3.27.10). */
+/** A rule without a level means `warning` (SARIF 2.1.0, 3.27.10). */
 function withDefaultLevel(rule: JsonObject): JsonObject {
   return { defaultConfiguration: { level: 'warning' }, ...rule };
 }

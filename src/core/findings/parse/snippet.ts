@@ -7,14 +7,14 @@ import { MAX_TEXT } from './freeText.ts';
 
 const maxSnippetLines = 1_000;
 
-/** The number before a line of a quote of several lines. */
-const lineNumber = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
-/** The number before a quote of one line: code can start like `12:` or `12 `, so only a bar counts. */
-const singleNumber = /^(\d{1,7}) ?[|│] ?/;
-/** The same when it is the number of the place itself: then a colon or a tab counts, too. */
-const ownNumber = /^(\d{1,7})(?: ?: ?|\t)/;
+/** The number in front of a line, in a quote of several lines. */
+const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
+/** The same in a quote of one line. Code can start with `12:` or `12 `, so only a bar counts. */
+const singlePrefix = /^(\d{1,7}) ?[|│] ?/;
+/** The same where the number is the place's own line: a colon or a tab counts, too. */
+const placePrefix = /^(\d{1,7})(?: ?: ?|\t)/;
 
-/** Code as text, as `{text}` or as an array of lines; line numbers are not code. */
+/** Reads a text, `{text}` or an array of lines; undefined where it holds line numbers, not code. */
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
   if (Array.isArray(value)) {
     const lines = (value as readonly unknown[])
@@ -27,7 +27,7 @@ export function toSnippet(value: unknown, startLine: number | undefined): string
   return text === NO_SNIPPET ? undefined : clip(codeIn(text, startLine), MAX_TEXT);
 }
 
-/** The code in a quote: without the Markdown fence around it and the line numbers in front of it. */
+/** Removes a Markdown fence and line numbers. */
 function codeIn(quote: string, startLine: number | undefined): string {
   const lines = (quote.length > MAX_TEXT ? clip(quote, MAX_TEXT) : quote).split('\n');
   const first = lines.findIndex((line) => line.trim() !== '');
@@ -37,24 +37,24 @@ function codeIn(quote: string, startLine: number | undefined): string {
   return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines, startLine).join('\n');
 }
 
-/** Lines without their numbers, where all have one that counts on; behind lines of dots it may be any later one. */
+/** Removes line numbers where every line has the next one. After a line of dots, it may be any later one. */
 function withoutNumbers(lines: readonly string[], startLine: number | undefined): readonly string[] {
-  let [next, isLeap] = [0, true];
+  let [next, mayLeap] = [0, true];
   const code: string[] = [];
   for (const line of lines) {
     if (isLeftOut(line) && next > 0) {
       code.push(line);
-      isLeap = true;
+      mayLeap = true;
       continue;
     }
     const text = line.trimStart();
     const marked = text.startsWith('>') ? text.slice(1).trimStart() : text;
-    const own = ownNumber.exec(marked);
-    const single = Number(own?.[1]) === startLine ? own : singleNumber.exec(marked);
-    const [head, digits] = (lines.length === 1 ? single : lineNumber.exec(marked)) ?? [];
+    const ofPlace = placePrefix.exec(marked);
+    const single = Number(ofPlace?.[1]) === startLine ? ofPlace : singlePrefix.exec(marked);
+    const [head, digits] = (lines.length === 1 ? single : numberPrefix.exec(marked)) ?? [];
     const number = Number(digits);
-    if (head === undefined || (isLeap ? number < next : number !== next)) return lines;
-    [next, isLeap] = [number + 1, false];
+    if (head === undefined || (mayLeap ? number < next : number !== next)) return lines;
+    [next, mayLeap] = [number + 1, false];
     code.push(line.slice(line.indexOf(head) + head.length));
   }
   return code;
