@@ -137,7 +137,7 @@ describe('Changed on this branch', () => {
 
   after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 
-  it('F159 shows the findings on lines that a branch without upstream has written, renames and unsaved edits included', async () => {
+  it('F159 shows findings on lines that a branch without upstream wrote, with renames and unsaved edits', async () => {
     await git(root, 'clone', '--quiet', 'origin', shop);
     await git(shop, 'checkout', '--quiet', '-b', 'feature');
     await writeFile(path.join(shop, 'edited.js'), `// new\n${text.replace('read(5)', 'eval(5)')}`);
@@ -199,7 +199,7 @@ describe('Changed on this branch', () => {
     assert.deepEqual(all.filter(filtering.passes), all);
   });
 
-  it('F159 compares the default branch with its upstream, also in a shallow clone, and finds the base again after a commit', async () => {
+  it('F159 compares the default branch with its upstream, in a shallow clone and after a commit', async () => {
     await appendFile(path.join(root, 'origin', 'same.js'), '\n');
     await git(path.join(root, 'origin'), 'commit', '--quiet', '-a', '-m', 'Later');
     await git(root, 'clone', '--quiet', '--depth', '1', `file://${root}/origin`, shop);
@@ -222,7 +222,7 @@ describe('Changed on this branch', () => {
     );
   });
 
-  it('F159 asks for a branch where there is no base, and is off with the reason where there is no repository, no Git or no trust', async () => {
+  it('F159 asks for a branch if there is no base, and says why it isn’t available without repository, Git, or trust', async () => {
     await git(shop, 'init', '--quiet', '-b', 'trunk');
     await writeFile(path.join(shop, 'a.js'), text);
     const comparison = compare(at('a.js', 1));
