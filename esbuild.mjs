@@ -31,6 +31,17 @@ const withoutAjv = {
     })),
 };
 
+/** All that the extension needs of the manifest; the MCP server needs its tools, too. */
+const shortManifest = {
+  name: 'short-manifest',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]package\.json$/ }, async ({ path: file }) => {
+      if (file !== path.resolve('package.json')) return undefined;
+      const { publisher, name } = JSON.parse(await readFile(file, 'utf8'));
+      return { contents: JSON.stringify({ publisher, name }), loader: 'json' };
+    }),
+};
+
 const node = {
   bundle: true,
   format: 'cjs',
@@ -51,7 +62,7 @@ const bundles = [
   {
     ...node,
     entryPoints: { bootstrap: 'src/bootstrap.ts' },
-    plugins: [mainPart],
+    plugins: [mainPart, shortManifest],
     supported: { 'dynamic-import': false },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
@@ -64,6 +75,7 @@ const bundles = [
       parseWorker: 'src/core/findings/parse/parseWorker.ts',
       secretWorker: 'src/core/upload/secrets/secretWorker.ts',
     },
+    plugins: [shortManifest],
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
   },

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { extensionId } from '../../src/core/run/state/runLink.ts';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 import { installExtension, startVsCode, type VsCodeServer } from '../host/server.ts';
 import type { Settings } from '../host/settings.ts';
@@ -94,7 +95,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     return { scratch, folder, service, application, server };
   });
   const { scratch, folder, service, application, server } = made;
-  const storage = path.join(scratch, 'vscode/data/User/globalStorage/whitebox.whitebox-assessment');
+  const storage = path.join(scratch, 'vscode/data/User/globalStorage', extensionId);
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
   const closeWindows = async (): Promise<void> => {

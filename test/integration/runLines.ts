@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { extensionId } from '../../src/core/run/state/runLink.ts';
 import type { FindingStore } from '../../src/core/findings/findingStore.ts';
 import type { Failure } from '../../src/core/run/state/run.ts';
 import { RunStore } from '../../src/core/run/disk/runStore.ts';
@@ -9,7 +10,7 @@ import { silent } from '../silentLog.ts';
 
 /** The worker that reads findings, features and scan progress. */
 export const parseWorkerFile = path.join(
-  vscode.extensions.getExtension('whitebox.whitebox-assessment')!.extensionPath,
+  vscode.extensions.getExtension(extensionId)!.extensionPath,
   'dist/parseWorker.cjs',
 );
 

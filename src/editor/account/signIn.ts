@@ -5,6 +5,7 @@ import { connectionParts, type ConnectionPart, failedPart } from '../../core/api
 import { AssessmentError, isAbortError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
+import { extensionId } from '../../core/run/state/runLink.ts';
 import { describeError } from '../errors/messages.ts';
 import { doErrorAction, offerErrorActions, openSetting } from '../errors/errorActions.ts';
 import { firstLines, formatAccount } from '../formats.ts';
@@ -176,7 +177,7 @@ function ask(
 
 /** Opens the walkthrough; its first step answers the question. VS Code 1.108 opens a different walkthrough if a step is named. */
 async function showHelp(): Promise<void> {
-  const walkthrough = 'whitebox.whitebox-assessment#whitebox.gettingStarted';
+  const walkthrough = `${extensionId}#whitebox.gettingStarted`;
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough);
 }
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isObject } from '../../core/json.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
-import { linkAuthority, toLinkQuery } from '../../core/run/state/runLink.ts';
+import { extensionId, toLinkQuery } from '../../core/run/state/runLink.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';
@@ -79,7 +79,7 @@ export function toArgument({ run, finding }: ShownFinding): FindingArgument {
 export function toAddress({ run, finding, identity }: ShownFinding, isForOthers = false): vscode.Uri {
   const index = isForOthers ? undefined : String(finding.index);
   const query = toLinkQuery(run, { finding: identity.fingerprint, index });
-  return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: linkAuthority, path: '/finding', query });
+  return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: extensionId, path: '/finding', query });
 }
 
 /** The arguments that a menu would give to a command, where a key of a tree gave `{ kind: 'selection' }`, with the view where it is not Findings. */

@@ -2,12 +2,13 @@
 import { appendFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector/promises';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../src/core/run/state/runLink.ts';
 import { activationWatch } from '../../integration/runner/activationWatch.ts';
 
 /** Called by VS Code when the window is there. */
 export async function run(): Promise<void> {
   const { stopProfile } = await activationWatch();
-  await vscode.extensions.getExtension('whitebox.whitebox-assessment')!.activate();
+  await vscode.extensions.getExtension(extensionId)!.activate();
   const ms = scriptMs(await stopProfile!(), '/dist/bootstrap.cjs');
   appendFileSync(process.env['ACTIVATION_TIMES'] ?? '', `${ms}\n`);
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../src/core/run/state/runLink.ts';
 import { watchMessages } from '../dialogs.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 
-const manifest = vscode.extensions.getExtension('whitebox.whitebox-assessment')!.packageJSON as {
+const manifest = vscode.extensions.getExtension(extensionId)!.packageJSON as {
   contributes: { commands: { command: string; enablement?: string }[] };
 };
 

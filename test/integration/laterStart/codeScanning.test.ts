@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import type { Log } from 'sarif';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../src/core/run/state/runLink.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';
@@ -39,7 +40,7 @@ describe('exporting findings as SARIF', () => {
   let pressed: string | undefined;
   let filters: Filter[];
   const calls: string[] = [];
-  const extension = getExtension('whitebox.whitebox-assessment')!;
+  const extension = getExtension(extensionId)!;
   const dist = (name: string): string => path.join(extension.extensionPath, 'dist', name);
 
   const findingsOf = (items: readonly object[], of: Run = run): ShownFinding[] => {

@@ -5,7 +5,7 @@ import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
-import { toLinkQuery } from '../../../src/core/run/state/runLink.ts';
+import { extensionId, toLinkQuery } from '../../../src/core/run/state/runLink.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { shareFinding } from '../../../src/editor/findings/shareFindings.ts';
 import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';
@@ -58,7 +58,7 @@ describe('links to findings and runs', () => {
   });
 
   const linkTo = (of: Run, path = '/finding', finding = shown.identity.fingerprint): vscode.Uri =>
-    vscode.Uri.parse(`vscode://whitebox.whitebox-assessment${path}?${toLinkQuery(of, { finding })}`);
+    vscode.Uri.parse(`vscode://${extensionId}${path}?${toLinkQuery(of, { finding })}`);
   const followed = async (uri: vscode.Uri, press?: string): Promise<string[]> => {
     const messages = watchMessages(() => press);
     await follow(uri);

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { extensionId } from '../../../src/core/run/state/runLink.ts';
 import { prepareLaterStart } from '../laterStart/workspace.ts';
 
 /** The extension that sees ours being activated, and is installed beside it. */
@@ -30,5 +31,5 @@ export const testWindows: readonly TestWindow[] = [
 
 /** The folder in which VS Code keeps the extension's global storage, under its user folder. */
 export function storageUnder(userFolder: string): string {
-  return path.join(userFolder, 'globalStorage', 'whitebox.whitebox-assessment');
+  return path.join(userFolder, 'globalStorage', extensionId);
 }

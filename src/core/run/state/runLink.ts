@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import manifest from '../../../../package.json' with { type: 'json' };
 import { originOf } from '../../api/address.ts';
 import { identifierSchema } from '../../api/schema.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { type Run, runIdOf } from './run.ts';
 
 /** The ID of this extension, which is the authority of links to it. */
-export const linkAuthority = 'whitebox.whitebox-assessment';
+export const extensionId = `${manifest.publisher}.${manifest.name}`;
 
 const maxTextLength = 100_000;
-const linkPattern = new RegExp(`://${linkAuthority.replace('.', '\\.')}(/[a-z]+)\\?([^\\s"'<>]+)`, 'i');
+const linkPattern = new RegExp(`://${extensionId.replace('.', '\\.')}(/[a-z]+)\\?([^\\s"'<>]+)`, 'i');
 
 const referenceSchema = z.object({
   workflow: z.enum(workflowIds),

@@ -3,10 +3,11 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../../src/core/run/state/runLink.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { type ActivationWatch, activationWatch } from '../../runner/activationWatch.ts';
 
-const extension = vscode.extensions.getExtension('whitebox.whitebox-assessment')!;
+const extension = vscode.extensions.getExtension(extensionId)!;
 const bundle = (name: string): string => path.join(extension.extensionPath, 'dist', name);
 // The cache of the host's own require tells which files were loaded.
 const hostRequire = createRequire(bundle('bootstrap.cjs'));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../../src/core/run/state/runLink.ts';
 import { PasswordStore } from '../../../../src/core/workflows/passwordStore.ts';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
@@ -260,7 +261,7 @@ describe('a target file', () => {
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
     const { uri } = await open({ target_urls: [`${url}?token=${token}`] });
     const worker = path.join(
-      vscode.extensions.getExtension('whitebox.whitebox-assessment')!.extensionPath,
+      vscode.extensions.getExtension(extensionId)!.extensionPath,
       'dist',
       'secretWorker.cjs',
     );

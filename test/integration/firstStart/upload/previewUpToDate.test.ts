@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../../src/core/run/state/runLink.ts';
 import type { LazyView } from '../../../../src/lazyView.ts';
 import type { PreviewNode } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 import { createPreparation } from '../../../../src/editor/upload/checkAndPack.ts';
@@ -12,7 +13,7 @@ import { openFolders } from '../../openFolders.ts';
 import { until } from '../../until.ts';
 import { setUserSettings } from '../../userSettings.ts';
 
-const extension = vscode.extensions.getExtension('whitebox.whitebox-assessment')!;
+const extension = vscode.extensions.getExtension(extensionId)!;
 const worker = (name: string): string => path.join(extension.extensionPath, 'dist', name);
 
 describe('the Upload Preview is updated', () => {

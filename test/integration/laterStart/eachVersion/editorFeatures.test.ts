@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../../src/core/run/state/runLink.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
@@ -98,7 +99,7 @@ describe('findings in the code', () => {
     const [first] = vscode.languages.getDiagnostics(orders);
     assert.ok(typeof first?.code === 'object');
     assert.equal(first.code.target.scheme, vscode.env.uriScheme);
-    assert.equal(first.code.target.authority, 'whitebox.whitebox-assessment');
+    assert.equal(first.code.target.authority, extensionId);
   });
 
   it('open their details beside the code, in one reused panel', async () => {

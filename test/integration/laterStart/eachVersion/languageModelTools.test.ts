@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { extensionId } from '../../../../src/core/run/state/runLink.ts';
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
@@ -25,7 +26,7 @@ function dataOf(answer: string): unknown {
 
 describe('language model tools', () => {
   before(async () => {
-    await vscode.extensions.getExtension('whitebox.whitebox-assessment')?.activate();
+    await vscode.extensions.getExtension(extensionId)?.activate();
     await openFolders(2);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
   });

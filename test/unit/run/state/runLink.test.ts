@@ -5,7 +5,7 @@ import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 import {
   accountHash,
   isReferredTo,
-  linkAuthority,
+  extensionId,
   readLink,
   readPasted,
   toLinkQuery,
@@ -14,7 +14,7 @@ import { workflowIds } from '../../../../src/core/workflows/workflow.ts';
 import { runOf } from '../sampleRuns.ts';
 
 const run = runOf.succeeded as RunIn<'succeeded'>;
-const addressOf = (path: string, query: string): string => `vscode://${linkAuthority}${path}?${query}`;
+const addressOf = (path: string, query: string): string => `vscode://${extensionId}${path}?${query}`;
 
 test('a link to a finding or a run is read back, also within other text', () => {
   const query = toLinkQuery(run, { finding: '1:abcdef' });
