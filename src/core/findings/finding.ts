@@ -166,3 +166,7 @@ export function toPlainFinding(finding: Finding): Readonly<Record<string, unknow
   ];
   return Object.fromEntries(parts.filter(([, value]) => value !== undefined && value !== ''));
 }
+
+export function cweUrl(cwe: number): string {
+  return `https://cwe.mitre.org/data/definitions/${String(cwe)}.html`;
+}

@@ -67,9 +67,17 @@ export interface ShownRun {
 
 type Placed = Pick<ShownFinding, 'run' | 'finding' | 'folder' | 'places'>;
 
+/** A reported place, if its file is on this machine. */
+export function localPlaceOf(
+  place: Place | undefined,
+  { places }: Pick<ShownFinding, 'places'>,
+): ShownPlace | undefined {
+  return places.find(({ reported }) => reported === place);
+}
+
 /** The main place, if its file is on this machine. */
-export function mainPlaceOf({ finding, places }: Pick<Placed, 'finding' | 'places'>): ShownPlace | undefined {
-  return places.find(({ reported }) => reported === finding.places[0]);
+export function mainPlaceOf(shown: Pick<ShownFinding, 'finding' | 'places'>): ShownPlace | undefined {
+  return localPlaceOf(shown.finding.places[0], shown);
 }
 
 /** True if the main place has no file on this machine, though other places may have one. */

@@ -5,12 +5,11 @@ import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
-import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
+import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../core/findings/shownFinding.ts';
 import {
   addressOf,
   codeSpan,
   escapeMarkdown,
-  hereOf,
   quoteOf,
   requestOf,
 } from '../../core/findings/view/findingMarkdown.ts';
@@ -199,7 +198,7 @@ function placesOf(shown: ShownFinding): string {
   const { places, evidence } = shown;
   const reported = shown.finding.places;
   const items = reported.slice(0, maxPlaces).map((each, at) => {
-    const here = hereOf(each, shown);
+    const here = localPlaceOf(each, shown);
     const notes = [
       each.label === undefined ? undefined : clip(visibleLine(each.label), 500),
       here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here),

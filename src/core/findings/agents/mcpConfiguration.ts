@@ -3,20 +3,19 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { onDisk, readIfThere, writeFileAtomic } from '../../files.ts';
 
-/** Programs with agents whose configuration is known: `file` is the user's own, for all folders. */
+/** Agents with a known configuration format; `file` is the user's configuration for all folders. */
 export const mcpClients = [
   { client: 'Claude Code', file: '~/.claude.json', format: 'json' },
   { client: 'Codex', file: '~/.codex/config.toml', format: 'toml' },
   { client: 'Cursor', file: '~/.cursor/mcp.json', format: 'json' },
 ] as const;
 
-/** What runs the MCP server. */
+/** The program that runs the MCP server. */
 export interface McpRuntime {
   readonly command: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What the MCP server is started with. */
 export interface McpArguments {
   /** The copy of the server. */
   readonly server: string;
@@ -27,7 +26,7 @@ export interface McpArguments {
   readonly triage: 'workspace' | 'shared';
 }
 
-/** The configuration that has a program start the MCP server for a folder: JSON as most programs take it, or Codex' TOML. */
+/** Configures an agent to start the MCP server for a folder: JSON as most agents take it, or Codex's TOML. */
 export function toMcpConfiguration(
   format: 'json' | 'toml',
   { command, env }: McpRuntime,
@@ -49,7 +48,7 @@ export function toMcpConfiguration(
   return `${lines.join('\n')}\n`;
 }
 
-/** Another one for each folder, of letters that every program takes. */
+/** Unique for each folder, in characters that every agent accepts. */
 function serverName(folder: string): string {
   const readable = basename(folder)
     .replaceAll(/[^\w-]+/g, '-')
@@ -57,13 +56,13 @@ function serverName(folder: string): string {
   return `whitebox-${readable}-${createHash('sha256').update(folder).digest('hex').slice(0, 6)}`;
 }
 
-/** Copies the server to where configurations name it: an update of the extension moves its own folder. */
+/** Copies the server to a fixed path, since an update moves the extension's folder. */
 export async function copyMcpServer(from: string, to: string): Promise<void> {
   const [bundled, copy] = await Promise.all([readFile(from, 'utf8'), onDisk(readIfThere(to))]);
   if (copy !== bundled) await onDisk(writeFileAtomic(to, bundled));
 }
 
-/** Brings the copy up to date after an update of the extension, where there is one. */
+/** Updates the copy after an update of the extension, if there is one. */
 export async function renewMcpServer(from: string, to: string): Promise<void> {
   if ((await readIfThere(to)) !== undefined) await copyMcpServer(from, to);
 }

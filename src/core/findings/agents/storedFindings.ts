@@ -15,13 +15,12 @@ import { TriageStore } from '../triage/triageStore.ts';
 import { OWNERS_FILES } from '../view/owners.ts';
 import type { ToolFinding, ToolFindings, ToolSource } from './toolAnswers.ts';
 
-/** What VS Code stored of a folder. */
 export interface StoredFolder {
-  /** Absolute, and no link on the way. */
+  /** A real path. */
   readonly folder: string;
   /** The extension's folder in VS Code's global storage. */
   readonly storage: string;
-  /** Where the folder's triage decisions were stored when the configuration was copied. */
+  /** Where decisions were stored when the configuration was copied. */
   readonly triage: 'workspace' | 'shared';
 }
 
@@ -32,20 +31,20 @@ interface Deps {
   readonly log: Logger;
 }
 
-/** The runs of a folder and of those in it, and how the runs name these folders. */
-interface OwnRuns {
+/** The runs of a folder and its subfolders, and the names that the runs use for these. */
+interface RunsOfFolder {
   readonly runs: readonly Run[];
   readonly unread: number;
   readonly folders: ReadonlySet<string>;
 }
 
-/** What tools answer from while no VS Code runs: the findings that it shows of a folder unless a person chooses others. All that is read is of the folder's own runs; nothing is written. */
+/** Answers agents from disk, without VS Code: the findings it shows of a folder by default. Reads only the folder's runs, and writes nothing. */
 export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
   const { folder, storage } = stored;
   const runsFolder = join(storage, 'runs');
-  let kept: { readonly marks: string; readonly load: () => ReturnType<typeof loadFindings> } | undefined;
+  let cached: { readonly marks: string; readonly load: () => ReturnType<typeof loadFindings> } | undefined;
 
-  const readOwnRuns = async (): Promise<OwnRuns> => {
+  const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
     if ((await markOf(runsFolder)) === undefined)
       throw new Error(
         `The folder of the stored runs does not exist: ${runsFolder}. Copy the configuration again in VS Code.`,
@@ -53,27 +52,27 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
     const { runs, unread } = await readRuns(runsFolder);
     const folders = new Set<string>();
     for (const named of new Set(runs.flatMap(({ targets }) => targets.map((target) => target.folder)))) {
-      const real = await realpath(named).catch(() => undefined); // a folder that is gone is not this one
+      const real = await realpath(named).catch(() => undefined); // the folder may be gone
       if (real !== undefined && pathInside(folder, real) !== undefined) folders.add(named);
     }
-    const own = runs.filter(({ targets }) => targets.some((target) => folders.has(target.folder)));
-    return { runs: own, unread, folders };
+    const runsOfFolder = runs.filter(({ targets }) => targets.some((target) => folders.has(target.folder)));
+    return { runs: runsOfFolder, unread, folders };
   };
 
   return {
     findings: async () => {
-      const own = await readOwnRuns();
-      const marks = await marksOf(own, runsFolder, folder);
-      // Several calls at once wait for one reading.
-      if (kept?.marks !== marks) kept = { marks, load: once(() => loadFindings(own, stored, deps)) };
-      const loaded = await kept.load();
-      // A disk that failed may answer at the next call.
-      if (loaded.store.shownRuns().some(({ failure }) => failure?.kind === 'storage')) kept = undefined;
-      return toToolFindings(loaded, own.folders);
+      const found = await readRunsOfFolder();
+      const marks = await marksOf(found, runsFolder, folder);
+      // Concurrent calls share one reading.
+      if (cached?.marks !== marks) cached = { marks, load: once(() => loadFindings(found, stored, deps)) };
+      const loaded = await cached.load();
+      // The disk may work again at the next call.
+      if (loaded.store.shownRuns().some(({ failure }) => failure?.kind === 'storage')) cached = undefined;
+      return toToolFindings(loaded, found.folders);
     },
-    runs: readOwnRuns,
+    runs: readRunsOfFolder,
     confirmationsOf: async ({ identity }) => {
-      const { runs } = await readOwnRuns();
+      const { runs } = await readRunsOfFolder();
       return readConfirmations(identity.fingerprint, {
         runs: { all: () => runs, folderOf: (id) => join(runsFolder, id) },
         workerFile: deps.workerFile,
@@ -84,8 +83,8 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
   };
 }
 
-/** Other marks when other findings, or other comparisons, may be read. */
-async function marksOf({ runs, folders }: OwnRuns, runsFolder: string, folder: string): Promise<string> {
+/** Changes whenever findings or comparisons may have changed. */
+async function marksOf({ runs, folders }: RunsOfFolder, runsFolder: string, folder: string): Promise<string> {
   const files = runs
     .filter(hasFindings)
     .flatMap(({ id }) => ['run.json', 'findings.json'].map((name) => join(runsFolder, id, name)));
@@ -94,7 +93,7 @@ async function marksOf({ runs, folders }: OwnRuns, runsFolder: string, folder: s
   return JSON.stringify([...folders, ...marks]);
 }
 
-/** Findings that were read, and the decisions about them in both places where they may be stored. */
+/** Findings, and decisions about them in both places where decisions may be stored. */
 interface Loaded {
   readonly store: FindingStore;
   readonly triage: TriageStore;
@@ -102,7 +101,7 @@ interface Loaded {
 }
 
 async function loadFindings(
-  { runs, folders }: OwnRuns,
+  { runs, folders }: RunsOfFolder,
   { folder, storage, triage: place }: StoredFolder,
   { workerFile, clock, log }: Deps,
 ): Promise<Loaded> {
@@ -110,7 +109,7 @@ async function loadFindings(
   const triageIn = (where: StoredFolder['triage']): TriageStore =>
     new TriageStore({ placeFor: (each) => triagePlaceOf(each, lockFolder, where), lockFolder, clock, log });
   const triage = triageIn(place);
-  // The setting may have been changed since.
+  // The setting may have changed since then.
   const elsewhere = triageIn(place === 'shared' ? 'workspace' : 'shared');
   const store = new FindingStore({
     runs: {
@@ -145,20 +144,21 @@ async function toToolFindings(
     const isLatest = other.at <= shown.triage.at || other.state === shown.triage.state;
     return { ...shown, triage: isKnown && isLatest ? shown.triage : undefined };
   };
-  // A run may be one of several folders: of it, the findings and places in the own ones.
-  const isOwn = ({ run }: ToolFinding): boolean => run.targets.every((target) => folders.has(target.folder));
-  const withOwnPlaces = (each: ToolFinding): ToolFinding =>
-    isOwn(each) ? each : { ...each, places: each.places.filter((place) => folders.has(place.folder)) };
-  const ownFindings = (some: readonly ShownFinding[] = []): readonly ToolFinding[] =>
-    some
-      .filter((each) => isOwn(each) || folders.has(folderOf(each) ?? ''))
-      .map((each) => withOwnPlaces(toToolFinding(each)));
+  // A run may also have other folders, whose findings and places must not be shown.
+  const isInside = ({ run }: Pick<ShownFinding, 'run'>): boolean =>
+    run.targets.every((target) => folders.has(target.folder));
+  const withPlacesInside = (shown: ToolFinding): ToolFinding =>
+    isInside(shown) ? shown : { ...shown, places: shown.places.filter((place) => folders.has(place.folder)) };
+  const findingsInside = (all: readonly ShownFinding[] = []): readonly ToolFinding[] =>
+    all
+      .filter((shown) => isInside(shown) || folders.has(folderOf(shown) ?? ''))
+      .map((shown) => withPlacesInside(toToolFinding(shown)));
   return {
     runs: store.shownRuns().map((run) => ({
       ...run,
-      shown: ownFindings(run.shown),
-      absent: ownFindings(run.absent),
+      shown: findingsInside(run.shown),
+      absent: findingsInside(run.absent),
     })),
-    place: async (some) => (await store.placeNow(some)).map(withOwnPlaces),
+    place: async (findings) => (await store.placeNow(findings)).map(withPlacesInside),
   };
 }

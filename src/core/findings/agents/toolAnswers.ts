@@ -5,19 +5,19 @@ import type { RunsOnDisk } from '../../run/disk/readRuns.ts';
 import { coverageOf } from '../../run/state/coverage.ts';
 import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
-import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
+import { addressOf, requestOf } from '../view/findingMarkdown.ts';
 import type { BranchState, NoBranch } from '../view/branchChanges.ts';
 import { isHiddenBy } from '../view/filter.ts';
 import { inEnglish, zeroFindings } from '../view/zeroFindings.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
 import { isAtLeast, SEVERITIES, severityRank, toPlainFinding } from '../finding.ts';
-import type { ShownFinding, ShownRun } from '../shownFinding.ts';
+import { localPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleText } from '../../visibleText.ts';
 import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
 const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:\d{1,7}$/));
 
-/** What a language model may ask for, tool by tool; anything else is refused. */
+/** Inputs of the tools; anything else is refused. */
 export const toolInputs = {
   listFindings: z.strictObject({
     minimumSeverity: z.optional(z.enum(SEVERITIES)),
@@ -29,7 +29,7 @@ export const toolInputs = {
   }),
   getFinding: z.strictObject({ finding: name }),
   getRunStatus: z.strictObject({}),
-  // Only a person hides a finding: a finding's own text may try to get itself hidden.
+  // Only a person may hide a finding: its text may try to make the model hide it.
   setTriage: z.strictObject({
     finding: name,
     state: z.enum(['open', 'confirmed']),
@@ -42,10 +42,9 @@ const maxText = 8_000;
 const maxItems = 50;
 const maxRuns = 20;
 
-/** A finding as tools answer about it; `triage` is undefined where nobody can know which decision holds. */
+/** `triage` is undefined if it is unknown which decision holds. */
 export type ToolFinding = Omit<ShownFinding, 'triage'> & { readonly triage: TriageDecision | undefined };
 
-/** A run whose findings tools list. */
 export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly shown: readonly ToolFinding[];
   readonly absent?: readonly ToolFinding[] | undefined;
@@ -53,12 +52,11 @@ export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
 
 type BranchChangeOf = Extract<BranchState, { kind: 'known' }>['changeOf'];
 
-/** How tools name a finding. */
 function toolName({ run, finding }: ToolFinding): string {
   return `${run.id}:${String(finding.index)}`;
 }
 
-/** The finding that a model names. Throws, for the model to read, when it is not one of these. */
+/** Throws an error for the model if no finding has the name. */
 export function findNamed<T extends ToolFinding>(shown: readonly T[], wanted: string): T {
   const found = shown.find((each) => toolName(each) === wanted);
   if (found === undefined)
@@ -66,37 +64,36 @@ export function findNamed<T extends ToolFinding>(shown: readonly T[], wanted: st
   return found;
 }
 
-/** What a model asks for. Throws, for the model to read, when it does not fit the schema. */
+/** Throws an error for the model if the input does not fit. */
 export function readInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
   const parsed = schema.safeParse(input);
   if (!parsed.success) throw new Error(`The input does not fit the tool's schema: ${parsed.error.message}`);
   return parsed.data;
 }
 
-/** The text of an answer: all of it is data. */
+/** Marks the whole answer as data. */
 export function answerText(answer: unknown): string {
   return fenceData(JSON.stringify(answer, undefined, 1));
 }
 
-/** The findings that tools list. */
 export interface ToolFindings {
   readonly runs: readonly ToolRun[];
-  /** Those of an answer, with their places by the files as they are now. */
+  /** The same findings with their present places. */
   readonly place: (some: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
 }
 
-/** What the tools that only read answer from: what VS Code shows or, without it, what is on disk. */
+/** The findings and runs that VS Code shows or, without it, that are on disk. */
 export interface ToolSource {
   readonly findings: () => ToolFindings | Promise<ToolFindings>;
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
-  /** What was tried of a finding on a live application. */
+  /** The runs that tested the finding on a live application. */
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
-  /** Compares the findings' files with the branch's base; absent where no VS Code can do that. */
+  /** Compares files with the branch's base; absent outside VS Code. */
   readonly branch?: { compare(): Promise<BranchState> };
   readonly clock: Clock;
 }
 
-/** The tools that only read: what a model asks for, answered as text. They throw, for the model to read, why they cannot. */
+/** Tools that only read, and answer with text. They throw errors for the model. */
 export function readingTools({ findings, runs, confirmationsOf, branch, clock }: ToolSource) {
   return {
     listFindings: async (input: unknown) => {
@@ -125,7 +122,7 @@ const noBranchReasons: Readonly<Record<NoBranch, string>> = {
   noBase: 'the branch has no common commit with a branch to compare it with',
 };
 
-/** Tells which findings are changed on the branch. Throws, for the model to read, why that cannot be known. */
+/** Throws an error for the model if the branch's changes are unknown. */
 async function compareBranch(branch: ToolSource['branch']): Promise<BranchChangeOf> {
   const fail = (why: string): Error =>
     new Error(`changedOnBranch cannot be answered: ${why}. List the findings without it.`);
@@ -135,7 +132,7 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
   throw fail(state.kind === 'pending' ? 'Git is still starting' : noBranchReasons[state.why]);
 }
 
-/** A page of the findings that fit, worst first; those that people have settled only when they are asked for, and those of which nobody can know it in any case. */
+/** One page, worst first. Settled findings are listed only on request, and findings with an unknown decision always. */
 export async function listFindings(
   { runs, place }: ToolFindings,
   {
@@ -159,7 +156,7 @@ export async function listFindings(
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
   const page = await place(listed.slice(offset, offset + limit));
   return {
-    // Without a run, or where one cannot be read, no finding does not mean that there is none.
+    // Shows whether an empty list means that there are no findings, or that none were read.
     runs: runs.map(({ run, failure, shown }) => ({
       run: run.id,
       state: run.state,
@@ -170,7 +167,7 @@ export async function listFindings(
     total: listed.length,
     // Nobody can say of these on which lines they are.
     withoutFile: changeOf && fitting.filter((shown) => changeOf(shown) === 'noFile').length,
-    // Of a file with too many only the worst are known.
+    // Of a file with too many findings, only the worst are read.
     notRead:
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,
@@ -186,7 +183,7 @@ export async function listFindings(
         feature: finding.feature,
         perspective: finding.perspective,
         request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
-        drift: main && (hereOf(main, shown)?.drift ?? 'unknown'),
+        drift: main && (localPlaceOf(main, shown)?.drift ?? 'unknown'),
         triage: decision?.state ?? 'unknown',
         ends: decision?.until,
         decidedBefore: decidedBefore?.state,
@@ -214,7 +211,7 @@ const resultNames: Readonly<Record<LiveResult, string>> = {
   unknown: 'unknown',
 };
 
-/** Everything about a finding, and what trying it on a live application showed; long texts and lists are cut. */
+/** Everything about a finding, with its live tests; long texts and lists are cut. */
 export function getFinding(shown: ToolFinding, confirmations: readonly Confirmation[] = []): unknown {
   return cut({
     finding: toolName(shown),
@@ -248,7 +245,7 @@ function toDecision({ state, note, at, until, via }: TriageDecision): TriageDeci
   return { state, note, at, ...(until !== undefined && { until }), ...(via !== undefined && { via }) };
 }
 
-/** The decision after a tool's call: a person's reason stays when the call gives none. */
+/** A person's note is kept if the call gives none. */
 export function decide(
   former: TriageDecision,
   { state, note = '' }: z.infer<typeof toolInputs.setTriage>,
@@ -256,7 +253,7 @@ export function decide(
   return { state, note: note.trim() === '' ? former.note : note };
 }
 
-/** The latest runs and their states, as they were last heard of. */
+/** The latest runs with their last known states. */
 export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): unknown {
   return {
     total: runs.length,
@@ -291,9 +288,7 @@ function cut(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part)]));
 }
 
-/**
- * Untrusted text for a language model: introduced as data, without invisible characters, between two lines that it cannot contain, since nobody can guess them.
- */
+/** Marks untrusted text for a language model as data, without invisible characters, between two lines that its author cannot guess. */
 export function fenceData(text: string): string {
   const mark = `UNTRUSTED-DATA-${randomBytes(16).toString('hex')}`;
   return [

@@ -7,33 +7,31 @@ import type { ShownFinding } from '../shownFinding.ts';
 import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
 import type { BranchChange, BranchState } from './branchChanges.ts';
 
-/** Which findings the settings display. */
 export interface Display {
   readonly minimumSeverity: Severity;
-  /** Leaves out what a person has settled: false positives, accepted risks, fixed findings. */
+  /** Hides what a person has settled: false positives, accepted risks, fixed findings. */
   readonly hideTriaged: boolean;
 }
 
-/** True when the settings display a finding, in Problems and in the Findings view. */
+/** Whether the settings show a finding, in Problems and in the Findings view. */
 export function isDisplayed({ finding, triage }: ShownFinding, display: Display): boolean {
   return (
     isAtLeast(finding.severity, display.minimumSeverity) && !(display.hideTriaged && isSettled(triage.state))
   );
 }
 
-/** Findings in their order, after the settings and after a person's filter, and how many each setting hides. */
+/** Findings after the settings and after a person's filter, in their order. */
 export interface FilteredFindings {
-  /** Those that the settings display. */
+  /** What the settings show. */
   readonly displayed: readonly ShownFinding[];
-  /** Of these, those that pass the filter. */
+  /** The displayed findings that pass the filter. */
   readonly passing: readonly ShownFinding[];
-  /** How many the minimum severity hides. */
+  /** The number that the minimum severity hides. */
   readonly mild: number;
-  /** How many more are hidden because a person has settled them. */
+  /** The number of others that are hidden as settled. */
   readonly settled: number;
 }
 
-/** Applies the settings, then the filter. */
 export function applyFilter(
   all: readonly ShownFinding[],
   display: Display,
@@ -49,42 +47,40 @@ export function applyFilter(
   };
 }
 
-/** What became of a place since the scan, as a filter names it; `none` for a finding without a place here. */
+/** Of the first place on this machine; `none` without one. */
 export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
   Drift | 'none'
 )[];
 
-/** Whether a finding's quotes were sent, as a filter names it; `none` for one that quotes nothing, or is not checked yet. */
+/** `none` for a finding that quotes nothing or is not checked yet. */
 export const EVIDENCE_FILTERS = [...EVIDENCE, 'none'] as const;
 
-/** The schema of a stored `Filter`. */
 export const filterSchema = z.object({
   severities: z.optional(z.array(z.enum(SEVERITIES))),
   triage: z.optional(z.array(z.enum(TRIAGE_STATES))),
   drift: z.optional(z.array(z.enum(DRIFTS))),
-  /** Numbers; `null` for a finding without any. */
+  /** `null` for a finding without a CWE. */
   cwes: z.optional(z.array(z.nullable(z.number()))),
-  /** Names, and perspectives in the service's words; `null` for a finding without one. */
+  /** Feature names; `null` for a finding without one, also of `perspectives`. */
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
-  /** Absolute paths with `/` at their end; an empty one for findings without a place here. */
+  /** Absolute paths that end with `/`; empty for findings without a place on this machine. */
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
-  /** As CODEOWNERS names them; `null` for a finding without one. */
+  /** As CODEOWNERS names them; `null` for a finding without an owner. */
   owners: z.optional(z.array(z.nullable(z.string()))),
   acceptance: z.optional(z.array(z.enum(ACCEPTANCE_ENDS))),
   /** Only findings on lines that differ from the branch's base. */
   changedOnBranch: z.optional(z.boolean()),
   text: z.optional(z.string()),
 });
-/** Which findings a person wants to see: those that pass every part; an absent or empty part lets everything pass. */
+/** A finding must pass every part; an absent or empty part lets everything pass. */
 export type Filter = z.infer<typeof filterSchema>;
 
-/** The name of a part of a filter. */
 export type FilterPart = keyof Filter;
 
-/** The parts of a filter that are neither absent nor empty. */
+/** Parts that are neither absent nor empty. */
 export function activeParts(filter: Filter): FilterPart[] {
   const parts = Object.keys(filterSchema.shape) as FilterPart[];
   return parts.filter((part) => {
@@ -95,7 +91,10 @@ export function activeParts(filter: Filter): FilterPart[] {
   });
 }
 
-/** A test of single findings; as long as the branch's changes aren't known, that part lets everything pass. The text is looked for word by word, without regard to case and width, in title, description, path, CWE, id, feature and URL. */
+/**
+ * Until the branch's changes are known, that part lets everything pass. Every word of the text must occur in title, description, path, CWE, ID, feature, or
+ * URL, in any case and width.
+ */
 export function toPredicate(
   filter: Filter,
   branch: BranchState = { kind: 'pending' },
@@ -104,21 +103,20 @@ export function toPredicate(
   return (shown) => tests.every((test) => test(shown));
 }
 
-/** Findings by the last day of their acceptance, the earliest first. */
-export function byEnd(shown: readonly ShownFinding[]): readonly ShownFinding[] {
+/** By the last day of the acceptance, earliest first. */
+export function byAcceptanceEnd(shown: readonly ShownFinding[]): readonly ShownFinding[] {
   return shown.toSorted((one, other) => {
     const [first, second] = [one.triage.until ?? '', other.triage.until ?? ''];
     return first === second ? 0 : first < second ? -1 : 1;
   });
 }
 
-/** The parts of a filter that list what a finding may have. */
+/** The parts of a filter that list values. */
 export type ListPart = Exclude<FilterPart, 'text' | 'changedOnBranch'>;
 
-/** One of the values that such a part lists. */
 export type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
 
-/** What a finding has of each part, as the filter names it. */
+/** The values of a finding for each part. */
 export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => readonly ValueOf<P>[] } = {
   severities: ({ finding }) => [finding.severity],
   triage: ({ triage }) => [triage.state],
@@ -133,7 +131,7 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   },
   evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
   owners: ({ owners = [] }) => (owners.length === 0 ? [null] : owners),
-  /** The folders that hold its main place, from its own up to the run's. */
+  /** The folders around the first place, from its own to the run's. */
   folders: ({ places: [place] }) => {
     if (place === undefined) return [''];
     const names = place.path.split('/').slice(0, -1);
@@ -149,16 +147,16 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
   }
   if (part === 'text') {
     const words = wordsOf(filter.text ?? '');
-    // Reading the texts of 10,000 findings takes a tenth of a second: once is enough.
-    const known = new WeakMap<ShownFinding, boolean>();
+    // Cached, since searching the texts of 10,000 findings takes 100 ms.
+    const cache = new WeakMap<ShownFinding, boolean>();
     return (shown) => {
-      const answer = known.get(shown) ?? hasWords(searchText(shown), words);
-      known.set(shown, answer);
-      return answer;
+      const passes = cache.get(shown) ?? hasWords(searchText(shown), words);
+      cache.set(shown, passes);
+      return passes;
     };
   }
   if (part === 'folders') {
-    // The folder of one run may lie in that of another.
+    // A run's folder may lie in another run's folder.
     const wanted = filter.folders ?? [];
     return ({ places: [place] }) => {
       const file = place && withSlashes(place.file);
@@ -169,7 +167,6 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
   return (shown) => valuesOf[part](shown).some((value) => wanted.has(value));
 }
 
-/** True for a finding that *Changed on this branch* hides. */
 export function isHiddenBy(change: BranchChange): boolean {
   return change === 'unchanged' || change === 'noFile';
 }
@@ -178,7 +175,7 @@ function hasWords(text: string, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** The texts of a finding in which a search looks, so that no word can reach from one into the next. */
+/** Line breaks keep a word from matching across two texts. */
 function searchText({ finding, places }: ShownFinding): string {
   const paths = places.length > 0 ? places.map(({ path }) => path) : finding.places.map(({ path }) => path);
   return normalized(

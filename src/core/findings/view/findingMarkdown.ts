@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
-import type { BlockKind, Finding, Place, Severity } from '../finding.ts';
-import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
+import { type BlockKind, cweUrl, type Finding, type Place, type Severity } from '../finding.ts';
+import { localPlaceOf, type ShownFinding } from '../shownFinding.ts';
 import { isUndecided, type TriageDecision } from '../triage/triage.ts';
 import { clip, visibleLine, visibleText } from '../../visibleText.ts';
 
-/** The words of a finding's document, in the reader's language. */
+/** Localized words of a finding's document. */
 export interface FindingWords {
   readonly severity: string;
   readonly place: string;
@@ -16,7 +16,7 @@ export interface FindingWords {
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
   readonly triageOf: (decision: TriageDecision) => string;
-  /** What speaks for a finding, and how it stands to other runs and to the code, each with its label; undefined when there is nothing to say. */
+  /** Evidence, and the state compared with other runs and the present code; undefined texts are omitted. */
   readonly standingOf: (
     shown: ShownFinding,
   ) => readonly (readonly [label: string, text: string | undefined, ...unknown[]])[];
@@ -29,7 +29,7 @@ const fence = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
 const marker = /^(\s*(?:[-*+]|\d{1,3}[.)])\s+)(\S.*)$/;
 const span = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*/g;
 
-/** A finding as a Markdown document of its own, to be pasted where people or agents work on it; its texts stand in code blocks, which they cannot end. */
+/** A self-contained Markdown document for people and agents. Untrusted texts are in code blocks that they cannot end. */
 export function findingMarkdown(shown: ShownFinding, words: FindingWords): string {
   const { finding, triage } = shown;
   const [main, ...others] = finding.places;
@@ -50,7 +50,7 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     `## ${escapeMarkdown(finding.title === '' ? finding.id : finding.title)}`,
     '',
     ...fact(words.severity, rating.filter((part) => part !== undefined).join(' · ')),
-    ...fact('CWE', finding.cwes.map(cweLink).join(', ')),
+    ...fact('CWE', finding.cwes.map((cwe) => `[CWE-${String(cwe)}](${cweUrl(cwe)})`).join(', ')),
     ...fact(words.place, main === undefined ? '' : codeSpan(addressOf(main, shown))),
     ...fact(words.feature, escapeMarkdown(finding.feature ?? '')),
     ...fact(words.perspective, escapeMarkdown(finding.perspective ?? '')),
@@ -58,7 +58,7 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     ...words
       .standingOf(shown)
       .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
-    // As code, so that a tracker notifies nobody.
+    // As code, so that an issue tracker notifies nobody.
     ...fact(words.owner, (shown.owners ?? []).map(codeSpan).join(' ')),
     ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
     ...(main?.snippet === undefined ? [] : [quoteOf(main)]),
@@ -74,44 +74,29 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
   ].join('\n');
 }
 
-/** The request that shows a finding of a live application, as one line of plain text; empty for another finding. */
+/** Of a live finding, on one line; empty for other findings. */
 export function requestOf({ method, url }: Pick<Finding, 'method' | 'url'>): string {
   return [method, url].filter((part) => part !== undefined).join(' ');
 }
 
-/** The file here that a finding's place is in, if any. */
-export function hereOf(
-  place: Place | undefined,
-  { places }: Pick<ShownFinding, 'places'>,
-): ShownPlace | undefined {
-  return places.find(({ reported }) => reported === place);
-}
-
-/** `path:line` as it is here now, without a line where the code is gone; else as the findings file reports it. */
+/** The present `path:line`, without a line if the code is gone; as reported if the file is not on this machine. */
 export function addressOf(place: Place, shown: Pick<ShownFinding, 'places'>): string {
-  const here = hereOf(place, shown);
-  const { path, startLine } = here ?? place;
-  return startLine === undefined || here?.drift === 'gone'
+  const local = localPlaceOf(place, shown);
+  const { path, startLine } = local ?? place;
+  return startLine === undefined || local?.drift === 'gone'
     ? visibleLine(path)
     : `${visibleLine(path)}:${String(startLine)}`;
 }
 
-function cweLink(cwe: number): string {
-  return `[CWE-${String(cwe)}](https://cwe.mitre.org/data/definitions/${String(cwe)}.html)`;
-}
-
-/** The code that a place quotes, as a code block in the language that the file's extension names; empty where it quotes none. */
+/** A code block in the language of the file's extension; empty if the place quotes no code. */
 export function quoteOf({ path, snippet = '' }: Place): string {
   const language = /^\.(\w{1,15})$/.exec(extname(path))?.[1];
   return snippet.trim() === '' ? '' : codeBlock(visibleText(snippet).split('\n'), language);
 }
 
-/**
- * Untrusted Markdown as Markdown that keeps its paragraphs, lists, code and bold text, and in which nothing else is active: no link,
- * no image, no HTML, no command. At most about `max` UTF-16 units of it are kept.
- */
-export function inertMarkdown(source: string, max: number): string {
-  const text = visibleText(source.length > max ? `${clip(source, max)} …` : source);
+/** Keeps paragraphs, lists, code, and bold text of untrusted Markdown, but no link, image, HTML, or command. Cut at about `maxLength` UTF-16 units. */
+export function inertMarkdown(source: string, maxLength: number): string {
+  const text = visibleText(source.length > maxLength ? `${clip(source, maxLength)} …` : source);
   const lines: string[] = [];
   let code: { readonly end: string; readonly lines: string[] } | undefined;
   for (const line of text.split('\n')) {
@@ -128,13 +113,13 @@ export function inertMarkdown(source: string, max: number): string {
   return lines.join('\n').trim();
 }
 
-/** Lines as a code block that their own text cannot end. */
+/** A code block that its content cannot end. */
 export function codeBlock(lines: readonly string[], language = ''): string {
   const mark = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
   return ['', `${mark}${language}`, ...lines, mark, ''].join('\n');
 }
 
-/** Text as inline code that its own text cannot end. */
+/** Inline code that its content cannot end. */
 export function codeSpan(text: string): string {
   const mark = '`'.repeat(longestRun(text) + 1);
   return `${mark} ${text} ${mark}`;
@@ -144,14 +129,14 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
 }
 
-/** Text that Markdown shows as it is. */
+/** Escapes all Markdown syntax. */
 export function escapeMarkdown(text: string): string {
   return text.replaceAll(/[!-/:-@[-`{-~]/g, '\\$&');
 }
 
 function inertLine(line: string): string {
   const [, bullet, rest] = marker.exec(line) ?? [];
-  // Without the mark a line that follows another would join it; four spaces would make it code.
+  // Two trailing spaces keep line breaks; four leading ones would make code.
   if (bullet === undefined) return line.trim() === '' ? '' : `${inertText(line.trim())}  `;
   return `${bullet.replaceAll('\t', '    ')}${inertText(rest ?? '')}`;
 }

@@ -3,13 +3,12 @@ import { type Severity, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
 
-/** What findings can be grouped by, the usual one first. */
+/** The default first. */
 export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner'] as const;
 
-/** The name of such a grouping. */
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** What the findings of a group have in common; `key` tells groups beside each other apart. */
+/** What the findings of a group share; `key` is unique among groups on one level. */
 export type GroupTopic =
   | { readonly kind: 'severity'; readonly key: string; readonly severity: Severity }
   | { readonly kind: 'file'; readonly key: string; readonly file: string | undefined }
@@ -19,13 +18,13 @@ export type GroupTopic =
   | { readonly kind: 'owner'; readonly key: string; readonly owners: readonly string[] }
   | { readonly kind: 'verdict'; readonly key: string; readonly verdict: Verdict | undefined };
 
-/** Findings that have something in common; never empty. */
+/** Never empty. */
 export interface Group {
   readonly topic: GroupTopic;
   readonly shown: readonly ShownFinding[];
 }
 
-/** Every finding in exactly one group: what is reported as `groupsOf` has it, then by verdict what is not. */
+/** Each finding is in one group: reported findings by `grouping`, then absent ones by verdict. */
 export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   const reported = shown.filter(({ verdict }) => isReported(verdict));
   return [
@@ -34,7 +33,7 @@ export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Gr
   ];
 }
 
-/** Severities worst first, files by path, features by name, CWEs (a finding's first one) by number, triage states in their order, owners by name; what has none comes last. */
+/** Severities worst first, files by path, CWEs (a finding's first) by number, features and owners by name. Findings without any come last. */
 function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   switch (grouping) {
     case 'severity': {
@@ -68,7 +67,7 @@ function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   }
 }
 
-/** The findings by verdict; those without one come last. */
+/** Findings without a verdict come last. */
 export function toVerdictGroups(shown: readonly ShownFinding[]): Group[] {
   const groups = Map.groupBy(shown, ({ verdict }) => verdict);
   return [...VERDICTS, undefined].flatMap((verdict) =>
@@ -76,7 +75,7 @@ export function toVerdictGroups(shown: readonly ShownFinding[]): Group[] {
   );
 }
 
-/** The findings by where they are: in a file here, in a feature of a live application; those that are in neither come last. */
+/** By file on this machine, then by feature of a live application, then the rest. */
 export function toPlaceGroups(shown: readonly ShownFinding[]): Group[] {
   const {
     here = [],
@@ -110,7 +109,7 @@ function toFileGroups(shown: readonly ShownFinding[]): Group[] {
     .flatMap(({ file, own }) => toGroup({ kind: 'file', key: file ?? '', file }, own));
 }
 
-/** Findings as people read them within one file: worst first, then from the top down. */
+/** Worst first, then by line. */
 export function inReadingOrder(shown: readonly ShownFinding[]): ShownFinding[] {
   return [...shown].sort(
     (one, other) =>

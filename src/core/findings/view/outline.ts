@@ -1,17 +1,16 @@
 import type { ShownFinding } from '../shownFinding.ts';
 import { type Group, type GroupTopic, inReadingOrder, toPlaceGroups } from './groups.ts';
 
-/** Findings under a heading; `shown` is what is below it, at any depth. */
+/** `shown` has all findings below the heading, at any depth. */
 export interface GroupNode {
   readonly kind: 'group';
-  /** The same for the same heading whenever the tree is made; unlike that of any other node. */
+  /** Unique, and the same whenever the tree is built. */
   readonly id: string;
   readonly topic: GroupTopic;
   readonly shown: readonly ShownFinding[];
   readonly parent: GroupNode | undefined;
 }
 
-/** One finding. */
 export interface FindingNode {
   readonly kind: 'finding';
   readonly id: string;
@@ -19,7 +18,7 @@ export interface FindingNode {
   readonly parent: GroupNode;
 }
 
-/** Stands for children that are too many to be shown. */
+/** Stands for children beyond `maxChildren`. */
 interface MoreNode {
   readonly kind: 'more';
   readonly id: string;
@@ -27,7 +26,7 @@ interface MoreNode {
   readonly parent: GroupNode | undefined;
 }
 
-/** Decisions that came with a folder, and that nobody has answered. */
+/** Decisions of others that nobody has answered. */
 interface ProposalsNode {
   readonly kind: 'proposals';
   readonly id: string;
@@ -35,18 +34,16 @@ interface ProposalsNode {
   readonly count: number;
 }
 
-/** A line of a tree of findings. */
 export type OutlineNode = GroupNode | FindingNode | MoreNode | ProposalsNode;
 
-/** The most children of one node: more help nobody and cost seconds. */
+/** Of one node; more take seconds to show. */
 export const maxChildren = 2_000;
 
-/** The first level of a tree of findings. */
 export function rootNodes(groups: readonly Group[]): readonly OutlineNode[] {
   return capped(groups, undefined, (group) => groupNode(group, undefined));
 }
 
-/** What is below a node: under a file or a feature its findings, under any other group the files and features. */
+/** Below a file or a feature its findings, below any other group files and features. */
 export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
   const { topic } = node;

@@ -12,7 +12,7 @@ import {
 } from '../../upload/ignore/pattern.ts';
 import { inSlices } from '../../yieldingWork.ts';
 
-/** Where a repository may have its CODEOWNERS file: the first that is there counts. */
+/** The first file that exists counts. */
 export const OWNERS_FILES = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
 
 /** GitHub reads no larger file. */
@@ -21,27 +21,26 @@ const maxOwnersOfLine = 100;
 
 interface OwnerRule {
   readonly pattern: Pattern;
-  /** True for `docs/*`, which matches what is in the folder and nothing below that. */
+  /** True for `docs/*`, which matches direct children only. */
   readonly isShallow: boolean;
   readonly owners: readonly string[];
 }
 
-/** What a CODEOWNERS file says. */
 export interface CodeOwners {
-  /** The last line that matches a file counts, so the last rule comes first. */
+  /** Last line first, since the last match counts. */
   readonly rules: readonly OwnerRule[];
-  /** The lines that GitHub skips, and those that are not read for their length; from 1. */
+  /** 1-based numbers of lines that GitHub skips, and of lines that are too long. */
   readonly skipped: readonly number[];
 }
 
-/** Lines of a CODEOWNERS file that are not read; undefined for all of a file that is too large. */
+/** Skipped lines of a CODEOWNERS file; undefined if the whole file is too large. */
 export interface OwnersGap {
   /** Absolute. */
   readonly file: string;
   readonly lines: readonly number[] | undefined;
 }
 
-/** Reads a CODEOWNERS file as GitHub documents it. */
+/** Follows GitHub's documentation. */
 export function parseOwners(text: string): CodeOwners {
   const rules: OwnerRule[] = [];
   const skipped: number[] = [];
@@ -76,10 +75,10 @@ function isOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
-/** The rules between two pauses: a hostile file has very many. */
+/** Between two pauses: a hostile file has very many rules. */
 const rulesInOneStep = 200;
 
-/** Finds the owners of a file (relative to the repository, with `/`), in steps; none when it has none. */
+/** `path` is relative to the repository, with `/`. Empty if no rule matches. */
 export function* ownersOf(path: string, { rules }: CodeOwners): Generator<undefined, readonly string[]> {
   const names = toGitBytes(path).split('/');
   for (let at = 0; at < rules.length; at += rulesInOneStep) {
@@ -101,38 +100,38 @@ function matches({ pattern, isShallow }: OwnerRule, names: readonly string[]): b
   return paths.some((path) => endsWithin(path, names, isShallow ? last : 0, folderOnly ? last - 1 : last));
 }
 
-/** Whether the whole pattern matches the names up to one of those from `least` to `most`. */
-function endsWithin(path: PathPattern, names: readonly string[], least: number, most: number): boolean {
+/** Whether the whole pattern matches names[0..at] for some `at` from `first` to `last`. */
+function endsWithin(path: PathPattern, names: readonly string[], first: number, last: number): boolean {
   const end = path.length - 1;
-  let places = afterGlobstars(new Set([0]), path);
-  for (let at = 0; at <= most && places.size > 0; at++) {
+  let states = skipGlobstars(new Set([0]), path);
+  for (let at = 0; at <= last && states.size > 0; at++) {
     const next = new Set<number>();
-    for (const place of places) {
-      const pattern = path[place];
-      if (pattern === globstar) next.add(place);
-      else if (pattern?.matches(names[at] ?? '') === true) next.add(place + 1);
+    for (const state of states) {
+      const pattern = path[state];
+      if (pattern === globstar) next.add(state);
+      else if (pattern?.matches(names[at] ?? '') === true) next.add(state + 1);
     }
-    const isWhole = next.has(path.length) || (path[end] === globstar && next.has(end) && places.has(end));
-    if (at >= least && isWhole) return true;
-    places = afterGlobstars(next, path);
+    const isWhole = next.has(path.length) || (path[end] === globstar && next.has(end) && states.has(end));
+    if (at >= first && isWhole) return true;
+    states = skipGlobstars(next, path);
   }
   return false;
 }
 
-/** These places and, since a globstar within a pattern may match no name at all, those after one. */
-function afterGlobstars(places: Set<number>, path: PathPattern): Set<number> {
-  // A set also gives the values that are added to it meanwhile.
-  for (const place of places) if (path[place] === globstar && place < path.length - 1) places.add(place + 1);
-  return places;
+/** Adds the states after a globstar, which may match no name. */
+function skipGlobstars(states: Set<number>, path: PathPattern): Set<number> {
+  // Iteration also visits the values that are added.
+  for (const state of states) if (path[state] === globstar && state < path.length - 1) states.add(state + 1);
+  return states;
 }
 
-/** The owners of files (absolute paths), and what was not read; a file is absent where no CODEOWNERS file is read for it. */
+/** Owners by absolute path; a file without a CODEOWNERS file is absent. */
 export interface FoundOwners {
   readonly owners: ReadonlyMap<string, readonly string[]>;
   readonly gaps: readonly OwnersGap[];
 }
 
-/** Finds the owners of files by the CODEOWNERS file of the repository that each is in. With `within`, an absolute folder, nothing outside it is read. */
+/** Finds the owners of files by the CODEOWNERS file of their repository. Reads nothing outside `within`, an absolute folder. */
 export async function findOwners(files: ReadonlySet<string>, within?: string): Promise<FoundOwners> {
   const roots = new Map<string, Promise<string | undefined>>();
   const byRoot = new Map<string, string[]>();
@@ -142,12 +141,12 @@ export async function findOwners(files: ReadonlySet<string>, within?: string): P
   }
   const owners = new Map<string, readonly string[]>();
   const gaps: OwnersGap[] = [];
-  for (const [root, own] of byRoot) {
+  for (const [root, filesInRoot] of byRoot) {
     const found = await readOwners(root);
     if (found === undefined) continue;
-    const { file: at, code } = found;
-    if (code === undefined || code.skipped.length > 0) gaps.push({ file: at, lines: code?.skipped });
-    if (code !== undefined) await inSlices(assign(root, own, code, owners));
+    const { file, code } = found;
+    if (code === undefined || code.skipped.length > 0) gaps.push({ file, lines: code?.skipped });
+    if (code !== undefined) await inSlices(assign(root, filesInRoot, code, owners));
   }
   return { owners, gaps };
 }
@@ -176,7 +175,7 @@ function rootOf(
   return found;
 }
 
-/** The first CODEOWNERS file of a repository; without `code` where it is too large. */
+/** The first CODEOWNERS file of a repository; without `code` if it is too large. */
 async function readOwners(root: string): Promise<{ file: string; code: CodeOwners | undefined } | undefined> {
   const real = await realpath(root);
   for (const name of OWNERS_FILES) {

@@ -1,20 +1,20 @@
 import { coverageOf, excludedIn } from '../../run/state/coverage.ts';
 import { endedEarly, type Run } from '../../run/state/run.ts';
 
-/** The language of a sentence: that of the editor, or `inEnglish`. */
+/** The editor's language, or `inEnglish`. */
 export interface Language {
   /** As `vscode.l10n.t`. */
   readonly t: (sentence: string, ...values: string[]) => string;
   readonly formatNumber: (value: number) => string;
 }
 
-/** The language of exports and of answers to agents. */
+/** For exports and answers to agents. */
 export const inEnglish: Language = {
   t: (sentence, ...values) => sentence.replace(/\{(\d)\}/g, (_, index) => values[Number(index)] ?? ''),
   formatNumber: (value) => value.toLocaleString('en'),
 };
 
-/** What 0 findings of a run cover: "0 findings in 239 uploaded files. 2 files were excluded." Numbers that are unknown are not mentioned. */
+/** What a run without findings covered: “0 findings in 239 uploaded files. 2 files were excluded.” Omits unknown numbers. */
 export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
   const coverage = coverageOf(run);
   const sentences = endedEarly(run) ? [t('The run ended early.')] : [];
@@ -33,7 +33,7 @@ export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
   return [found, ...sentences].join(' ');
 }
 
-/** True for a run that is known not to cover all that it was to assess. */
+/** True for a run that surely did not cover everything. */
 export function isInPart(run: Run): boolean {
   return endedEarly(run) || (coverageOf(run)?.unpacked ?? 0) > 0;
 }

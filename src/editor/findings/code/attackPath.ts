@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { attackPathOf, type Place } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import { addressOf, hereOf } from '../../../core/findings/view/findingMarkdown.ts';
+import { localPlaceOf, type ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { addressOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { driftLabel, roleLabel, titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
@@ -89,7 +89,7 @@ async function toSteps(shown: ShownFinding): Promise<readonly Step[]> {
 
 /** The texts of the findings file are untrusted; a tree and a quick pick show plain text. */
 async function toStep(place: Place, number: string, shown: ShownFinding): Promise<Step> {
-  const here = hereOf(place, shown);
+  const here = localPlaceOf(place, shown);
   const address = addressOf(place, shown);
   const line = here?.drift === 'gone' ? undefined : here?.startLine;
   const what = [

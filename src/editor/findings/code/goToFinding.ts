@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
-import { inOrder, neighbour } from '../../../core/findings/view/problems.ts';
+import { inOrder, neighbor } from '../../../core/findings/view/problems.ts';
 import { titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
@@ -20,7 +20,7 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
       file: editor.document.uri.fsPath,
       line: editor.selection.active.line + 1,
     };
-    const at = neighbour(ordered, { cursor, current }, step);
+    const at = neighbor(ordered, { cursor, current }, step);
     current = ordered[at];
     const [place] = current?.places ?? [];
     if (current === undefined || place === undefined) {

@@ -9,7 +9,7 @@ import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
 import {
   activeParts,
   applyFilter,
-  byEnd,
+  byAcceptanceEnd,
   type FilteredFindings,
 } from '../../../core/findings/view/filter.ts';
 import type { BranchChange } from '../../../core/findings/view/branchChanges.ts';
@@ -104,7 +104,7 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
   const { shown, absent = [] } = comparison ?? { shown: findings.all(), absent: findings.absent() };
   const filtered = applyFilter([...shown, ...absent], display, filtering.passes);
-  return isActive('acceptance') ? { ...filtered, passing: byEnd(filtered.passing) } : filtered;
+  return isActive('acceptance') ? { ...filtered, passing: byAcceptanceEnd(filtered.passing) } : filtered;
 }
 
 /** The folders with decisions that nobody has answered. */

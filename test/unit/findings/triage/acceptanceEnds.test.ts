@@ -16,7 +16,7 @@ import { toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
-import { byEnd, toPredicate } from '../../../../src/core/findings/view/filter.ts';
+import { byAcceptanceEnd, toPredicate } from '../../../../src/core/findings/view/filter.ts';
 import { invent, noIdentity } from '../shownFindings.ts';
 
 /** A finding whose risk is accepted for some days. */
@@ -139,7 +139,9 @@ test('F139 a filter selects acceptances by their end, within 14 days or later, s
   });
   const ended = { ...invent(), triage: { state: 'open', note: 'n', at: 1, until: 'x' } as const };
   const kept = (...acceptance: ('ended' | 'soon' | 'later')[]) =>
-    byEnd([...all, invent(), ended].filter(toPredicate({ acceptance }))).map(({ triage }) => triage.until);
+    byAcceptanceEnd([...all, invent(), ended].filter(toPredicate({ acceptance }))).map(
+      ({ triage }) => triage.until,
+    );
   assert.deepEqual(kept('soon'), [ends[2], ends[1]]);
   assert.deepEqual(kept('later'), [ends[0]]);
   assert.deepEqual(kept('ended'), ['x']);

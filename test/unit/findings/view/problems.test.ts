@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import {
   hiddenFromProblems,
   inOrder,
-  neighbour,
+  neighbor,
   problemsByFile,
 } from '../../../../src/core/findings/view/problems.ts';
 import { invent } from '../shownFindings.ts';
@@ -58,7 +58,7 @@ describe('stepping through all findings', () => {
       let current = ordered[0];
       return ordered.map(() => {
         const place = current?.places[0];
-        const position = neighbour(ordered, { cursor: at(place!.path, place!.startLine!), current }, step);
+        const position = neighbor(ordered, { cursor: at(place!.path, place!.startLine!), current }, step);
         current = ordered[position];
         return position;
       });
@@ -69,7 +69,7 @@ describe('stepping through all findings', () => {
 
   test('starts from the cursor if it is elsewhere', () => {
     const from = (cursor: { file: string; line: number } | undefined, step: 1 | -1): number =>
-      neighbour(ordered, { cursor, current: ordered[4] }, step);
+      neighbor(ordered, { cursor, current: ordered[4] }, step);
     assert.equal(from(undefined, 1), 0);
     assert.equal(from(undefined, -1), 4);
     assert.equal(from(at('a.js', 5), 1), 2);
@@ -85,7 +85,7 @@ describe('stepping through all findings', () => {
     const tour = (step: 1 | -1): number[] => {
       let [current, line] = [some[2], 20];
       return places.map(() => {
-        const position = neighbour(some, { cursor: at('a.js', line), current }, step);
+        const position = neighbor(some, { cursor: at('a.js', line), current }, step);
         current = some[position];
         line = current?.places[0]?.startLine ?? line;
         return position;
@@ -93,10 +93,10 @@ describe('stepping through all findings', () => {
     };
     assert.deepEqual(tour(1), [0, 1, 2]);
     assert.deepEqual(tour(-1), [1, 0, 2]);
-    assert.equal(neighbour(some, { cursor: at('b.js', 20), current: some[0] }, -1), 2);
+    assert.equal(neighbor(some, { cursor: at('b.js', 20), current: some[0] }, -1), 2);
   });
 
   test('does nothing without findings', () => {
-    assert.equal(neighbour([], { cursor: undefined, current: undefined }, 1), -1);
+    assert.equal(neighbor([], { cursor: undefined, current: undefined }, 1), -1);
   });
 });

@@ -1,6 +1,7 @@
 import type { ReportingDescriptor, ReportingDescriptorReference, ToolComponent } from 'sarif';
 import { perspectives } from '../../../workflows/application.ts';
-import { type Finding, type Severity, severityRank } from '../../finding.ts';
+import { cweUrl, type Finding, type Severity, severityRank } from '../../finding.ts';
+import { escapeMarkdown } from '../../view/findingMarkdown.ts';
 import { escapeMessage, toSentence } from './sarifText.ts';
 
 /** Score ranges of CVSS 3 and 4, and a typical score of each. */
@@ -37,7 +38,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
     .filter((score) => score > 0);
   const cwe = /^CWE-(\d+)$/.exec(id)?.[1];
   const text = toSentence(escapeMessage(describe(id)));
-  const page = cwe === undefined ? undefined : cwePage(Number(cwe));
+  const page = cwe === undefined ? undefined : cweUrl(Number(cwe));
   const tags = ['security', ...cwes.map((each) => `external/cwe/cwe-${String(each).padStart(3, '0')}`)];
   return {
     id,
@@ -46,7 +47,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
     fullDescription: { text },
     help: {
       text: page === undefined ? text : `${text} ${page}`,
-      markdown: page === undefined ? asMarkdown(text) : `[${text}](${page})`,
+      markdown: page === undefined ? escapeMarkdown(text) : `[${text}](${page})`,
     },
     ...(page === undefined ? {} : { helpUri: page }),
     defaultConfiguration: { level: 'warning' },
@@ -66,15 +67,6 @@ function describe(id: string): string {
   return `Findings of the rule ${id}`;
 }
 
-/** Escapes all Markdown syntax. */
-function asMarkdown(text: string): string {
-  return text.replace(/[!-/:-@[-`{-~]/g, '\\$&');
-}
-
-function cwePage(cwe: number): string {
-  return `https://cwe.mitre.org/data/definitions/${String(cwe)}.html`;
-}
-
 /** The CWEs of findings (SARIF 2.1.0, 3.19.3). */
 export function cweTaxonomy(findings: readonly Finding[]): ToolComponent {
   return {
@@ -83,7 +75,7 @@ export function cweTaxonomy(findings: readonly Finding[]): ToolComponent {
     shortDescription: { text: 'Common Weakness Enumeration' },
     informationUri: 'https://cwe.mitre.org/',
     isComprehensive: false,
-    taxa: cwesOf(findings).map((cwe) => ({ id: String(cwe), helpUri: cwePage(cwe) })),
+    taxa: cwesOf(findings).map((cwe) => ({ id: String(cwe), helpUri: cweUrl(cwe) })),
   };
 }
 

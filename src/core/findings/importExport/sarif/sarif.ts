@@ -4,7 +4,7 @@ import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../compare/verdict.ts';
 import { type Finding, flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
-import type { ShownFinding, ShownRun } from '../../shownFinding.ts';
+import { localPlaceOf, type ShownFinding, type ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
 import {
@@ -193,8 +193,9 @@ export function toFlowAndRelated(
 }
 
 /** Lines are those of the assessed text; the path is the one in the workspace, if the file was found there. */
-function toLocation(place: Place, { run: { targets }, places }: ShownFinding, run: Run): Location {
-  const found = places.find(({ reported }) => reported === place);
+function toLocation(place: Place, shown: ShownFinding, run: Run): Location {
+  const { targets } = shown.run;
+  const found = localPlaceOf(place, shown);
   const target = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
   const targetIn = (folder: string | undefined): Run['targets'][number] | undefined =>
     run.targets.find((each) => each.folder === folder);
