@@ -6,7 +6,6 @@ import type { PageElement } from './pageElement.ts';
 /** What the quick input (palette, quick pick or input box) shows. Of a long list only the part in view. */
 export interface QuickInputReading {
   readonly title: string;
-  readonly placeholder: string;
   readonly value: string;
   /** The prompt, or what validation says. */
   readonly message: string;
@@ -172,7 +171,6 @@ function readQuickInputs(widgets: PageElement[]): { ariaLabel: string | null; re
       ariaLabel: input?.getAttribute('aria-label') ?? null,
       reading: {
         title: text(widget, '.quick-input-title'),
-        placeholder: input?.getAttribute('placeholder') ?? '',
         value: input?.value ?? '',
         message: text(widget, '.quick-input-message'),
         isRefused: widget.querySelector('.quick-input-box .monaco-inputbox.error') !== null,
