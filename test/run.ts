@@ -34,7 +34,6 @@ interface Filter {
   readonly grep?: string;
 }
 
-/** The names of what has passed. */
 const passedNames = new Set<string>();
 /** What has failed, and why in one line: printed again at the end, so that the last lines of a log name it. */
 const failures: string[] = [];

@@ -1,11 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** How much to make. */
 export interface CorpusSize {
-  /** Files that would be sent. */
   readonly files: number;
-  /** Files that ignore files leave out. */
   readonly ignored: number;
 }
 
@@ -24,11 +21,11 @@ dist/
 `;
 const filesPerFolder = 9;
 const poolBytes = 4 << 20;
-/** The share of lines that stood a few lines before. */
+/** The share of lines that repeat a recent line. */
 const repeated = 0.3;
 const extensions = ['ts', 'ts', 'ts', 'js', 'go', 'py', 'java', 'css', 'json', 'md'];
 
-/** Fills an empty folder with invented sources: the same for the same size. Returns the bytes of the files that would be sent. */
+/** Fills an empty folder with invented sources, always the same for one size. Returns the bytes of the selected files. */
 export function makeCorpus(root: string, size: CorpusSize): number {
   const random = randomFrom(size.files);
   const pool = Buffer.from(inventText(random));
@@ -82,7 +79,7 @@ function folderOf(number: number): string {
   return parts.slice(0, number % 8 === 0 ? 3 : 4).join('/');
 }
 
-/** Text that deflates about as well, and as fast, as source code does: few names at a time, and lines that come again. */
+/** Text that compresses about as well and as fast as source code: few names, repeated lines. */
 function inventText(random: () => number): string {
   const syllables = [
     'ba',

@@ -1,11 +1,11 @@
-/** Two things measured in turn: medians of each, and the median of the pairs' ratios. */
+/** Two measurements in turn: their medians, and the median of the ratios. */
 export interface Paired {
   readonly ours: number;
   readonly peer: number;
   readonly ratio: number;
 }
 
-/** Runs ours and the peer's one after the other, several times, so that what else the machine does meets both. */
+/** Runs ours and the peer alternately, so that other load affects both. */
 export async function inPairs(
   pairs: number,
   ours: () => Promise<number>,
@@ -20,7 +20,7 @@ export async function inPairs(
   };
 }
 
-/** The middle value; of an even number of values the mean of the middle two. */
+/** The middle value; for an even count the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface Peers {
   /** Lists what git would add, index included; the list is read, as a caller would. */
   readonly select: () => number;
-  /** Does what selecting with sizes does: lists the same, and asks the file system about each file. */
+  /** Like selecting with sizes: lists the files and stats each. */
   readonly status: () => number;
   /** Writes the archive of the same content, and says how large it is. */
   readonly zip: (to: string) => Packed;
@@ -15,7 +15,6 @@ export interface Peers {
   readonly hasPigz: boolean;
 }
 
-/** An archive that a peer wrote. */
 export interface Packed {
   readonly ms: number;
   readonly bytes: number;

@@ -26,7 +26,6 @@ export function isKept({ ours, ratio, target }: Row): boolean | undefined {
   return value <= (target.atMost ?? Infinity) && value >= (target.atLeast ?? -Infinity);
 }
 
-/** The rows as a table for people. */
 export function toTable(rows: readonly Row[]): string {
   const cells = [['', 'corpus', 'ours', 'peer', 'ratio', 'target', ''], ...rows.map(toCells)];
   const widths =

@@ -10,7 +10,6 @@ interface Attack {
   readonly markdown: string;
 }
 
-/** What touching a report did, and what it says. */
 interface Outcome {
   readonly wrong: readonly string[];
   readonly text: string;
@@ -28,7 +27,7 @@ async function readAttacks(): Promise<readonly Attack[]> {
   return (JSON.parse(file) as { payloads: Attack[] }).payloads;
 }
 
-/** Touches everything that a report put on the page, and answers with what it should not have been able to do or leave. */
+/** Interacts with everything in a report, and returns forbidden effects. */
 const provoke = `(async () => {
   const root = document.querySelector('article');
   for (const element of root.querySelectorAll('*')) {

@@ -1,12 +1,11 @@
 import { reportStrings, until, type ReportPage } from './reportPage.ts';
 
-/** How a report came on the page, in milliseconds. */
 export interface ReportOpening {
-  /** From the start of the page to the host's turn: the script is loaded and asks for its report. */
+  /** From the start of the page until the script asks for its report. */
   readonly readyMs: number;
-  /** From the host's message until the first screen is painted. */
+  /** From the host's message to the first painted screen. */
   readonly firstMs: number;
-  /** From the host's message until all of the report is on the page. */
+  /** From the host's message to the complete report. */
   readonly wholeMs: number;
   /** The longest time that the page could not answer. */
   readonly longestTaskMs: number;

@@ -18,7 +18,6 @@ const root = path.join(import.meta.dirname, '..', '..');
 interface ReportBundle {
   readonly script: string;
   readonly style: string;
-  /** Of saved reports. */
   readonly savedStyle: string;
 }
 
@@ -40,7 +39,6 @@ async function bundleReportView(): Promise<ReportBundle> {
   return { script: script!, style: style!, savedStyle: savedStyle! };
 }
 
-/** The names of the recorded themes. */
 export type ThemeName = 'light' | 'dark' | 'highContrast' | 'highContrastLight';
 
 interface Themes extends Record<ThemeName, Theme> {
@@ -52,14 +50,13 @@ interface Theme {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A page that stands where VS Code's webview would, and notes everything that a report is not allowed to do. */
+/** A page in place of VS Code's webview that records everything forbidden to a report. */
 export interface ReportPage {
   readonly page: Page;
-  /** Addresses other than the page, its script and its stylesheet; each was refused. */
+  /** URLs other than page, script and stylesheet; each was refused. */
   readonly requests: readonly string[];
-  /** Dialogs, new windows, navigations, page errors, refused loads: all that content made happen. */
+  /** Dialogs, new windows, navigations, page errors and refused loads. */
   readonly events: readonly string[];
-  /** Sends a message as the host does. */
   readonly post: (message: HostMessage) => Promise<void>;
   /** Shows a report and waits until all of it is on the page. */
   readonly show: (content: ShownContent) => Promise<void>;
@@ -67,7 +64,7 @@ export interface ReportPage {
   readonly save: () => Promise<string>;
   /** What the view posted to the host. */
   readonly posted: () => Promise<unknown[]>;
-  /** What the view keeps for when its page is reloaded. */
+  /** The state that the view saves for a reload. */
   readonly state: () => Promise<unknown>;
 }
 
@@ -165,14 +162,13 @@ async function openReportPage(
   };
 }
 
-/** What tests of the report view need: a browser of its own and the built view. Both are made for the first test that runs, so that a filter that leaves none costs nothing, and let go after the last. */
+/** A browser and the built view, created by the first test that runs and disposed after the last. */
 export interface ReportStage {
   withPage(options: ReportPageOptions, use: (view: ReportPage) => Promise<void>): Promise<void>;
   browser(): Promise<TestBrowser>;
   dispose(): Promise<void>;
 }
 
-/** A stage that starts the browser and bundles the view when they are first needed. */
 export function reportStage(): ReportStage {
   let props: ReturnType<typeof setUp> | undefined;
   const setUpOnce = (): ReturnType<typeof setUp> => (props ??= setUp());
@@ -207,7 +203,6 @@ export async function until(page: Page, expression: string): Promise<void> {
   await page.evaluate(waitUntil(expression));
 }
 
-/** A computed style of the first element that a selector finds. */
 export async function styleOf(page: Page, selector: string, property: string): Promise<string> {
   return page.evaluate(`getComputedStyle(document.querySelector('${selector}'))['${property}']`);
 }
@@ -219,7 +214,7 @@ function waitUntil(expression: string): string {
   })`;
 }
 
-/** A part that is laid out when it is looked at (`content-visibility`) has its text only from the frame after the next on. */
+/** Content with `content-visibility` has its text only two frames after it is visible. */
 const nextFrames = '() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 /** The view's words, as the English user sees them. */

@@ -3,20 +3,17 @@ import path from 'node:path';
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'report');
 
-/** What the summary says of the run. */
 export const facts = [
   { label: 'State', value: 'Succeeded' },
   { label: 'Duration', value: '3 h 12 min' },
 ];
 
-/** What the summary counts. */
 export const severities = [
   { severity: 'critical', label: 'Critical', count: 1 },
   { severity: 'high', label: 'High', count: 7 },
   { severity: 'low', label: 'Low', count: 0 },
 ] as const;
 
-/** What has changed since another run. */
 export const changes = {
   label: 'Since the run of Nov 3, 2026',
   counts: [
@@ -34,5 +31,4 @@ export const places = ['src/search.ts:41', 'src/export.ts:7', 'src/plain.ts:3', 
   }),
 );
 
-/** A report with everything that a report can hold. */
 export const readFidelity = (): Promise<string> => readFile(path.join(fixtures, 'fidelity.md'), 'utf8');

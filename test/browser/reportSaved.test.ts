@@ -12,7 +12,7 @@ const stage = reportStage();
 
 test.afterAll(() => stage.dispose());
 
-/** Shows a report, saves it, and opens the file in a page of its own that notes whatever it asks for or does. */
+/** Shows a report, saves it, and opens the file in a recording page. */
 async function withSaved(
   content: ShownContent,
   use: (page: Page, html: string, events: readonly string[]) => Promise<void>,

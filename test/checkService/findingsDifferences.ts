@@ -2,7 +2,7 @@ import * as aliases from '../../src/core/findings/parse/aliases.ts';
 import { type KeyPath, normalKey } from '../../src/core/json.ts';
 import { propertiesOf, type Schema } from './schemaDifferences.ts';
 
-/** The parts of a finding that people need, and the keys under which they are read. */
+/** The required parts of a finding, and the keys they are read from. */
 const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   id: aliases.ID,
   title: aliases.TITLE,
@@ -24,7 +24,7 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
 
 const NEEDED = ['title', 'severity', 'description', 'file', 'start line'];
 
-/** How a published schema of findings meets our reader: what each property is read as, and sentences about what is not read, or needed and missing. */
+/** Compares a published findings schema with our reader: what each property is read as, and what is unread or missing. */
 export function findingsDifferences(
   schema: Schema,
   needed: readonly string[] = NEEDED,
@@ -66,7 +66,6 @@ function namedKeys(schema: Schema): Set<string> {
   return keys;
 }
 
-/** The words that a property read as the severity may hold. */
 function severityWords(schema: Schema): string[] {
   const words: string[] = [];
   const visit = (value: unknown): void => {

@@ -42,7 +42,6 @@ const operations: Readonly<Record<string, Operation>> = {
   ),
 };
 
-/** The four operations of one workflow. */
 function workflowOperations(request: z.ZodMiniType): Readonly<Record<string, Operation>> {
   return {
     dispatch: { request, response: ours.dispatchResponseSchema },
@@ -130,7 +129,7 @@ function differencesOf(
   return schemaDifferences(z.toJSONSchema(own, { io: 'input' }), theirs, { direction, resolve });
 }
 
-/** Whether two paths differ in the names of their parameters at most, or one carries the prefix of the base address. */
+/** Whether two paths differ only in parameter names or a prefix. */
 function sameShape(theirs: string, path: string): boolean {
   const shape = (text: string): string => text.replaceAll(/\{[^}]*\}/g, '{}');
   return shape(theirs).endsWith(shape(path));

@@ -1,16 +1,15 @@
-/** A JSON Schema object, of any draft since 6. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Whether we write what a schema describes, or read it. */
+/** Whether we send or receive what a schema describes. */
 export type Direction = 'request' | 'response';
 
-/** What a comparison works with: whose word counts, and how a `$ref` of the other side is looked up. */
+/** The direction, and the resolver of `$ref` of the service's schema. */
 interface Scope {
   readonly direction: Direction;
   readonly resolve: (reference: string) => Schema | undefined;
 }
 
-/** Sentences about where a service's schema and ours do not fit: what we send must be taken, and what we rely on must come; empty when they fit. */
+/** Mismatches between a service's schema and ours, as sentences; empty if they fit. */
 export function schemaDifferences(ours: Schema, theirs: Schema, scope: Scope, at = ''): string[] {
   const other = resolved(theirs, scope);
   const [own, alternatives] = [alternativesOf(ours), alternativesOf(other)];
@@ -68,7 +67,7 @@ function typeDifferences(ours: Schema, theirs: Schema, { direction }: Scope, pla
   return [`${place}: ours is ${[...own].join('|')}, theirs ${[...other].join('|')}`];
 }
 
-/** Bounds that are tighter where something is taken than where it is given; a service that states none for what it sends is believed. */
+/** Bounds that are tighter on the receiving side. A service without bounds on what it sends is trusted. */
 function boundDifferences(ours: Schema, theirs: Schema, { direction }: Scope, place: string): string[] {
   const isRequest = direction === 'request';
   const [given, taken] = isRequest ? [ours, theirs] : [theirs, ours];
@@ -135,7 +134,6 @@ function valuesOf(schema: Schema): unknown[] | undefined {
   return 'const' in schema ? [schema['const']] : (schema['enum'] as unknown[] | undefined);
 }
 
-/** The named properties of an object schema. */
 export function propertiesOf(schema: Schema): Readonly<Record<string, Schema>> {
   return (schema['properties'] as Record<string, Schema> | undefined) ?? {};
 }

@@ -11,7 +11,6 @@ import { installedVariable } from '../e2e/stage.ts';
 
 const program = path.join(import.meta.dirname, 'main.ts');
 
-/** Starts the demo as a person does, with a temporary folder of its own. */
 async function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const temporary = await mkdtemp(path.join(tmpdir(), 'demo-'));
   const demo = spawn(process.execPath, [program, ...args], {
@@ -24,7 +23,7 @@ async function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return { demo, said, temporary, ended: once(demo, 'close') as Promise<[number | null]> };
 }
 
-/** Whether a process is left that was started with this text in its command line; on Linux only. */
+/** Whether a process with this text in its command line is running; Linux only. */
 async function isNamedByProcess(text: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));

@@ -29,14 +29,12 @@ try {
   await end();
 }
 
-/** Ends the demo and all that it started. */
 async function end(code?: number): Promise<never> {
   await stage?.dispose();
   await removeTemporary();
   process.exit(code ?? process.exitCode);
 }
 
-/** Opens VS Code for a person and waits for Ctrl+C. */
 async function stayOpen(): Promise<void> {
   // A person's own browser has no secret of ours: the token comes from the token command, as short-lived ones do.
   stage = await setStage({ application: true, service: { runDurationMs }, settings: signedIn });
@@ -46,7 +44,7 @@ async function stayOpen(): Promise<void> {
   await new Promise(() => undefined);
 }
 
-/** Plays the job and says how far it came: a failure with its step and a picture of that moment. */
+/** Plays the job; a failure is reported with its step and a screenshot. */
 async function play(out: string): Promise<void> {
   await rm(out, { recursive: true, force: true });
   let doing = 'Start the assessment service and VS Code';

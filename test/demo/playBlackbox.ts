@@ -4,7 +4,7 @@ import type { Audience } from './playJob.ts';
 
 const runLimitMs = 120_000;
 
-/** Plays crawl → choose → assess → findings on the stage's live application as a person would, in the open window of somebody who is signed in. */
+/** Plays crawl, choice, assessment and findings of the live application in the open window of a signed-in user. */
 export async function playBlackbox(stage: Stage, { step, picture, running }: Audience): Promise<void> {
   const workbench = stage.workbench();
   const { application } = stage;

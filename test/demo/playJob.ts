@@ -1,19 +1,18 @@
 import { eventually } from '../host/workbench/eventually.ts';
 import { type Stage, signIn } from '../e2e/stage.ts';
 
-/** Who watches the job being played. */
 export interface Audience {
   /** Receives a description of the next step. */
   readonly step: (text: string) => void;
-  /** Called when the window shows something worth a picture; the name says what. */
+  /** Called when the window is worth a screenshot; the name describes it. */
   readonly picture: (name: string) => Promise<unknown>;
-  /** Called while the run is under way; without it the run has to end by itself. */
+  /** Called during the run; without it the run must end by itself. */
   readonly running?: () => Promise<void>;
 }
 
 const runLimitMs = 120_000;
 
-/** Plays the whole job as a person would, from sign-in to the report, in a window of its own. */
+/** Plays the whole job, from sign-in to the report, in a new window. */
 export async function playJob(stage: Stage, { step, picture, running }: Audience): Promise<void> {
   step('Open VS Code on the sample workspace, with the extension installed');
   const workbench = await stage.openWindow();

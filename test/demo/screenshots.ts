@@ -38,7 +38,7 @@ for (const theme of ['Light', 'Dark']) {
   }
 }
 
-/** What the pointer rests on would be explained in the picture. */
+/** The tooltip of the hovered element would be in the screenshot. */
 async function takePointerAway({ page }: Workbench): Promise<void> {
   await page.mouse.move(0, 0);
   await page.locator('.workbench-hover').first().waitFor({ state: 'hidden' });

@@ -5,7 +5,6 @@ import { setStage, type Stage, type StageOptions } from './stage.ts';
 
 interface OfTest {
   readonly service: AssessmentService;
-  /** The window that is open, or a new one. */
   readonly workbench: Workbench;
 }
 
@@ -14,10 +13,7 @@ interface OfFile {
   readonly stage: Stage;
 }
 
-/**
- * A test with a stage, which is set once for a file, as its `test.use({ stageOptions })` says: its tests tell one story in their order.
- * A file without that line would share its stage with others.
- */
+/** A test with a stage for the whole file, as set by `test.use({ stageOptions })`: its tests run in order and build on each other. */
 export const test = base.extend<OfTest, OfFile>({
   stageOptions: [{}, { option: true, scope: 'worker' }],
   stage: [

@@ -14,7 +14,7 @@ import { eventually } from '../host/workbench/eventually.ts';
 import { importFrom, signedIn, startAssessment, type Stage } from './stage.ts';
 import { test } from './fixtures.ts';
 
-/** Chooses a folder in VS Code's own file dialog, which takes no answer before it has looked into what was typed. */
+/** Chooses a folder in VS Code's file dialog, which accepts no answer before it has read the typed path. */
 async function chooseFolder({ workbench }: Stage, folder: string, child: string): Promise<void> {
   const { currentQuickInput, page } = workbench();
   const widget = page.locator('.quick-input-widget');

@@ -18,7 +18,7 @@ import {
   startInventedApplication,
 } from '../service/blackbox/inventedApplication.ts';
 
-/** Everything a person's path needs: the service, a real VS Code with the packaged extension installed, and a folder to assess. */
+/** Everything an e2e test needs: service, VS Code with the packaged extension, and a folder to assess. */
 export interface Stage {
   readonly service: AssessmentService;
   readonly server: VsCodeServer;
@@ -26,41 +26,37 @@ export interface Stage {
   readonly application: InventedApplication | undefined;
   /** The sample workspace's copy, with ignored files that must never leave it. */
   readonly folder: string;
-  /** The extension's global storage; what lies there before a window opens is what an earlier one left. */
+  /** The extension's global storage, which may be filled before a window opens. */
   readonly storage: string;
   readonly hasWindow: () => boolean;
   /** The window that was opened last. */
   readonly workbench: () => Workbench;
-  /** Opens the folder in a window of its own, in a browser whose secrets and state are kept. */
+  /** Opens the folder in a new window of a browser whose secrets and state persist. */
   openWindow(): Promise<Workbench>;
-  /** Closes every window, as at the end of a day; VS Code's state stays. */
+  /** Closes every window; VS Code's state is kept. */
   closeWindows(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** How a stage differs from the usual one. */
 export interface StageOptions {
   readonly service?: Parameters<typeof startService>[0];
   readonly language?: 'en' | 'ja';
   readonly settings?: (service: AssessmentService, folder: string) => Settings;
   /** Size of the window in pixels; a tall one shows long trees whole. */
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** Starts the invented application, with a target file for it in the sample workspace. */
   readonly application?: boolean;
-  /** Makes what is opened instead of the sample workspace, a folder or a `.code-workspace` file, under this folder. */
+  /** Creates the folder or `.code-workspace` file to open instead of the sample workspace. */
   readonly makeFolder?: (scratch: string) => Promise<string>;
 }
 
-/** A line in a file that `.gitignore` names: whoever finds it in an upload has found a leak. */
+/** A line in a file that `.gitignore` names; it must never be uploaded. */
 export const ignoredSecret = 'INVENTED_PASSWORD=never-uploaded';
 
-/** The target file of the sample workspace's copy. */
 export const targetFile = 'shop.blackbox.json';
 
 /** Names an environment variable: a folder with the packaged extension installed, for every stage to copy instead of installing it again. */
 export const installedVariable = 'INSTALLED_EXTENSIONS';
 
-/** Packages the extension and installs it into a folder. */
 export async function installPackaged(extensionsDir: string): Promise<void> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'whitebox-vsix-'));
   try {
@@ -71,7 +67,6 @@ export async function installPackaged(extensionsDir: string): Promise<void> {
   }
 }
 
-/** Starts the service and VS Code and makes the sample workspace ready; no window is open yet. */
 export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const { made, dispose } = await setUp(async (onUndo) => {
     const scratch = await mkdtemp(path.join(tmpdir(), 'whitebox-'));
@@ -138,7 +133,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
 
 const makeShop = (scratch: string): Promise<string> => makeSampleWorkspace(path.join(scratch, 'shop'));
 
-/** Copies the sample workspace and adds what a developer's folder has beside it: a repository, and files that git ignores. */
+/** Copies the sample workspace and adds a git repository and ignored files. */
 export async function makeSampleWorkspace(folder: string): Promise<string> {
   await cp(path.join(import.meta.dirname, '../fixtures/sample-workspace'), folder, { recursive: true });
   await promisify(execFile)('git', ['init', '--quiet', folder]);
@@ -167,7 +162,7 @@ async function writeTargetFile(
   await writeFile(path.join(folder, targetFile), `${JSON.stringify(file, undefined, 2)}\n`);
 }
 
-/** Settings of somebody who is signed in without having been asked: the token comes from the token command, as short-lived ones do. */
+/** Settings of a user who is signed in by a token command. */
 export function signedIn(service: AssessmentService): Settings {
   return {
     'security.workspace.trust.enabled': false,
@@ -177,7 +172,6 @@ export function signedIn(service: AssessmentService): Settings {
   };
 }
 
-/** Signs in through the three questions, as a person would. */
 export async function signIn(
   workbench: Workbench,
   service: AssessmentService,
@@ -189,7 +183,7 @@ export async function signIn(
   await workbench.answer(token);
 }
 
-/** Starts an assessment, agrees to the upload and waits until the Runs view, brought to the front, says that it is running. */
+/** Starts an assessment, agrees to the upload, and waits until the Runs view shows it as running. */
 export async function startAssessment(stage: Stage): Promise<void> {
   const workbench = stage.workbench();
   const before = stage.service.runs().length;
@@ -206,7 +200,6 @@ export async function startAssessment(stage: Stage): Promise<void> {
   );
 }
 
-/** Takes in a file by the command and VS Code's own file dialog. */
 export async function importFrom({ workbench }: Stage, file: string): Promise<void> {
   const { currentQuickInput, page, runCommand } = workbench();
   await runCommand('Whitebox: Import Findings or Bundle…');

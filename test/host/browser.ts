@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { chromium, type BrowserContext, type Page } from '@playwright/test';
 import { prepareBrowser } from './chromium.ts';
 
-/** What `launchBrowser` needs to know. */
 export interface BrowserOptions {
   /** The browser's profile: what extensions keep as secrets and memento state lives in it across windows. */
   readonly profileDir: string;
@@ -14,13 +13,11 @@ export interface BrowserOptions {
   readonly headed?: boolean;
 }
 
-/** A browser that reaches this machine and nothing else. */
 export interface TestBrowser {
   readonly context: BrowserContext;
   /** Every address outside this machine that a page asked for; each was refused. */
   readonly blockedRequests: readonly string[];
   newPage(): Promise<Page>;
-  /** Closes every window, as a person would, and the browser. */
   dispose(): Promise<void>;
 }
 

@@ -30,7 +30,6 @@ export interface WindowTarget {
   readonly payload?: readonly (readonly [string, string])[];
 }
 
-/** A running VS Code server; open `urlFor(...)` in a browser. */
 export interface VsCodeServer {
   readonly origin: string;
   readonly version: string;

@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What `settings.json` may hold. */
 export type Settings = Readonly<Record<string, unknown>>;
 
 /**

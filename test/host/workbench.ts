@@ -55,7 +55,6 @@ export async function openWorkbench(page: Page, url: string) {
       );
     },
 
-    /** Writes a picture of the window; a relative name lies in `screenshotFolder`. Returns the file. */
     screenshot: async (file: string): Promise<string> => {
       const target = path.resolve(screenshotFolder, file);
       await mkdir(path.dirname(target), { recursive: true });

@@ -2,7 +2,6 @@ import { afterEach, beforeEach } from 'mocha';
 import * as vscode from 'vscode';
 import { resetUserSettings } from './userSettings.ts';
 
-/** A message that the extension had VS Code show. */
 export interface ShownMessage {
   readonly text: string;
   readonly detail: string;

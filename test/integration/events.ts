@@ -7,13 +7,10 @@ export type IntegrationEvent =
   | { readonly kind: 'skipped'; readonly title: string; readonly reason: string }
   | { readonly kind: 'end' };
 
-/** The environment variable that names the results file to the extension host. */
 export const resultsVariable = 'INTEGRATION_RESULTS';
 
-/** The environment variable with the text that a test's title must contain, if set. */
 export const grepVariable = 'INTEGRATION_GREP';
 
-/** The environment variable that names the extension's global storage folder. */
 export const storageVariable = 'INTEGRATION_STORAGE';
 
 /** The environment variable that names the folder with the invented certificates; unset where they cannot be made. */

@@ -12,23 +12,19 @@ export interface RecordedRequest {
   readonly body: Buffer;
 }
 
-/** A server on loopback that notes what it is asked. */
 export interface RecordingServer {
   readonly port: number;
   readonly requests: readonly RecordedRequest[];
   close(): Promise<void>;
 }
 
-/** Answers a noted request. */
 export type Answer = (request: RecordedRequest, response: http.ServerResponse) => void | Promise<void>;
 
-/** Key and certificate in PEM form. */
 export interface Identity {
   readonly key: string;
   readonly cert: string;
 }
 
-/** One of the identities that `certificateEnvironment` made. */
 export function readIdentity(folder: string, name: 'service' | 'stranger' | 'otherName'): Identity {
   const read = (kind: string): string => readFileSync(path.join(folder, `${name}.${kind}`), 'utf8');
   return { key: read('key'), cert: read('crt') };

@@ -8,7 +8,6 @@ import { type RunsNode, showRuns } from '../../src/editor/runs/runsView.ts';
 import { storageVariable } from './events.ts';
 import { silent } from '../silentLog.ts';
 
-/** The worker that reads findings, features and scan progress. */
 export const parseWorkerFile = path.join(
   vscode.extensions.getExtension(extensionId)!.extensionPath,
   'dist/parseWorker.cjs',

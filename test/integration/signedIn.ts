@@ -28,7 +28,6 @@ export function signInEachTest(settings: Readonly<Record<string, unknown>> = {})
   return () => service!;
 }
 
-/** Calls a command of the extension as a menu would. */
 export function call(command: string, ...args: unknown[]): Thenable<unknown> {
   return vscode.commands.executeCommand(`whitebox.${command}`, ...args);
 }

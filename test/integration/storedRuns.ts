@@ -6,7 +6,6 @@ import { storeManifest } from '../storedManifest.ts';
 
 const hourMs = 60 * 60 * 1000;
 
-/** An invented run of one folder. */
 export interface StoredRun {
   readonly id: string;
   readonly folder: string;

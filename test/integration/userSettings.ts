@@ -20,7 +20,6 @@ export async function resetUserSettings(): Promise<void> {
     await vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global);
 }
 
-/** A token command that prints this token, run by the extension host's own Node. */
 export function printing(token: string): string[] {
   return [process.execPath, '-e', `process.stdout.write(${JSON.stringify(token)})`];
 }

@@ -6,7 +6,6 @@ import type { Operation } from './operations.ts';
 import { MAX_BODY_BYTES } from './invented.ts';
 import { jsonReply, Refusal, type Reply } from './replies.ts';
 
-/** Organizations and the access tokens that each accepts. */
 export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
 
 const ajv = addFormats.default(new Ajv2020({ strict: true }), ['uri']);

@@ -18,41 +18,31 @@ function openObject(properties: Properties, required = Object.keys(properties)):
 /** An ID in a request (section 8). */
 export const identifier: JsonSchema = { type: 'string', minLength: 1, maxLength: 256 };
 
-/** Request of get-upload-url (section 4.1). */
 export const getUploadUrlRequest = closedObject({ content_length: { type: 'integer', minimum: 1 } });
 
-/** Response of get-upload-url (section 4.1). */
 export const getUploadUrlResponse = openObject({
   file_id: identifier,
   upload_url: { type: 'string' },
   expires_in_seconds: { type: 'integer' },
 });
 
-/** Request of confirm-upload, cancel-upload and delete (section 4.1). */
 export const fileReference = closedObject({ file_id: identifier });
 
-/** Response of confirm-upload, cancel-upload and delete (section 4.1). */
 export const fileResponse = openObject({ file_id: { type: 'string' } });
 
-/** Request of describe and cancel (section 4.2). */
 export const runReference = closedObject({ workflow_run_id: identifier });
 
-/** Response of dispatch (section 4.2). */
 export const dispatchResponse = openObject({ workflow_run_id: { type: 'string' } });
 
-/** Response of cancel (section 4.2). */
 export const emptyObject = closedObject({});
 
-/** Request of get-artifact-download-url (section 4.2). */
 export const artifactReference = closedObject({ workflow_run_id: identifier, artifact_name: identifier });
 
-/** Response of get-artifact-download-url (section 4.2). */
 export const downloadUrlResponse = openObject({
   url: { type: 'string' },
   expires_in_seconds: { type: 'integer' },
 });
 
-/** Request of dispatch for a workflow with this `input` (section 2.6). */
 export function dispatchRequest(input: JsonSchema): JsonSchema {
   const webhookEndpointIds = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 100 };
   return closedObject({ input, notification: closedObject({ webhook_endpoint_ids: webhookEndpointIds }) }, [

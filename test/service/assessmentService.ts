@@ -21,7 +21,6 @@ import type { Workflow } from './runs/workflow.ts';
 export interface ServiceOptions {
   /** 0, the default, takes a free port. */
   readonly port?: number;
-  /** Default: the machine's clock. */
   readonly clock?: Clock;
   /** How long a run takes at least, by the clock; default 1000. */
   readonly runDurationMs?: number;
@@ -60,7 +59,6 @@ export interface AssessmentService {
   readonly organizationId: string;
   /** The first token of the first organization. */
   readonly token: string;
-  /** Every request since the start. */
   readonly requests: readonly LoggedRequest[];
   readonly runs: () => RunState[];
   readonly files: () => InputFile[];
@@ -75,7 +73,6 @@ export interface AssessmentService {
   readonly close: () => Promise<void>;
 }
 
-/** Every workflow of section 1. */
 const workflows: readonly Workflow[] = [blackboxAssessment, blackboxCrawl, whiteboxAssessment];
 
 const DAY_MS = 24 * 60 * 60 * 1000;

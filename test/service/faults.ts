@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Reply } from './replies.ts';
 
-/** What a fault does instead of, or in addition to, the operation. */
 export type FaultAction =
   /** Answers with this, and nothing else. */
   | {
@@ -23,7 +22,6 @@ export type FaultAction =
   /** Never answers; with `afterBodyBytes`, stops reading once that much of the request body has arrived. */
   | { kind: 'stall'; afterBodyBytes?: number };
 
-/** What a fault does to the reply of an operation that took effect. */
 export type LateFaultAction =
   | FaultAction
   /** Announces the whole body, sends the first `bytes` of it and resets the connection. */
@@ -44,7 +42,6 @@ export interface FaultRule {
   readonly after?: LateFaultAction;
 }
 
-/** The active fault rules. */
 export class Faults {
   readonly #rules = new Map<FaultRule, number>();
 

@@ -101,7 +101,6 @@ async function replyOf(
   }
 }
 
-/** Notes a request; the status follows when the reply is sent. */
 function logRequest(requests: LoggedRequest[], request: IncomingMessage, path: string): LoggedRequest {
   const { authorization, ...headers } = request.headers;
   const entry: LoggedRequest = {

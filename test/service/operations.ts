@@ -23,7 +23,6 @@ export interface Operation {
   readonly summary: string;
   readonly request: JsonSchema;
   readonly response: JsonSchema;
-  /** Performs the operation with a body that fits `request`; throws Refusal. */
   readonly perform: (organizationId: string, body: never) => object | Promise<object>;
 }
 
@@ -35,7 +34,6 @@ interface RunBody {
   workflow_run_id: string;
 }
 
-/** The operations on input files (section 4.1). */
 export function inputFileOperations(files: InputFiles): Operation[] {
   return [
     {
@@ -74,7 +72,6 @@ export function inputFileOperations(files: InputFiles): Operation[] {
   ];
 }
 
-/** The four operations of one workflow (section 4.2). */
 export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Operation[] {
   const path = `/workflows/${workflow.id}`;
   const operationId = (verb: string) => `${verb}:${workflow.id}`;

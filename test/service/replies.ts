@@ -7,7 +7,6 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** A request that the service refuses. */
 export class Refusal extends Error {
   readonly code: keyof typeof REFUSALS;
 
@@ -18,7 +17,6 @@ export class Refusal extends Error {
   }
 }
 
-/** A JSON reply. */
 export function jsonReply(status: number, value: unknown): Reply {
   return {
     status,
@@ -27,7 +25,6 @@ export function jsonReply(status: number, value: unknown): Reply {
   };
 }
 
-/** The reply to a refused operation of section 4. */
 export function refusalReply(refusal: Refusal): Reply {
   return jsonReply(REFUSALS[refusal.code], { error: { code: refusal.code, message: refusal.message } });
 }

@@ -11,14 +11,12 @@ export interface Clock {
   readonly now: () => number;
 }
 
-/** Content that one upload has delivered. */
 export interface StoredContent {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** What a presigned address leads to. */
 export type StorageObject =
   /** `refusal` says, at any moment, why no content is taken; `store` takes it at once and replaces what came earlier. */
   | {

@@ -20,7 +20,6 @@ interface AuditReport {
   >;
 }
 
-/** The packages in the bundles, as `dist/ThirdPartyNotices.txt` names them. */
 export async function bundledPackages(
   file = path.join(root, 'dist/ThirdPartyNotices.txt'),
 ): Promise<readonly BundledPackage[]> {
@@ -35,7 +34,6 @@ export async function bundledPackages(
   return bundled;
 }
 
-/** The registry's report on all installed packages. */
 export function requestAudit(): AuditReport {
   const { stdout } = spawnSync('npm audit --json', { cwd: root, shell: true, encoding: 'utf8' });
   return JSON.parse(stdout || '{}') as AuditReport;

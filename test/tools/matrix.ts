@@ -10,7 +10,6 @@ interface Row {
   readonly title: string;
 }
 
-/** The rows of the matrix, as they are numbered. */
 function readRows(text: string): Row[] {
   return [...text.matchAll(/^(\d+)\. (.+)$/gm)].map(([, number, title]) => ({
     number: Number(number),

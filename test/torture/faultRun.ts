@@ -18,7 +18,6 @@ const mostDescribes = 240;
 /** A stalled exchange is given up after so long of real time. */
 const idle = { jsonMs: 400, transferMs: 400 };
 
-/** How a plan ended, and what was not as it must be. */
 export interface Lived {
   readonly state: Run['state'] | 'nothing left';
   readonly problems: readonly string[];

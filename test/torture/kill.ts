@@ -13,7 +13,6 @@ import { silent } from '../silentLog.ts';
 /** The writes of a run's journal from its creation to the last note on what became of its file. */
 export const journalWrites = 12;
 
-/** Where a process was killed, and what was not as it must be after the next start. */
 export interface Killed {
   /** The state in the journal that the process left, or that it left none. */
   readonly state: Run['state'] | 'no journal';

@@ -3,7 +3,6 @@ import type { FaultRule } from '../service/faults.ts';
 import type { RunOutcome } from '../service/runs/run.ts';
 import { valueOf } from './seededValues.ts';
 
-/** What happens in and around the windows once so many requests have been sent. */
 export interface Act {
   readonly afterRequests: number;
   readonly kind:
@@ -171,7 +170,6 @@ const plan: fc.Arbitrary<Omit<Plan, 'seed'>> = fc.record({
   onUnknown: fc.constantFrom('giveRunId', 'resend', 'resendAndLose', 'resendRefused', 'abandon', 'leave'),
 });
 
-/** The plan of a seed. */
 export function planOf(seed: number): Plan {
   return { seed, ...valueOf(plan, seed) };
 }

@@ -7,12 +7,10 @@ import { killOnce } from './kill.ts';
 import { planOf } from './plan.ts';
 import { soak } from './soak.ts';
 
-/** What a process is to do. */
 export type Job =
   | { readonly part: 'faults' | 'kills'; readonly seeds: readonly number[] }
   | { readonly part: 'soak'; readonly days: number };
 
-/** How one seed went. */
 export interface Outcome {
   readonly seed: number;
   readonly state: string;

@@ -18,9 +18,7 @@ const mostDriftBytes = 5 * 1024 * 1024;
 /** What a run's first day may cost in requests. */
 const mostDescribes = 240;
 
-/** What days of watching left behind. */
 export interface Soaked {
-  /** The figures, for people. */
   readonly state: string;
   readonly problems: readonly string[];
 }

@@ -6,7 +6,6 @@ import type { RunState } from '../service/runs/run.ts';
 
 /** What both sides know of one launch at the end. */
 export interface Evidence {
-  /** The folder of the journals. */
   readonly root: string;
   readonly journals: readonly Run[];
   /** What the service has of this launch, and what it was sent. */

@@ -39,7 +39,7 @@ export async function measureColdSelection(
   ];
 }
 
-/** Drops the page cache, directories and inodes included. */
+/** Drops page cache, directory entries and inodes. */
 function forget(): void {
   spawnSync('sync');
   writeFileSync('/proc/sys/vm/drop_caches', '3');

@@ -9,7 +9,7 @@ const findingsPerFile = 10;
 const linesPerFile = 200;
 const busy = { path: 'src/busy.js', findings: 100, lines: 3_000 };
 
-/** From a findings file on the disk to what is shown, and a keystroke in a file with 100 findings. */
+/** From a findings file on disk to the shown findings, and a keystroke in a file with 100 findings. */
 export async function measureFindings(
   count: number,
   subjects: Subjects,
@@ -56,7 +56,6 @@ function within(count: number, few: number, many: number): Pick<Row, 'target'> {
   return count <= 10_000 ? { target: { atMost: many } } : {};
 }
 
-/** Stores an invented ended run below `root`; returns the file with many findings. */
 export function makeRun(root: string, count: number): string {
   const folder = join(root, 'shop');
   const files = new Map<string, string>([[busy.path, textOf('busy', busy.lines)]]);

@@ -7,13 +7,12 @@ import type { Row } from '../rows.ts';
 import type { Outcome } from '../subjects/subject.ts';
 import type { Subjects } from '../subjects/subjects.ts';
 
-/** A folder to measure with. */
 export interface Corpus {
   readonly name: string;
   readonly root: string;
 }
 
-/** What was seen in one folder, for rows about growth. */
+/** Measurements of one folder, for the growth rows. */
 export interface Seen {
   readonly files: number;
   readonly selectMs: number;
@@ -25,10 +24,9 @@ const timesPerProcess = 5;
 const manyFiles = 10_000;
 const hugeFiles = 50_000;
 const fewFiles = 1000;
-/** About as long as packaging takes. */
+/** About the time that packaging takes. */
 const idleMs = 2000;
 
-/** Selection, packaging, memory and responsiveness in one folder. */
 export async function measureFolder(
   { name, root }: Corpus,
   subjects: Subjects,
@@ -204,7 +202,6 @@ export function withSizes(what: string, corpus: string, ours: number, peer: numb
   };
 }
 
-/** How time and memory grow from one folder to the next larger one. */
 export function growthRows(seen: readonly Seen[]): Row[] {
   return seen.slice(1).flatMap((larger, index): Row[] => {
     const smaller = seen[index];

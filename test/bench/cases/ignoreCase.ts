@@ -21,7 +21,7 @@ const kinds: readonly ((at: number) => string)[] = [
   (at) => `!/packages/part${at}/keep.ext${at - 1}`,
 ];
 
-/** Which of many paths a project's rules leave out: ours, which walks from folder to folder, and npm's `ignore`, which is given whole paths. */
+/** Matching of many paths: ours walks folder by folder, npm's `ignore` gets whole paths. */
 export async function measureMatching(pairs: number): Promise<Row[]> {
   const lines = Array.from({ length: rules }, (_, at) => kinds[at % kinds.length]?.(at) ?? '');
   const files = Array.from({ length: paths }, (_, at) => {
@@ -43,14 +43,14 @@ export async function measureMatching(pairs: number): Promise<Row[]> {
   return [{ what: 'matching ignore rules', corpus, unit: 'ms', peerName: 'ignore', ...measured }];
 }
 
-/** How many of these files no rule leaves out. */
+/** The number of files that no rule excludes. */
 function keptOf(lines: readonly string[], files: readonly string[]): number {
   const from = { source: 'gitignore', file: '.gitignore', widened: false } as const;
   const top = new IgnoreRules({ ignoreCase: false, onWidened: () => undefined }).and(
     readLines(Buffer.from(lines.join('\n')), from),
   );
   const folders = new Map<string, IgnoreRules | undefined>([['', top]]);
-  /** The rules in a folder; undefined where it is left out. */
+  /** The rules in a folder; undefined if it is excluded. */
   const rulesIn = (folder: string): IgnoreRules | undefined => {
     if (folders.has(folder)) return folders.get(folder);
     const at = folder.lastIndexOf('/');

@@ -10,15 +10,13 @@ const server = join(import.meta.dirname, '../../../dist/mcp.cjs');
 const findings = 10_000;
 const calls = 8;
 
-/** A server that was asked for findings. */
 interface Asked {
   readonly firstMs: number;
   readonly againMs: number;
-  /** The most memory that the server ever had. */
   readonly peakMb: number;
 }
 
-/** Calls of the MCP server, as an agent makes them: one, the next, and several at once. */
+/** Calls of the MCP server by an agent: one, the next, and several at once. */
 export async function measureMcp(scratch: string, times: number): Promise<Row[]> {
   const root = join(scratch, 'mcp');
   makeRun(root, findings);

@@ -3,7 +3,6 @@ import { median } from '../pairs.ts';
 import type { Row } from '../rows.ts';
 import type { Subjects } from '../subjects/subjects.ts';
 
-/** How fast the secret check goes through a folder. */
 export async function measureSecretCheck(
   { name, root }: Corpus,
   subjects: Subjects,

@@ -11,10 +11,10 @@ import type { Subjects } from '../subjects/subjects.ts';
 
 const run = promisify(execFile);
 const tools = ['git', 'tar', 'pigz', 'curl'];
-/** From so many files on the start has a target: below, it is what starting a few programs costs. */
+/** From this number of files the start has a target; below, the cost of starting programs dominates. */
 const manyFiles = 10_000;
 
-/** The whole start, from the folder to the accepted dispatch on loopback, beside the same by hand; the question and the credential check aside. */
+/** The whole start, from folder to accepted dispatch on loopback, beside the same steps by hand, without question and credential check. */
 export async function measureStart(
   { name, root }: Corpus,
   subjects: Subjects,
@@ -63,7 +63,7 @@ export async function measureStart(
   ];
 }
 
-/** What a person would type: a repository without an index is made first, outside of the folder, if there is none. */
+/** The commands a user would type. Without a repository, one is created outside the folder first. */
 async function startByHand(
   root: string,
   { baseUrl, organizationId, token }: Destination,

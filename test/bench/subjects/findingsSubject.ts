@@ -16,7 +16,7 @@ const clock = {
 };
 const keystrokes = 40;
 
-/** Reads the run of `storage` as a window does at start, then types in `file`; times in ms until the first problem, until all are placed, and of each key. */
+/** Reads the run in `storage` as a window does, then types in `file`. Times in ms: first problem, all placed, each key. */
 export async function openFindings(
   storage: string,
   file: string,

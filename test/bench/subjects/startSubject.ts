@@ -6,7 +6,6 @@ import { RunTracker } from '../../../src/core/run/runTracker.ts';
 import type { Selection } from '../../../src/core/upload/select/selection.ts';
 import { silent } from '../../silentLog.ts';
 
-/** Where an assessment is started. */
 export interface Destination {
   readonly baseUrl: string;
   readonly organizationId: string;

@@ -17,39 +17,37 @@ import type { packWithArchiver } from './archiverSubject.ts';
 import { openFindings } from './findingsSubject.ts';
 import { type Destination, startWhole } from './startSubject.ts';
 
-/** What a process of its own is asked to do. */
+/** A job for a child process. */
 export type Job =
   /** Selects `times` times. */
   | { readonly kind: 'select'; readonly root: string; readonly times: number }
-  /** Selects and packages; `ms` is both, `packagingMs` the second. */
+  /** Selects and packages; `ms` is the total, `packagingMs` the packaging. */
   | { readonly kind: 'package'; readonly root: string; readonly format: ArchiveFormat; readonly to: string }
-  /** Selects, and packages as zip with archiver; `packagingMs` is the second. */
+  /** Selects and packs a zip with archiver; `packagingMs` is the packing. */
   | { readonly kind: 'archiver'; readonly root: string; readonly to: string }
-  /** Selects, packages, uploads and dispatches. */
   | { readonly kind: 'start'; readonly root: string; readonly service: Destination; readonly storage: string }
-  /** Packages and cancels as soon as something is packed; `ms` is from there until nothing goes on and nothing is left. */
+  /** Packages and cancels after the first progress; `ms` is from there until everything is cleaned up. */
   | { readonly kind: 'cancel'; readonly root: string; readonly to: string }
   | { readonly kind: 'secrets'; readonly root: string }
   | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
-  /** Opens a stored run's findings, then types in a file; `ms` is the first problem, all of them placed, the first key, further keys. */
+  /** Opens the findings of a stored run and types; `ms`: first problem, all placed, first key, further keys. */
   | { readonly kind: 'findings'; readonly storage: string; readonly file: string }
-  /** Does nothing for so long: what the machine alone does to an event loop. */
+  /** Idles for `ms`: the event loop delay of the machine itself. */
   | { readonly kind: 'idle'; readonly ms: number }
-  /** Takes uploads on loopback, and throws them away, until it is ended. */
+  /** Accepts and discards uploads on loopback until it is stopped. */
   | { readonly kind: 'sink' };
 
-/** What came of it; times in ms. */
 export interface Outcome {
-  /** Of each time it was done, the first in a process that had not done it before. */
+  /** One per repetition; the first one in a fresh process. */
   readonly ms: readonly number[];
   readonly packagingMs: number;
   readonly files: number;
   readonly sourceBytes: number;
   readonly archiveBytes: number;
-  /** The most memory that the process ever had, and what it had before the job. */
+  /** Peak memory of the process, and its memory before the job. */
   readonly peakBytes: number;
   readonly startBytes: number;
-  /** Of the process's event loop while the job was done. */
+  /** Event loop delay during the job. */
   readonly delayP99Ms: number;
   readonly delayMaxMs: number;
   readonly port: number;

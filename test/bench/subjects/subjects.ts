@@ -8,14 +8,13 @@ import type { Job, Outcome } from './subject.ts';
 
 const source = resolve(import.meta.dirname, '../../..');
 
-/** Runs jobs in processes of their own, on bundles made as the product's are: loading sources would count as memory and time. */
+/** Runs jobs in child processes, bundled like the product: loading sources would count as memory and time. */
 export interface Subjects {
   run(job: Job): Promise<Outcome>;
   /** Starts the sink; its address takes uploads until it is closed. */
   openSink(): Promise<{ url: string; close(): void }>;
 }
 
-/** Bundles the subject and its workers into `folder`. */
 export async function bundleSubjects(folder: string): Promise<Subjects> {
   await build({
     entryPoints: {

@@ -16,7 +16,7 @@ test.use({
 
 const common = `${'Open the login page of the shop, and wait for its form. '.repeat(3)}Use the large button on its right side. `;
 
-/** Writes login instructions that begin with more than 200 letters that are always the same. */
+/** Writes login instructions with a common prefix of more than 200 letters. */
 async function tellWhereToLogIn({ folder }: Stage, where: string): Promise<void> {
   const file = path.join(folder, targetFile);
   const content = JSON.parse(await readFile(file, 'utf8')) as { authentication: object };
@@ -30,7 +30,7 @@ async function tellWhereToLogIn({ folder }: Stage, where: string): Promise<void>
 const dispatches = ({ service }: Stage): number =>
   service.requests.filter(({ path: at }) => at.endsWith('/dispatch')).length;
 
-/** The question that is shown, which has to fit into the window. */
+/** The shown question, which must fit the window. */
 async function readQuestion(stage: Stage, picture: string) {
   const { dialogText, page, screenshot } = stage.workbench();
   const dialog = await dialogText();

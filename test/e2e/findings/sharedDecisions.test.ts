@@ -39,7 +39,7 @@ const found = [
   },
 ];
 
-/** Puts a decision of a colleague about one of the findings into the folder, as a clone or a pull does. Its title is the one that its file claims. */
+/** Adds a colleague's decision about a finding to the folder, as a pull does; `title` is the one claimed in its file. */
 async function share(folder: string, at: number, title: string): Promise<void> {
   const { cwe = 0, locations: [place] = [] } = found[at] ?? {};
   const { file = '', snippet } = place ?? {};

@@ -1,7 +1,6 @@
 import type { Page } from '@playwright/test';
 import { eventually, readWithin } from './eventually.ts';
 
-/** What a text editor shows about the code at its cursor. */
 export function codeOf(page: Page, runCommand: (title: string) => Promise<void>) {
   const hover = page
     .locator('.monaco-editor .monaco-resizable-hover:visible, .monaco-editor .monaco-hover:visible')
@@ -27,7 +26,6 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
       );
     },
 
-    /** The links and pictures in the hover that is shown. */
     hoverLinks: async (): Promise<readonly string[]> => {
       return hover
         .locator('.markdown-hover a, .markdown-hover img')
@@ -42,7 +40,6 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
       return titles.allInnerTexts();
     },
 
-    /** Takes one of the quick fixes that are open. */
     takeQuickFix: async (title: string): Promise<void> => {
       const action = actions.locator('.monaco-list-row.action').filter({ hasText: title }).first();
       // VS Code 1.108 lies over the list until the pointer has moved.

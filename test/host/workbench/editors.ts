@@ -9,7 +9,6 @@ export interface EditorReading {
   readonly column?: number;
 }
 
-/** Editors, webviews and the status bar of a workbench page. */
 export function editorsOf(page: Page) {
   const group = page.locator('.editor-group-container.active');
   // A file's extension may be an element of its own.
@@ -18,7 +17,6 @@ export function editorsOf(page: Page) {
     (await label.locator('.label-name, .label-suffix').allInnerTexts()).join('');
 
   return {
-    /** Waits for an editor to be active, and reads its tab and the cursor's place in the status bar. */
     editor: async (): Promise<EditorReading> => {
       const active = group.locator('.tab.active');
       await active.waitFor();
@@ -31,7 +29,6 @@ export function editorsOf(page: Page) {
       };
     },
 
-    /** The titles of all open editors, in the order of their tabs. */
     editorTitles: async (): Promise<readonly string[]> => {
       return Promise.all((await titles.all()).map(titleOf));
     },
@@ -52,7 +49,6 @@ export function editorsOf(page: Page) {
       return frame;
     },
 
-    /** A status bar item by the end of its ID or by text in it. */
     statusBarItem: (idOrText: string): Locator => {
       return page
         .locator(`.statusbar-item[id$=${JSON.stringify(idOrText)}]`)

@@ -2,7 +2,6 @@ import type { Page } from '@playwright/test';
 import { eventually, readWithin } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
-/** A notification as it is shown. */
 export interface NotificationReading {
   readonly severity: 'error' | 'warning' | 'info';
   readonly message: string;
@@ -11,14 +10,12 @@ export interface NotificationReading {
   readonly buttons: readonly string[];
 }
 
-/** A modal dialog as it is shown. */
 export interface DialogReading {
   readonly message: string;
   readonly detail: string;
   readonly buttons: readonly string[];
 }
 
-/** Notifications and modal dialogs of a workbench page. */
 export function messagesOf(page: Page, runCommand: (title: string) => Promise<void>) {
   const dialog = page.locator('.monaco-dialog-box');
   const center = page.locator('.notifications-center.visible');
@@ -93,7 +90,6 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
       await closeCenter();
     },
 
-    /** Every notification that has not been dismissed, the newest first. */
     notifications: async (): Promise<readonly NotificationReading[]> => {
       await openCenter();
       const readings = await center.locator('.notification-list-item').evaluateAll(readNotifications);
@@ -101,7 +97,6 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
       return readings;
     },
 
-    /** Dismisses every notification. */
     dismissNotifications: async (): Promise<void> => {
       await openCenter();
       if (!isOpenedEmpty) await pressInCenter('Clear All Notifications');
@@ -109,7 +104,6 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
       await page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
     },
 
-    /** Waits for a modal dialog and reads it. */
     dialogText: async (): Promise<DialogReading> => {
       await dialog.waitFor();
       return {
@@ -119,7 +113,6 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
       };
     },
 
-    /** Presses a button of the modal dialog and waits until that dialog is gone. */
     dialogButton: async (name: string): Promise<void> => {
       const shown = await dialog.elementHandle();
       await dialog.locator('.dialog-buttons').getByText(name, { exact: true }).click();

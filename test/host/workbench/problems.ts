@@ -2,7 +2,6 @@ import type { Locator, Page } from '@playwright/test';
 import { readRows, showRow } from './lists.ts';
 import type { PageElement } from './pageElement.ts';
 
-/** A row of the Problems panel. */
 export interface ProblemReading {
   readonly severity: 'error' | 'warning' | 'info';
   /** All lines of it. */
@@ -26,7 +25,6 @@ interface MarkerRow {
   readonly problem: Omit<ProblemReading, 'file' | 'path'>;
 }
 
-/** The Problems panel of a workbench page. */
 export function problemsOf(page: Page, runCommand: (title: string) => Promise<void>) {
   const panel = page.locator('.markers-panel-container');
   const list = panel.locator('.monaco-list');
@@ -64,7 +62,6 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
       return Number(await row.locator('.monaco-count-badge').innerText());
     },
 
-    /** Goes to the place of the problem with this message. */
     openProblem: async (message: string): Promise<void> => {
       // Not in the middle, where the link of its code may be.
       await (await shownProblem(message)).locator('.marker-message').first().dblclick();

@@ -23,7 +23,6 @@ export interface QuickPickItemReading {
   readonly isChecked?: boolean;
 }
 
-/** The quick input of a workbench page. */
 export function quickInputOf(page: Page) {
   // While it fades out it is still visible, but inert.
   const widget = page.locator('.quick-input-widget:not([inert]):visible');
@@ -76,7 +75,6 @@ export function quickInputOf(page: Page) {
       await row.waitFor({ state: 'hidden' });
     },
 
-    /** Whether the palette lists a command by this title now. */
     listsCommand: async (title: string): Promise<boolean> => {
       await openPalette(`>${title}`);
       await rows.first().waitFor();
@@ -99,7 +97,6 @@ export function quickInputOf(page: Page) {
       );
     },
 
-    /** Opens a file of the workspace by (part of) its path, through Go to File. */
     openFile: async (file: string): Promise<void> => {
       await openPalette(file);
       const name = file.slice(file.lastIndexOf('/') + 1);
@@ -107,7 +104,6 @@ export function quickInputOf(page: Page) {
       await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
     },
 
-    /** Waits for the quick input and reads it. */
     currentQuickInput,
 
     /**
@@ -130,7 +126,6 @@ export function quickInputOf(page: Page) {
       );
     },
 
-    /** Picks the item with this label. */
     pick: async (label: string): Promise<void> => {
       await rowLabelled(label).first().click();
     },
@@ -147,7 +142,6 @@ export function quickInputOf(page: Page) {
       await widget.locator('.quick-input-list .monaco-checkbox').first().waitFor({ state: 'hidden' });
     },
 
-    /** Leaves the quick input without an answer. */
     dismissQuickInput: async (): Promise<void> => {
       await input.press('Escape');
       await widget.waitFor({ state: 'hidden' });

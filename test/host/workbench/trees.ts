@@ -3,7 +3,6 @@ import { eventually } from './eventually.ts';
 import { readRows, scroll, showRow, visitRows } from './lists.ts';
 import type { PageElement } from './pageElement.ts';
 
-/** A row of a tree view. */
 export interface TreeRowReading {
   readonly index: number;
   /** 1 for a root. */
@@ -13,12 +12,10 @@ export interface TreeRowReading {
   readonly ariaLabel: string;
   /** The letters or number that a decoration puts at the row's end. */
   readonly badge?: string;
-  /** Undefined where there is nothing to expand. */
   readonly isExpanded?: boolean;
   readonly isChecked?: boolean;
 }
 
-/** Containers, views and their trees in a workbench page. Views are named by the title in their header. */
 export function treesOf(page: Page) {
   const pane = (view: string): Locator =>
     // A view's description stands behind its title.
@@ -50,7 +47,6 @@ export function treesOf(page: Page) {
   };
 
   return {
-    /** Brings a container of the activity bar to the front by its title. */
     openView: async (container: string): Promise<void> => {
       const entry = page.locator('.activitybar .action-item').filter({
         has: page.locator(`.action-label[aria-label^="${container}"]`),
@@ -79,7 +75,6 @@ export function treesOf(page: Page) {
       return pane(view).locator('.pane-body').innerText();
     },
 
-    /** Presses a button or link of a view's welcome content. */
     viewButton: async (view: string, name: string): Promise<void> => {
       await pane(view).locator('.welcome-view-content').getByText(name, { exact: true }).click();
     },
@@ -123,19 +118,16 @@ export function treesOf(page: Page) {
       await (await row(view, label)).locator('.label-name').click({ modifiers });
     },
 
-    /** Clicks or unclicks the checkbox of the row with this label. */
     treeRowCheckbox: async (view: string, label: string): Promise<void> => {
       await (await row(view, label)).locator('.custom-view-tree-node-item-checkbox').click();
     },
 
-    /** Presses an inline action of the row with this label. */
     treeRowAction: async (view: string, label: string, action: string): Promise<void> => {
       const found = await row(view, label);
       await found.hover();
       await found.locator(`.actions .action-label[aria-label^="${action}"]`).click();
     },
 
-    /** Chooses an entry of the context menu of the row with this label. */
     treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
       await (await row(view, label)).locator('.label-name').click({ button: 'right' });
       // Not by its accessible name, to which a key is added.
@@ -152,7 +144,6 @@ export function treesOf(page: Page) {
       );
     },
 
-    /** The names of the actions in a view's own header. */
     viewActions: async (view: string): Promise<readonly string[]> => {
       const actions = (await header(view)).locator('.action-label[aria-label]');
       return actions.evaluateAll((all) =>
@@ -160,7 +151,6 @@ export function treesOf(page: Page) {
       );
     },
 
-    /** Presses an action in a view's own header. */
     viewAction: async (view: string, action: string): Promise<void> => {
       await (await header(view)).locator(`.action-label[aria-label^="${action}"]`).click();
     },

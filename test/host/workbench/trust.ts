@@ -1,10 +1,8 @@
 import type { Page } from '@playwright/test';
 
-/** Workspace Trust of a workbench page. */
 export function trustOf(page: Page, runCommand: (title: string) => Promise<void>) {
   const restricted = page.locator('[id="status.workspaceTrust"]');
   return {
-    /** Waits until the window shows that it is in Restricted Mode. */
     restrictedMode: async (): Promise<void> => {
       await restricted.waitFor();
     },

@@ -132,7 +132,6 @@ describe('exporting findings as SARIF', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  /** Exports in the form of this label; the files that were asked for, by their titles. */
   const exportAs = async (form: string): Promise<readonly string[]> => {
     const titles: string[] = [];
     answer({

@@ -30,7 +30,6 @@ describe('a finding in an edited file', () => {
     await untilLines(2, 4);
   });
 
-  /** The lines, from 1 on, of our diagnostics in the file. */
   const lines = (): number[] =>
     vscode.languages
       .getDiagnostics(uri)

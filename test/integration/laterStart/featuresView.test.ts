@@ -98,7 +98,6 @@ describe('the Features view', () => {
     await rm(storage, { recursive: true, force: true });
   });
 
-  /** Stores an ended crawl with these artifacts, and gives it. */
   const crawl = async (artifacts: Readonly<Record<string, unknown>>, id = 'crawl'): Promise<Run> => {
     const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
     await storeCrawl(storage, { id, folder, ...place }, artifacts);

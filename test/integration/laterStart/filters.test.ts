@@ -21,7 +21,6 @@ import { invent } from '../../unit/findings/shownFindings.ts';
 import { answer, replace, watchEachTest } from '../dialogs.ts';
 import { until } from '../until.ts';
 
-/** A Memento that lives as long as its test. */
 function makeMemory(): vscode.Memento {
   const values = new Map<string, unknown>();
   const get = (key: string, fallback?: unknown): unknown => values.get(key) ?? fallback;

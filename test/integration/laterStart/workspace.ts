@@ -8,7 +8,6 @@ export const many = { files: 1_200, findings: 8_400, crowded: 1_300 } as const;
 /** The local id of the run whose findings `shop` shows. */
 export const shopRunId = '20260101000000-shop';
 
-/** Invented findings of the folder `shop`. */
 const shopFindings = [
   {
     id: 'WB-1',

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Profiler } from 'node:inspector/promises';
 import * as vscode from 'vscode';
 
-/** What `test/fixtures/activation-watch` has seen since before our extension was activated. */
 export interface ActivationWatch {
   /** Whether that was too late. */
   readonly isLate: boolean;

@@ -3,7 +3,6 @@ import Mocha from 'mocha';
 import { grepVariable, report } from '../events.ts';
 import { loadTests } from 'integration-tests';
 
-/** Runs every integration test and appends what happens to the results file, a JSON object per line. */
 export async function run(): Promise<void> {
   try {
     const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: Mocha.reporters.Base });

@@ -2,14 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IntegrationEvent } from '../events.ts';
 
-/** How many tests ended in which way. */
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** The sum of tallies. */
 export function addTallies(tallies: readonly Tally[]): Tally {
   const add = (key: keyof Tally): number => tallies.reduce((total, tally) => total + tally[key], 0);
   return { passed: add('passed'), failed: add('failed'), skipped: add('skipped') };

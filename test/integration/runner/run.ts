@@ -12,14 +12,10 @@ import { grepVariable, type IntegrationEvent, resultsVariable, storageVariable }
 import { addTallies, followResults, type Tally } from './results.ts';
 import { activationWatchFolder, storageUnder, type TestSet, testWindows } from './windows.ts';
 
-/** What an integration run needs to know. */
 export interface IntegrationOptions {
   readonly version: string;
-  /** All tests unless it says otherwise. */
   readonly set?: TestSet;
-  /** Only tests whose title contains this. */
   readonly grep?: string;
-  /** Receives each result. */
   readonly onTest?: (event: IntegrationEvent) => void;
 }
 

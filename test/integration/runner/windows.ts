@@ -3,20 +3,17 @@ import path from 'node:path';
 import { extensionId } from '../../../src/core/run/state/runLink.ts';
 import { prepareLaterStart } from '../laterStart/workspace.ts';
 
-/** The extension that sees ours being activated, and is installed beside it. */
 export const activationWatchFolder = path.resolve(import.meta.dirname, '../../fixtures/activation-watch');
 
 /** Which tests run: all of them, or those that depend on the version of VS Code, in the folders `eachVersion`. */
 export type TestSet = 'all' | 'eachVersion';
 
-/** A window that integration tests run in: the `*.test.ts` of the folder with its name. */
 export interface TestWindow {
   readonly name: string;
   /** Makes ready what the window opens, and the extension's storage; returns the folder or `.code-workspace` file to open. */
   prepare(scratch: string, storage: string): Promise<string>;
 }
 
-/** The windows, opened one after the other in the same VS Code. */
 export const testWindows: readonly TestWindow[] = [
   {
     name: 'firstStart',

@@ -1,7 +1,6 @@
 import { closedObject, identifier, language, type JsonSchema } from '../apiSchemas.ts';
 import { severities, type ReportLanguage, type Severity } from '../runs/reportText.ts';
 
-/** The perspectives of section 2.7, in its order. */
 export const perspectives = [
   'Injection',
   'XSS',
@@ -82,7 +81,6 @@ const shared = {
 };
 const required = ['language', 'target_urls'];
 
-/** `input` of a blackbox-crawl dispatch (sections 2.6 and 2.8). */
 export const crawlInput = closedObject(
   {
     ...shared,
@@ -101,7 +99,6 @@ const resume = (kind: string) =>
   );
 const pair = { feature_name: prose, perspective: { enum: perspectives } };
 
-/** `input` of a blackbox-assessment dispatch (sections 2.6 and 2.7). */
 export const assessmentInput: JsonSchema = {
   ...closedObject(
     {
@@ -137,7 +134,6 @@ const words: JsonSchema = { type: 'string' };
 const method: JsonSchema = { enum: ['GET', 'POST'] };
 const many = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 
-/** The features artifact. */
 export const featuresArtifact = many(
   closedObject({
     name: prose,
@@ -155,7 +151,6 @@ export interface ScanProgress {
   readonly skipped: readonly Pair[];
 }
 
-/** The scan_progress artifact. */
 export const scanProgressArtifact = closedObject({
   completed: many(closedObject(pair)),
   skipped: many(closedObject(pair)),
@@ -177,7 +172,6 @@ export interface LiveFinding {
   readonly evidence: string;
 }
 
-/** The findings artifact. */
 export const liveFindingsArtifact = many(
   closedObject({
     id: words,

@@ -29,7 +29,6 @@ import { Visitor } from './visitor.ts';
 const JSON_TYPE = 'application/json';
 const LIMIT_REACHED = 'credit_limit_reached';
 
-/** The `blackbox-crawl` workflow (sections 2.4 and 2.8). */
 export const blackboxCrawl: Workflow = {
   id: 'blackbox-crawl',
   inputSchema: crawlInput,
@@ -49,7 +48,6 @@ export const blackboxCrawl: Workflow = {
   },
 };
 
-/** The `blackbox-assessment` workflow (sections 2.4 and 2.7). */
 export const blackboxAssessment: Workflow = {
   id: 'blackbox-assessment',
   inputSchema: assessmentInput,
@@ -222,7 +220,6 @@ interface Artifacts {
   scan_progress: ScanProgress;
 }
 
-/** An artifact of an earlier run, when it has it. */
 function read<Name extends keyof Artifacts>(
   { contents }: EarlierRun,
   name: Name,

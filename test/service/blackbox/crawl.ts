@@ -94,7 +94,6 @@ export function usable(features: readonly Feature[], scope: Scope): Feature[] {
   return features.filter((feature) => isOwn(feature) && isInScope(new URL(feature.url), scope));
 }
 
-/** The form that asks for a password. */
 export function signInForm(features: readonly Feature[]): Feature | undefined {
   return features.find(({ parameters }) => parameters.some(({ type }) => type === 'password'));
 }

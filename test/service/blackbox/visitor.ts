@@ -3,14 +3,12 @@ import { ABORT_CODES } from '../invented.ts';
 import { RunAborted } from '../runs/workflow.ts';
 import type { CrawlInput, Credential, Feature } from './blackboxSchemas.ts';
 
-/** What an application has answered. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** What a page leads to. */
 interface Page {
   readonly title: string;
   readonly links: readonly string[];
@@ -33,7 +31,6 @@ export function isInScope(url: URL, { target_urls, oos_urls = [] }: Scope): bool
   );
 }
 
-/** Someone who uses the application, with a session of their own. */
 export class Visitor {
   readonly role: string;
   readonly #scope: Scope;
@@ -68,7 +65,6 @@ export class Visitor {
     }
   }
 
-  /** Uses a feature with its own values, some of them replaced. */
   use(
     { method, url, parameters }: Feature,
     values: Readonly<Record<string, string>> = {},
@@ -89,7 +85,6 @@ export class Visitor {
   }
 }
 
-/** Reads a page's title, links and forms. */
 export async function readPage(html: string): Promise<Page> {
   // Most services crawl nothing, and pass without it; it is an ES module, which integration tests can load in this way alone.
   const { parse } = await import('parse5');

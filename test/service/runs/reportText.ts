@@ -1,20 +1,16 @@
 /** The five levels of severity, worst first; `none` is a finding without impact on the business. */
 export const severities = ['critical', 'high', 'medium', 'low', 'none'] as const;
 
-/** A level of severity. */
 export type Severity = (typeof severities)[number];
 
-/** The output languages of the report (section 2.9). */
 export type ReportLanguage = 'english' | 'japanese';
 
-/** What a finding says in one language. */
 export interface RuleText {
   readonly title: string;
   readonly description: string;
   readonly recommendation: string;
 }
 
-/** The words of a finding. */
 export function text(title: string, description: string, recommendation: string): RuleText {
   return { title, description, recommendation };
 }

@@ -7,7 +7,6 @@ import {
   type Workflow,
 } from './workflow.ts';
 
-/** How a run ends. */
 export type RunOutcome =
   /**
    * As the work ends: SUCCESS, or ABORTED where it cannot go on. `contents` replaces what it produced, by artifact name, and adds
@@ -19,22 +18,18 @@ export type RunOutcome =
   /** EXITED without output and artifacts, which section 2.3 allows to be read as possible. */
   | { kind: 'bare' };
 
-/** What a test may know about a run. */
 export interface RunState {
   readonly id: string;
   readonly organizationId: string;
   readonly workflowId: string;
   readonly status: 'RUNNING' | 'EXITED';
-  /** The dispatched body as it was received. */
   readonly request: unknown;
-  /** The archives with the entries found in them so far. */
   readonly archives: readonly ReceivedArchive[];
   readonly cancelRequested: boolean;
   /** Once EXITED, what describe says. */
   readonly output?: unknown;
 }
 
-/** The body of a dispatch that fits its schema (section 2.6). */
 export interface DispatchBody {
   input: never;
   notification?: { webhook_endpoint_ids: string[] };
@@ -60,7 +55,6 @@ export interface Run {
   readonly stop: AbortController;
   outcome: RunOutcome;
   readonly cancelOutcome: RunOutcome;
-  /** What the work came to, once it is done. */
   result?: Contents | RunAborted;
   working: Promise<void>;
   cancelAt?: number;
@@ -92,7 +86,6 @@ export function exitOf(run: Run, at: number): RunExit {
   return { at, output: { kind: 'SUCCESS', successOutput }, contents };
 }
 
-/** What a later run may know of this one. */
 export function toEarlierRun({ request, exit }: Run): EarlierRun {
   const { output, contents = new Map<string, string>() } = exit ?? {};
   const end = output?.kind === 'ABORTED' ? output.abortedReason.code : output?.kind;

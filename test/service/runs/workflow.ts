@@ -9,7 +9,6 @@ export interface ArtifactKind {
   readonly schema?: JsonSchema;
 }
 
-/** The content of artifacts by name. */
 export type Contents = ReadonlyMap<string, string>;
 
 /** One archive that a run works on, with the entries that were found in it so far. */

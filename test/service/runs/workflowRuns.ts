@@ -152,7 +152,6 @@ export class WorkflowRuns {
     });
   }
 
-  /** Stops all work. */
   async close(): Promise<void> {
     for (const run of this.#runs.values()) run.stop.abort();
     await Promise.all([...this.#runs.values()].map(({ working }) => working));

@@ -14,7 +14,6 @@ export interface ServiceFinding {
   readonly locations: readonly {
     /** Which of the dispatched targets the path belongs to, from 0. */
     readonly target_index: number;
-    /** As the archive names the file. */
     readonly file_path: string;
     readonly start_line: number;
     readonly end_line: number;
@@ -63,7 +62,6 @@ interface Place {
   readonly line: number;
 }
 
-/** A finding for the report, with places as `path:line`. */
 export function toReported({ locations, ...finding }: ServiceFinding): ReportedFinding {
   const places = locations.map(({ file_path, start_line, snippet }) => ({
     name: `${file_path}:${start_line}`,

@@ -4,7 +4,6 @@ import { createGunzip, crc32 } from 'node:zlib';
 import { Parser, type ReadEntry } from 'tar';
 import { openPromise, type Entry as ZipEntry, type ZipFile } from 'yauzl';
 
-/** The archive types that whitebox input may have (section 2.2). */
 export type ArchiveType = 'zip' | 'tar_gz';
 
 /** One file of an archive; `content` is left out above the size that is analysed. */

@@ -9,10 +9,8 @@ import { tempFolder } from '../run/tempFolder.ts';
 import { tarGz } from '../service/archiveMaker.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
-/** The workflow of all calls. */
 export const workflow = 'whitebox-assessment';
 
-/** An archive on disk, as the client sends it. */
 export async function archiveFile(
   t: TestContext,
   content: Buffer = tarGz([{ path: 'a.js', content: 'eval(x);' }]),
@@ -22,7 +20,6 @@ export async function archiveFile(
   return { path, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
 }
 
-/** Uploads a small archive and starts a run on it; resolves to the run ID. */
 export async function startRun(t: TestContext, client: AssessmentClient): Promise<string> {
   const archive = await archiveFile(t);
   const address = await client.getUploadUrl(archive.bytes);
@@ -32,7 +29,6 @@ export async function startRun(t: TestContext, client: AssessmentClient): Promis
   return client.dispatch(whitebox, { input: { targets: [{ file_upload }], language: 'english' } });
 }
 
-/** The error a call fails with. */
 export async function failureOf(promise: Promise<unknown>): Promise<AssessmentError> {
   return promise.then(
     () => assert.fail('no failure'),

@@ -18,7 +18,6 @@ export interface ClientFixture {
   readonly waits: number[];
 }
 
-/** How a client differs from the usual one. */
 export interface ClientChanges {
   readonly token?: TokenSource;
   readonly idle?: IdleLimits;
@@ -33,7 +32,6 @@ export function fixedToken(token: string | undefined): TokenSource {
   return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
 }
 
-/** Sets a service and a client up for the length of a test. */
 export async function setUpClient(
   t: TestContext,
   changes: ClientChanges = {},

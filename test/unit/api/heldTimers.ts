@@ -4,7 +4,6 @@ import type { TestContext } from 'node:test';
 export interface HeldTimers {
   /** Lets so much of their time pass. */
   readonly pass: (ms: number) => void;
-  /** How many times one of them was set back to its full length. */
   readonly refreshes: () => number;
 }
 

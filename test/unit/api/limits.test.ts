@@ -16,7 +16,6 @@ import { eventually } from '../core/eventually.ts';
 
 const { transferMs } = defaultIdleLimits;
 
-/** A server of any answer, for the length of a test; resolves to its origin. */
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

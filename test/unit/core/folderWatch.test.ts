@@ -5,7 +5,6 @@ import { describe, test } from 'node:test';
 import { watchFolder } from '../../../src/core/folderWatch.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 
-/** Watches a folder and lets a test wait for a name. */
 function listen(folder: string): {
   heard: (name: string) => Promise<void>;
   names: string[];

@@ -1,7 +1,6 @@
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { runOf } from '../run/sampleRuns.ts';
 
-/** A crawl that has succeeded, with one artifact of this role. */
 export function crawledWith(role: string): RunIn<'succeeded'> {
   const ended = runOf.succeeded as RunIn<'succeeded'>;
   return { ...ended, workflow: 'blackbox-crawl', artifacts: [{ name: role, file: `${role}.json` }] };

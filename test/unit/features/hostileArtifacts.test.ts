@@ -13,7 +13,6 @@ const count = 600_000;
 /** A worker reads them: the editor's thread takes its answer over. */
 const maxMs = 50;
 
-/** A run's folder with an artifact. */
 async function folderWith(
   after: Parameters<Work['prepare']>[0],
   name: string,

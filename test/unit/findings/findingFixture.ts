@@ -18,7 +18,6 @@ export const clock = {
   sleep: () => Promise.resolve(),
 };
 
-/** A Memento of one window. */
 function makeMemory(): { get(key: string): unknown; update(key: string, value: unknown): Promise<void> } {
   const values = new Map<string, unknown>();
   return {
@@ -41,9 +40,7 @@ export interface FindingFixture {
   readonly triage: TriageStore;
   /** Moves the clock of decisions by days and reloads them. */
   readonly passDays: (days: number) => Promise<void>;
-  /** The folders that this window has open. */
   readonly open: Set<string>;
-  /** Opens a file with this unsaved text; undefined closes it. */
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
   /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
   reopen(workerFile: string): FindingStore;
@@ -166,7 +163,6 @@ export function finding(title: string, place: Record<string, unknown> = { file: 
   return JSON.stringify([{ title, severity: 'high', ...place }]);
 }
 
-/** The titles of the findings that are shown. */
 export function titles({ store }: FindingFixture): string[] {
   return store.all().map((shown) => shown.finding.title);
 }
@@ -180,7 +176,6 @@ export async function verdictsOf(
   return toVerdicts([...shown, ...absent]);
 }
 
-/** The verdicts of findings by title. */
 export function toVerdicts(shown: readonly ShownFinding[]): Record<string, string | undefined> {
   return Object.fromEntries(shown.map(({ finding: { title }, verdict }) => [title, verdict]));
 }

@@ -85,7 +85,6 @@ export function invent({
   };
 }
 
-/** Invented findings of every kind, each with an index of its own. */
 export const inventedFindings: fc.Arbitrary<ShownFinding[]> = fc
   .array(
     fc.record({

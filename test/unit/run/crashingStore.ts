@@ -12,12 +12,10 @@ export class CrashingStore extends RunStore {
   #writesLeft = Infinity;
   #phase: Phase = 'before';
   #crash: () => void = () => undefined;
-  /** Resolves at the crash. */
   readonly crashed = new Promise<void>((resolve) => {
     this.#crash = resolve;
   });
 
-  /** Sets the write to crash at, from 1. */
   crashAt(write: number, phase: Phase): void {
     [this.#writesLeft, this.#phase] = [write, phase];
   }

@@ -17,7 +17,6 @@ export async function killHolder(fixture: Fixture, id: string): Promise<void> {
   }
 }
 
-/** The ID of a process that has ended. */
 export async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
   await once(child, 'exit');

@@ -1,8 +1,6 @@
 import type { Fixture } from './runWindow.ts';
 
-/** A minute. */
 export const minuteMs = 60_000;
-/** A day. */
 export const dayMs = 24 * 3600_000;
 
 /** Sleeps for so long, a heartbeat at a time: somebody else lets the time pass. */

@@ -22,7 +22,6 @@ import {
 import { type Scope, tempFolder } from './tempFolder.ts';
 import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
 
-/** The packaging worker, as source. */
 export const workerFile = join(import.meta.dirname, '../../../src/core/upload/archive/archiveWorker.ts');
 
 /** A service, a workspace and a storage folder on one virtual clock, shared by the windows of a test. */
@@ -30,7 +29,6 @@ export interface Fixture {
   readonly service: AssessmentService;
   readonly clock: VirtualClock;
   readonly traffic: Traffic;
-  /** The folder of the journals. */
   readonly root: string;
   readonly folder: string;
   /** Requests of operations or of storage, by the end of their path. */
@@ -44,26 +42,19 @@ export interface RunWindow {
   readonly store: RunStore;
   readonly tracker: RunTracker;
   readonly lines: readonly string[];
-  /** The lines that were warnings. */
   readonly warnings: readonly string[];
-  /** Runs that `onDidEnd` was called with. */
   readonly ended: readonly Run[];
-  /** Runs that `onDidNearRetention` was called with. */
   readonly nearing: readonly Run[];
   /** Replaces the token that is sent. */
   readonly setToken: (token: string | undefined) => void;
   readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
-  /** Starts an assessment and lets time pass until it has its outcome. */
   readonly start: (changes?: Partial<Assessment>) => Promise<Run>;
   /** Lets time pass until the run is as asked. */
   readonly until: (id: string, isReached: (run: Run) => boolean) => Promise<Run>;
-  /** Lets time pass until the run is in this state. */
   readonly untilState: <S extends RunState>(id: string, state: S) => Promise<RunIn<S>>;
-  /** Lets time pass until the end of the run was announced. */
   readonly untilEnded: (id: string) => Promise<Run>;
 }
 
-/** Options of a window. */
 export interface WindowOptions {
   /** A clock of its own instead of the clock of the fixture. */
   readonly clock?: Clock;
@@ -73,7 +64,6 @@ export interface WindowOptions {
   readonly idle?: IdleLimits;
   readonly random?: () => number;
   readonly keepSource?: NonNullable<RunDeps['keepSource']>;
-  /** A packaging worker instead of the source file. */
   readonly workerFile?: string;
   readonly retainLocalDays?: number;
   readonly notes?: RunNotes | undefined;
@@ -81,7 +71,6 @@ export interface WindowOptions {
   readonly passwords?: readonly string[];
 }
 
-/** Creates a fixture for a test; runs of its service end when the test ends them. */
 export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Promise<Fixture> {
   const clock = new VirtualClock();
   const traffic = watchTraffic(t);
@@ -109,7 +98,6 @@ export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Prom
   return { service, clock, traffic, root: join(base, 'runs'), folder, sent, pullCable };
 }
 
-/** Creates a fixture and opens one window in it. */
 export async function setUpWindow(
   t: Scope,
   options?: WindowOptions,
@@ -118,7 +106,6 @@ export async function setUpWindow(
   return { fixture, window: openWindow(t, fixture, options) };
 }
 
-/** Opens a window in a fixture; it is closed after the test. */
 export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = {}): RunWindow {
   const { service, clock: fixtureClock, traffic } = fixture;
   const clock = options.clock ?? fixtureClock;

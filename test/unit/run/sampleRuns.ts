@@ -35,7 +35,6 @@ export const aborted: Description = {
   output: { kind: 'ABORTED', abortedReason: { code: 'invented' } },
 };
 
-/** What such an answer of the service is to a run. */
 export function answered(
   description: Description,
   at: number,
@@ -44,7 +43,6 @@ export function answered(
   return { ...toAnswered(run, description), at };
 }
 
-/** A run as its journal has it: without members that are undefined. */
 export function asJournaled<T>(run: T): T {
   return JSON.parse(JSON.stringify(run)) as T;
 }

@@ -15,7 +15,6 @@ import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 const archive = tarGz([{ path: 'app.js', content: 'eval(request.body);\n' }]);
 
-/** A client for a fixture's service that logs nothing. */
 export function clientOf(fixture: Fixture): AssessmentClient {
   const { baseUrl, organizationId, token } = fixture.service;
   return new AssessmentClient({
@@ -28,7 +27,6 @@ export function clientOf(fixture: Fixture): AssessmentClient {
   });
 }
 
-/** Uploads and confirms a small archive; resolves to its file ID. */
 export async function uploadArchive(fixture: Fixture): Promise<string> {
   const client = clientOf(fixture);
   const address = await client.getUploadUrl(archive.length);
@@ -103,7 +101,6 @@ export async function trackRunThatEndsUnseen(t: TestContext, fixture: Fixture): 
   return id;
 }
 
-/** Has a window track the run of this ID; resolves to the ID of the local run. */
 export async function trackRun(fixture: Fixture, window: RunWindow, runId: string): Promise<string> {
   const { baseUrl, organizationId } = fixture.service;
   const { id } = await window.tracker.track({

@@ -5,13 +5,10 @@ import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import type { Fixture, RunWindow } from './runWindow.ts';
 
-/** The transfers that storage has seen. */
 export const puts = (fixture: Fixture) => fixture.service.requests.filter(({ method }) => method === 'PUT');
 /** The states of all input files, in the order of their reservation. */
 export const states = (fixture: Fixture): string[] => fixture.service.files().map(({ state }) => state);
-/** How many runs the service has started. */
 export const accepted = (fixture: Fixture): number => fixture.service.runs().length;
-/** The local archive of a run. */
 export const archiveOf = (window: RunWindow, run: Run): string =>
   join(window.store.folderOf(run.id), run.targets[0]!.archive!.file);
 
@@ -36,7 +33,6 @@ export async function startAsking(
   }
 }
 
-/** Starts an assessment while the clock passes. */
 export async function startWith(
   window: RunWindow,
   fixture: Fixture,

@@ -52,7 +52,6 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Lets time pass on both clocks and wakes who is due. */
   advance(ms: number): void {
     this.#wall += ms;
     // `performance.now()` counts in fractions of a millisecond.
@@ -65,7 +64,6 @@ export class VirtualClock implements Clock {
     this.#wall += ms;
   }
 
-  /** Resolves when somebody sleeps. */
   async whenAsleep(): Promise<void> {
     if (this.#sleepers.length > 0) return;
     await new Promise<void>((resolve) => {
@@ -134,7 +132,6 @@ export interface Traffic {
   readonly whenQuiet: () => Promise<void>;
 }
 
-/** Watches requests and threads for the length of a test. */
 export function watchTraffic(t: Scope): Traffic {
   const underWay = new Set<ClientRequest | Worker>();
   let waiting: (() => void)[] = [];

@@ -28,7 +28,6 @@ export function tarGz(items: readonly ArchiveItem[], { endMarker = true } = {}):
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(endMarker ? 1024 : 0)]));
 }
 
-/** A zip that holds exactly these files. */
 export function zip(items: readonly { path: string; content: string }[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -9,7 +9,6 @@ import { callService, send, text, type ServiceCaller, type WireAnswer } from './
 
 export type BlackboxWorkflow = 'blackbox-crawl' | 'blackbox-assessment';
 
-/** A service, the invented application, and short ways to have the one look at the other. */
 export interface BlackboxCaller extends ServiceCaller {
   readonly application: InventedApplication;
   /** An input that fits both workflows, with the sign-out left out. */
@@ -24,7 +23,6 @@ export interface BlackboxCaller extends ServiceCaller {
   readonly artifact: (workflow: string, runId: string, name: string) => Promise<string>;
 }
 
-/** Starts both for the length of a test. */
 export async function callBlackbox(t: TestContext, options: ServiceOptions = {}): Promise<BlackboxCaller> {
   const application = await startInventedApplication();
   t.after(() => application.close());

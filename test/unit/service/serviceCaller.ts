@@ -9,31 +9,25 @@ import {
   type ServiceOptions,
 } from '../../service/assessmentService.ts';
 
-/** A clock that stands still until a test moves it. */
 export interface MovableClock {
   readonly now: () => number;
   readonly advance: (ms: number) => void;
 }
 
-/** What came back from the wire. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** The parsed body of a JSON answer. */
   readonly json: Record<string, unknown>;
 }
 
-/** A service that ends with the test, and short ways to speak to it over HTTP. */
 export interface ServiceCaller {
   readonly service: AssessmentService;
-  /** POSTs JSON to a path below `/o/{orgID}`. */
   readonly post: (
     path: string,
     body: unknown,
     as?: { token?: string; organizationId?: string },
   ) => Promise<WireAnswer>;
-  /** POSTs to an operation of whitebox-assessment. */
   readonly whitebox: (verb: string, body: unknown) => Promise<WireAnswer>;
   /** Reserves, uploads and confirms; resolves to the file ID. */
   readonly upload: (content: Uint8Array) => Promise<string>;
@@ -45,7 +39,6 @@ export interface ServiceCaller {
   readonly describe: (runId: string) => Promise<Record<string, unknown>>;
 }
 
-/** A clock at an invented time. */
 export function movableClock(startMs = Date.UTC(2030, 0, 1)): MovableClock {
   let now = startMs;
   return {
@@ -118,14 +111,12 @@ export async function callService(t: TestContext, options: ServiceOptions = {}):
   return caller;
 }
 
-/** A string member of a JSON answer. */
 export function text(answer: WireAnswer, member: string): string {
   const value = answer.json[member];
   assert.ok(typeof value === 'string', `${member} is missing in ${answer.text}`);
   return value;
 }
 
-/** The SHA-256 of some bytes, in hex. */
 export function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }

@@ -12,12 +12,10 @@ import type { SelectedFile, Selection } from '../../../src/core/upload/select/se
 /** Steps that nobody cancels or watches. */
 export const progress = { signal: new AbortController().signal, onStep: () => undefined };
 
-/** A file that is as long as its path. */
 export function file(path: string): SelectedFile {
   return { path, bytes: path.length, mode: 0o644 };
 }
 
-/** These files, selected from an invented folder. */
 export function selection(paths: readonly string[]): Selection {
   const files = paths.toSorted().map(file);
   return {

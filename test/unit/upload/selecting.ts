@@ -8,7 +8,6 @@ export async function select(at: Place, more: Partial<SelectOptions> = {}): Prom
   return selectFiles(at.root, options(at, more));
 }
 
-/** What is sent, by path. */
 export async function paths(at: Place, more: Partial<SelectOptions> = {}): Promise<string[]> {
   return (await select(at, more)).files.map(({ path }) => path);
 }

@@ -38,7 +38,6 @@ export function makePlace(): Place {
   };
 }
 
-/** A place that is gone with its test. */
 export function testPlace(t: TestContext): Place {
   const place = makePlace();
   t.after(() => place.remove());
@@ -72,7 +71,6 @@ export function plantMany(root: string, paths: readonly string[], content: strin
   }
 }
 
-/** Makes what git takes for a repository, without running git. */
 export function plantRepository(root: string, config = ''): void {
   for (const folder of ['.git/objects', '.git/refs', '.git/info']) {
     mkdirSync(join(root, folder), { recursive: true });

@@ -26,7 +26,6 @@ describe('the accounts', () => {
     await Promise.all([service.close(), resetUserSettings()]);
   });
 
-  /** Accounts over a secret storage that answers every question so. */
   const accountsWith = (
     get: () => Promise<string | undefined>,
     store?: (key: string) => Promise<void>,

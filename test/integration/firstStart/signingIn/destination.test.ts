@@ -21,7 +21,6 @@ describe('the destination of code and tokens', () => {
   let otherUrl: string;
   let folder: string;
 
-  /** Operation and status of the calls that the service got. */
   const calls = (): string[] =>
     service.requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`);
   const accepted = ['get-upload-url 200', 'cancel-upload 200'];

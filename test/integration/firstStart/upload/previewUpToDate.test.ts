@@ -33,7 +33,6 @@ describe('the Upload Preview is updated', () => {
       .join('; ');
   const shows = (text: string): Promise<unknown> => until(changes.event, () => shown() === text, shown);
 
-  /** Saves a file as an editor does. */
   const save = async (file: string, text: string): Promise<void> => {
     await writeFile(file, '');
     const document = await vscode.workspace.openTextDocument(file);

@@ -13,7 +13,6 @@ const everything = many.findings + many.crowded + 6;
 /** Of one file the panel shows no more. */
 const maxPerFile = 1_000;
 
-/** Our diagnostics by file. */
 function shown(): [string, vscode.Diagnostic[]][] {
   return vscode.languages.getDiagnostics().flatMap(([uri, diagnostics]) => {
     const own = diagnostics.filter(({ source }) => source === 'Whitebox');

@@ -10,7 +10,6 @@ import { invent } from '../../../unit/findings/shownFindings.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 
-/** Calls a tool as another extension would, and gives the one text it answers. */
 async function call(name: string, input: object): Promise<string> {
   const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
   return content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('');

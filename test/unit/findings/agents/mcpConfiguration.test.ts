@@ -55,7 +55,6 @@ test('two folders with one name get different server names', () => {
   assert.notDeepEqual(nameOf('/a/shop'), nameOf('/b/shop'));
 });
 
-/** The server of an extension of this version, and where configurations name it. */
 async function versions(t: TestContext) {
   const folder = await mkdtemp(path.join(tmpdir(), 'mcp-copy-'));
   t.after(() => rm(folder, { recursive: true }));

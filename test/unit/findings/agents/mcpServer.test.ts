@@ -37,7 +37,6 @@ await build({
   define: { 'import.meta.filename': '__filename' },
 });
 
-/** Answers that a program gets, without the fence that all of them have. */
 interface Agent {
   readonly client: Client;
   readonly ask: (tool: string, input?: Record<string, unknown>) => Promise<Answer>;
@@ -119,7 +118,6 @@ async function decide(
   await store.set(fixture.store.all().flatMap(toTriageSubjects), state, 'Invented reason.');
 }
 
-/** Everything below a folder: names and contents. */
 async function snapshot(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.map(async (entry) => {

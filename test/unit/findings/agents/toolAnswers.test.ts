@@ -63,7 +63,6 @@ interface Listed {
   readonly findings: readonly Record<string, unknown>[];
 }
 
-/** What tools list of these runs, whose findings are where the runs say. */
 async function list(
   runs: ToolFindings['runs'],
   input: Parameters<typeof listFindings>[1] = {},

@@ -41,7 +41,6 @@ function zipOf(
   return Buffer.concat([...locals, directory, zipEnd(entries.length, at, directory.length)]);
 }
 
-/** The index of a bundle, changed. */
 const index = (change: (value: Record<string, unknown>) => void = () => undefined): Buffer => {
   const [first] = toBundle(sourceOf(items), artifacts, tool);
   const value = JSON.parse(String(first?.content)) as Record<string, unknown>;

@@ -2,7 +2,6 @@ import { parseWorker } from '../parse/bundledWorker.ts';
 import { readImport } from '../../../../src/core/findings/importExport/importFile.ts';
 import type { ImportedFile } from '../../../../src/core/findings/importExport/readContent.ts';
 
-/** The findings of a run. */
 export const items = [
   {
     id: 'F-1',
@@ -15,31 +14,25 @@ export const items = [
   },
 ];
 
-/** The same, as the service's file. */
 export const findings = Buffer.from(JSON.stringify(items));
 
-/** What the run wrote for people. */
 export const report = Buffer.from('# 報告書\n');
 
 const manifest = Buffer.from(
   JSON.stringify({ entries: [{ path: 'src/注文.ts', bytes: 1, sha256: 'ab' }], omitted: [] }),
 );
 
-/** What a run leaves. */
 export const artifacts = [
   { path: 'findings.json', content: findings },
   { path: 'report.md', content: report },
   { path: 'manifest-0.json', content: manifest },
 ];
 
-/** What a person decided. */
 export const accepted = { state: 'acceptedRisk', note: '社内のみ', at: 7 } as const;
 
-/** Reads a file as an import does. */
 export const importOf = (content: Buffer | string): Promise<ImportedFile> =>
   readImport(Buffer.from(content), { workerFile: parseWorker });
 
-/** The text of a file that was imported. */
 export function textOf({ files }: ImportedFile, name: string): string {
   return new TextDecoder().decode(files.get(name));
 }

@@ -10,7 +10,6 @@ import { propertyRuns } from '../../core/propertyRuns.ts';
 /** A text without the marks that keep a part of it from being a formula. */
 const plain = (text: string): string => text.replaceAll(/'+(?=[=+\-@\t\r\n＝＋－＠])/g, '');
 
-/** The cells of a table by column, as `plain` texts. */
 function rowsOf(text: string): readonly Record<string, string>[] {
   const { data } = Papa.parse<Record<string, string>>(text.slice(1), { header: true, skipEmptyLines: true });
   return data.map((row) =>

@@ -12,7 +12,6 @@ import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 
 export const tool = { name: 'Whitebox Assessment', version: '1.2.3' };
 
-/** An ended run of one folder, with invented values. */
 export const shopRun: RunIn<'succeeded'> = {
   version: 1,
   state: 'succeeded',
@@ -60,7 +59,6 @@ export function shownOf(
   }));
 }
 
-/** What is handed on of a findings file. */
 export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): ShownRun {
   const { findings } = parseFindings(JSON.stringify(items), { runId: shopRun.id });
   return { run: shopRun, shown: shownOf(findings, triage) };

@@ -19,7 +19,6 @@ import { scratchFolder } from '../scratchFolder.ts';
 import { accepted, artifacts, findings, importOf, items, textOf } from './bundles.ts';
 import { silent } from '../../../silentLog.ts';
 
-/** A SARIF log of a tool that stopped. */
 function failedLog(results: object): string {
   const toolExecutionNotifications = [{ level: 'error', message: { text: 'Out of memory' } }];
   const invocations = [{ executionSuccessful: false, toolExecutionNotifications }];

@@ -243,7 +243,6 @@ test('the target index of a place is kept', () => {
   );
 });
 
-/** The places of a finding with these fields, as `path:line`. */
 function placesOf(fields: Record<string, unknown>): string[] {
   return readOne({ title: 't', ...fields }).places.map(
     ({ path, startLine }) => `${path}:${String(startLine ?? '?')}`,

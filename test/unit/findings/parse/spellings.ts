@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Finding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 
-/** The finding that a file with this one item holds. */
 export function readOne(item: unknown): Finding {
   const { findings } = parseFindings(JSON.stringify([item]), { runId: 'run' });
   assert.equal(findings.length, 1);

@@ -26,7 +26,6 @@ const sent = {
   'src/other.ts': 'export const token = readToken(process.env);\n',
 };
 
-/** What is said of findings. */
 function evidenceOf(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
   return shown.map(({ evidence }) => {
     const least = leastOf(evidence);

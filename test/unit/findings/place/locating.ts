@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import type { Located } from '../../../../src/core/findings/place/workspacePath.ts';
 import { createResolver, type ResolverFacts } from '../../../../src/core/findings/place/resolver.ts';
 
-/** What was sent, and is here. */
 export const files = [
   'app.py',
   'src/orders.py',
@@ -37,13 +36,11 @@ export function locatorIn(
 interface Facts {
   /** What was sent; undefined where nobody knows. */
   readonly files?: readonly string[] | undefined;
-  /** Every path of the run. */
   readonly reported?: readonly string[] | undefined;
   readonly mapping?: readonly { readonly from: string; readonly to: string }[];
   readonly links?: ResolverFacts['links'];
 }
 
-/** Files as a manifest lists them. */
 export function asSent(paths: readonly string[]): NonNullable<ResolverFacts['sent'][number]> {
   return new Map(paths.map((path) => [path, { path, bytes: 1, sha256: '' }]));
 }

@@ -29,7 +29,6 @@ interface Sent {
   readonly run: Run;
   readonly folder: string;
   readonly runFolder: string;
-  /** What was kept of a file. */
   kept(file: string): Promise<string | undefined>;
 }
 

@@ -20,7 +20,6 @@ interface Clone {
   /** Puts a colleague's decision about a finding into the repository, as a pull does; gives its file's text. */
   readonly pull: (name: string, changes?: Partial<TriageEntry>) => Promise<string>;
   readonly textOf: (name: string) => Promise<string>;
-  /** Accepts all proposals. */
   readonly accept: () => Promise<void>;
   readonly stateOf: (name: string) => string | undefined;
   readonly proposed: () => readonly string[];

@@ -26,7 +26,6 @@ function about(name: string, folder = 'shop'): TriageSubject {
   return { folder, identity: { ...identity, only: ['code', 'title'] }, path: 'src/a.js' };
 }
 
-/** The store of one window. */
 function openWindow(root: string): TriageStore {
   return new TriageStore({
     placeFor: (folder) => ({ kind: 'file', path: path.join(root, folder, 'triage.json') }),
@@ -47,7 +46,6 @@ function shared(root: string, machine = 'mine'): TriageStore {
   });
 }
 
-/** The decision about what `about` gives. */
 function decided(store: TriageStore, name: string, folder = 'shop'): string | undefined {
   const { state, note } = store.get(folder, about(name).identity) ?? {};
   return state && `${state} ${note ?? ''}`.trim();
@@ -223,7 +221,6 @@ test('a shared file lists decisions in readable form, without code', async (t) =
   assert.match(text, /"state": "fixed",\n {2}"note": "rotated",\n.*\n {2}"title": "Password in the code"/);
 });
 
-/** A folder with one shared decision, in the file `good`. */
 async function shareDecision(t: TestContext): Promise<{ root: string; shop: string; good: string }> {
   const root = await makeRoot(t);
   const shop = path.join(root, 'shop');

@@ -175,7 +175,6 @@ describe('CODEOWNERS', () => {
   });
 });
 
-/** Writes files of a repository. */
 async function layOut(root: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(root, { recursive: true });
   execFileSync('git', ['init', '-q', root]);

@@ -11,7 +11,6 @@ import { VirtualClock } from '../virtualClock.ts';
 interface Opened {
   readonly store: RunStore;
   readonly lines: readonly string[];
-  /** IDs of the runs that changed, in order. */
   readonly changes: readonly string[];
 }
 

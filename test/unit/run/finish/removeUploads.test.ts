@@ -30,7 +30,6 @@ async function end(fixture: Fixture, window: RunWindow, run: RunIn<'running'>): 
   await pass(fixture, minuteMs);
 }
 
-/** A run whose end has come, and whose file the service refused to delete with this status. */
 async function untidyRun(t: TestContext, status: number, options: WindowOptions = {}) {
   const { fixture, window } = await setUpWindow(t, options);
   const run = (await window.start()) as RunIn<'running'>;

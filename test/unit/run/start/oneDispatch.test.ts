@@ -12,7 +12,6 @@ import { accepted, startWith } from '../uploads.ts';
 import { stepOf } from '../sampleRuns.ts';
 import { eventually } from '../../core/eventually.ts';
 
-/** Less than it takes a lease to look abandoned. */
 const waitMs = 12_000;
 
 /** Has another window hold a run that looked abandoned; it has not written to the journal yet. */

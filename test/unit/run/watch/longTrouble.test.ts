@@ -54,7 +54,6 @@ describe('a service that fails for long', () => {
   });
 });
 
-/** A run that the service answers with 404. */
 async function forgottenRun(
   t: TestContext,
 ): Promise<{ fixture: Fixture; window: RunWindow; id: string; heal: () => void }> {

@@ -21,7 +21,6 @@ import { makePlace, plant } from '../trees.ts';
 /** Tests of what takes minutes, or gigabytes, run under `npm run fuzz`. */
 const long = process.env['FUZZ_RUNS'] !== undefined;
 
-/** Packed once, for all that read it. */
 const packed = makePlace();
 const archives = new Map<ArchiveFormat, Archive & { readonly path: string }>();
 

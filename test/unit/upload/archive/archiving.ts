@@ -14,24 +14,19 @@ import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { type ReadEntry, readTar, readZip } from './readArchive.ts';
 import { options, type Place, plant, testPlace } from '../trees.ts';
 
-/** The packing worker, as source. */
 export const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 
-/** Every archive format there is. */
 export const formats: readonly ArchiveFormat[] = ['tar_gz', 'zip'];
 
-/** A place, and where its archive goes. */
 export interface ArchivePlace extends Place {
   readonly to: string;
 }
 
-/** A place that is gone with its test. */
 export function place(t: TestContext): ArchivePlace {
   const made = testPlace(t);
   return { ...made, to: join(made.home, 'archive') };
 }
 
-/** Packs all of a place's folder. */
 export async function pack(
   at: ArchivePlace,
   format: ArchiveFormat,
@@ -46,7 +41,6 @@ export async function read(format: ArchiveFormat, file: string): Promise<ReadEnt
   return format === 'zip' ? readZip(file) : readTar(file);
 }
 
-/** The error of this kind with which a promise ends. */
 export async function fails(promise: Promise<unknown>, kind: ErrorKind): Promise<AssessmentError> {
   let met: unknown;
   await assert.rejects(promise, (error) => {
@@ -56,7 +50,6 @@ export async function fails(promise: Promise<unknown>, kind: ErrorKind): Promise
   return met as AssessmentError;
 }
 
-/** In hex. */
 export function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }

@@ -7,7 +7,6 @@ import type { TestContext } from 'node:test';
 import * as tar from 'tar';
 import * as yauzl from 'yauzl';
 
-/** An entry as somebody else's library reads it. */
 export interface ReadEntry {
   readonly path: string;
   readonly mode: number;
@@ -24,7 +23,6 @@ function toEntry(path: string, mode: number, content: Buffer): ReadEntry {
   };
 }
 
-/** Reads a tar.gz with npm's tar. */
 export async function readTar(file: string): Promise<ReadEntry[]> {
   const entries: Promise<ReadEntry>[] = [];
   await tar.list({

@@ -121,7 +121,6 @@ test('lines are appended to an ignore file once, and can be removed from any pos
 const leaving = { isSent: false, isIgnored: false };
 const sending = { isSent: true, isIgnored: false };
 
-/** Which of these paths a person left out. */
 function leftOut(choices: FolderChoices, ...paths: string[]): string[] {
   return paths.filter(leavingOut(choices));
 }

@@ -58,7 +58,6 @@ function stage() {
   return { preview, choices, checks, shown, selected, checkEnds, cancel: () => person.abort() };
 }
 
-/** Resolves when all that promises made ready has run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -9,26 +9,21 @@ import type { SelectedFile } from '../../../../src/core/upload/select/selection.
 import { randomFrom, type Seed, seeds } from './secretSeeds.ts';
 import { plant, testPlace } from '../trees.ts';
 
-/** The worker that looks into files, as source. */
 export const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
 
-/** A credential of every kind, none of them real. */
 export const invented = seeds(randomFrom(30));
 
 /** One that a rule knows wherever it stands. */
 export const githubToken = seedOf('secretlint/github');
 
-/** Files of a test, by path. */
 export type Content = Readonly<Record<string, string | Uint8Array>>;
 
-/** The invented credential that this rule finds. */
 export function seedOf(rule: string): Seed {
   const seed = invented.find((one) => one.rule === rule);
   assert.ok(seed);
   return seed;
 }
 
-/** A folder with these files, which is gone with its test. */
 export function place(t: TestContext, content: Content): string {
   const { root } = testPlace(t);
   plant(root, content);
@@ -62,7 +57,6 @@ export async function checkApart(
   return { suspicions, unchecked, hashes };
 }
 
-/** A suspicion as one line. */
 export function brief({ path, line, rule, masked }: Suspicion): string {
   return `${path}${line === undefined ? '' : `:${line}`} ${rule} ${masked}`.trim();
 }

@@ -1,11 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-/** Invented credentials, made when a test runs: the repository holds none, not even false ones. */
 export interface Seed {
-  /** The rule that finds it. */
   readonly rule: string;
   readonly path: string;
-  /** A line, or more, of a file. */
   readonly content: string;
   /** What must never be shown. */
   readonly secret: string;
