@@ -4,7 +4,6 @@ import type { RunNotes } from './disk/recoveryNotes.ts';
 import type { RunStore } from './disk/runStore.ts';
 import type { Run } from './state/run.ts';
 
-/** What this room needs of the outside. */
 export interface RunDeps {
   readonly store: RunStore;
   /** A client for a run's own origin and organization, whose messages hold none of the run's passwords. */

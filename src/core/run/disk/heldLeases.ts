@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { RunDeps } from '../runDeps.ts';
 import { type Lease, takeLease } from './lease.ts';
 
-/** The leases that this window holds, by run. */
 export class HeldLeases {
   readonly #deps: Pick<RunDeps, 'store' | 'clock' | 'log'>;
   readonly #held = new Map<string, Lease>();

@@ -110,7 +110,6 @@ export class RunStore {
     });
   }
 
-  /** The paths of folders without a readable journal. */
   async foldersWithoutJournal(): Promise<readonly string[]> {
     const names = await runFolders(this.#root);
     return names.filter((name) => !this.has(name)).map((name) => join(this.#root, name));

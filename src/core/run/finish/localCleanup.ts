@@ -106,7 +106,6 @@ async function hasResults(run: Run, store: RunStore): Promise<boolean> {
   return true;
 }
 
-/** A failure is logged. */
 export async function removeUnneededArchives(
   run: Run,
   { store, log }: Pick<RunDeps, 'store' | 'log'>,

@@ -36,32 +36,26 @@ export async function sendDispatch(
   deps: SendDeps,
   signal: AbortSignal,
 ): Promise<RunEvent> {
-  const { client, clock } = deps;
-  const { id } = intended;
+  const { client, clock, log } = deps;
   const workflow = workflows[intended.workflow];
-  let runId: string;
-  let passwords: readonly string[];
   const progress = { mayBeSent: false };
+  const beforeSend = async (): Promise<void> => {
+    // Only a refused send is repeated.
+    progress.mayBeSent = false;
+    await requireIntent(intended, deps, signal);
+    progress.mayBeSent = true;
+  };
   try {
-    const beforeSend = async (): Promise<void> => {
-      // Only a refused send is repeated.
-      progress.mayBeSent = false;
-      try {
-        await requireIntent(intended, deps);
-      } catch (cause) {
-        // `unsent` is retried.
-        throw isExhausted(systemCode(cause))
-          ? new AssessmentError('unsent', { detail: systemCode(cause) }, { cause })
-          : cause;
-      } finally {
-        // Replaces the error: a closing window has released its own lease.
-        signal.throwIfAborted();
-      }
-      progress.mayBeSent = true;
-    };
-    passwords = (await deps.passwordsOf?.(intended)) ?? [];
+    const passwords = (await deps.passwordsOf?.(intended)) ?? [];
     const request = workflow.toRequest(intended, passwords);
-    runId = await client.dispatch(workflow, request, { signal, beforeSend });
+    const runId = await client.dispatch(workflow, request, { signal, beforeSend });
+    // A run ID is saved, shown and logged: it must not repeat a password of the request.
+    const longPasswords = passwords.filter(({ length }) => length >= minEchoLength);
+    if (holdsSecret(runId, longPasswords))
+      return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
+    // Logged before the journal is written: if the disk fails, this is the only trace of a paid run.
+    log.info(`Run ${intended.id} was accepted as ${visibleLine(runId)}`);
+    return { type: 'dispatched', runId, at: clock.now() };
   } catch (cause) {
     const at = clock.now();
     if (isAbortError(cause))
@@ -73,29 +67,31 @@ export async function sendDispatch(
       ? { type: 'failed', failure, at }
       : { type: 'dispatchLost', reason: failure, at };
   }
-  // A run ID is saved, shown and logged: it must not repeat a password of the request.
-  if (
-    holdsSecret(
-      runId,
-      passwords.filter(({ length }) => length >= minEchoLength),
-    )
-  )
-    return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
-  // Logged before the journal is written: if the disk fails, this is the only trace of a paid run.
-  deps.log.info(`Run ${id} was accepted as ${visibleLine(runId)}`);
-  return { type: 'dispatched', runId, at: clock.now() };
 }
 
 async function requireLease(id: string, { leases }: SendDeps): Promise<void> {
   if (!(await leases.renew(id))) throw new AssessmentError('busyElsewhere');
 }
 
-/** While the dispatch waited, another window may have advanced the run. */
-async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: SendDeps): Promise<void> {
-  await requireLease(id, deps);
-  const run = await deps.store.refresh(id);
-  if (run?.state !== 'dispatching' || run.intendedAt !== intendedAt)
-    throw new AssessmentError('busyElsewhere');
+/** Throws `busyElsewhere` when another window has advanced the run while the dispatch waited, and the signal's reason. */
+async function requireIntent(
+  { id, intendedAt }: RunIn<'dispatching'>,
+  deps: SendDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await requireLease(id, deps);
+    const run = await deps.store.refresh(id);
+    if (run?.state !== 'dispatching' || run.intendedAt !== intendedAt)
+      throw new AssessmentError('busyElsewhere');
+  } catch (cause) {
+    const code = systemCode(cause);
+    // `unsent` is retried.
+    throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
+  } finally {
+    // Replaces the error: a closing window has released its own lease.
+    signal.throwIfAborted();
+  }
 }
 
 /** True when the service cannot have acted: nothing was sent, or it answered 4xx. Not after 408, which proxies send after passing a request on. */

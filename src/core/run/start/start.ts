@@ -11,7 +11,7 @@ import type { RunWatch } from '../watch/watch.ts';
 import { intendDispatch, sendDispatch, type SendDeps } from './dispatch.ts';
 import { type InputOptions, packageTargets, uploadTargets } from './inputFiles.ts';
 
-/** A run whose archives are on disk. Nothing of it has left the machine. */
+/** A run whose archives are on disk. Its journal says `packaging`: nothing of it has left the machine. */
 export interface PackedRun {
   readonly run: Run;
   readonly manifests: readonly Iterable<ManifestEntry>[];

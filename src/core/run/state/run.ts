@@ -123,7 +123,6 @@ const base = looseObject({
   noticeDue: z.boolean(),
   /** A person's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
-  /** The failed run that this one retries. */
   retryOf: z.optional(idSchema),
   /** When a notice said that the service will soon delete the results. */
   retentionNoticedAt: z.optional(time),
@@ -190,7 +189,6 @@ export const runSchema = z.discriminatedUnion('state', [
     /** When it was last seen running. */
     ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
-    /** Downloaded so far. */
     artifacts: z.optional(z.array(artifactSchema)),
     trouble: z.optional(troubleSchema),
   }),

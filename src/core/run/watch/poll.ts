@@ -119,6 +119,7 @@ export class Poller {
 
   #noteSuccess(id: string): void {
     this.#deps.schedule.clearCounts(id);
+    // The next failure counts waking time from here.
     this.#deps.waking.step(id);
   }
 

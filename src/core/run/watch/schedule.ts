@@ -11,9 +11,7 @@ interface Plan {
   /** When `Retry-After` has passed, by each clock. */
   notBeforeWall: number | undefined;
   notBeforeMonotonic: number;
-  /** Polls that failed in a row. */
   failures: number;
-  /** Tokens that have changed since the last successful poll. */
   tokens: number;
   polling: Promise<void> | undefined;
 }
@@ -40,7 +38,7 @@ export class Schedule {
     return next === undefined || !Number.isFinite(next) ? undefined : next;
   }
 
-  /** Plans the next poll; Infinity plans none. */
+  /** Infinity plans no poll. */
   planPoll(id: string, delayMs: number): void {
     const plan = this.#planOf(id);
     if (plan === undefined) return;

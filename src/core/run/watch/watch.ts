@@ -15,9 +15,9 @@ import { Schedule } from './schedule.ts';
 const cleanUpEveryMs = 60 * 60 * 1000;
 
 /**
- * Takes over runs that no living window drives, polls them, and finishes them. Six things trigger it: the window starts (`resume`) or gets the
- * focus (`focused`); a token changes (`tokenChanged`); a person asks (`checkNow`); another window changes a run (`#onChange`); the heartbeat, every
- * 5 s while work is left (`#onBeat`).
+ * Takes over runs that no living window drives; a `Poller` polls them and a `Finisher` finishes them. Six things trigger it: the window starts
+ * (`resume`) or gets the focus (`focused`); a token changes (`tokenChanged`); a person asks (`checkNow`); another window changes a run (`#onChange`);
+ * the heartbeat, every 5 s while work is left (`#onBeat`).
  */
 export class RunWatch {
   readonly #deps: RunDeps & { readonly leases: HeldLeases; readonly waking: WakingTime };
@@ -125,7 +125,6 @@ export class RunWatch {
     return this.#poller.settle(run);
   }
 
-  /** Removes a run and its folder from this machine. */
   async discard(id: string): Promise<void> {
     await this.#deps.leases.release(id);
     await this.#deps.store.remove(id);
@@ -145,6 +144,25 @@ export class RunWatch {
   #onChange(run: Run): void {
     if (this.#hasWorkLeft(run)) this.#heartbeat.start();
     if (run.state === 'collecting' && run.trouble === undefined) this.#schedule.planPoll(run.id, 0);
+  }
+
+  /** Renews the leases, takes over what other windows left, cleans up, gives up runs that no longer answer (`isGivenUp`), and polls those that are due. */
+  async #onBeat(jumped: boolean): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    try {
+      await this.#deps.leases.renewAll();
+      await store.reload();
+      void this.#takeOverAll((run) => this.#hasWorkNow(run));
+      await this.#cleanUp();
+    } catch (error) {
+      log.error(`The journals could not be read: ${String(error)}`);
+    }
+    for (const id of this.#deps.leases.ids()) {
+      const run = store.get(id);
+      if (run === undefined || !isGivenUp(run, clock.now())) continue;
+      this.unwatch(id, 'time').catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
+    }
+    this.#poller.pollDue(jumped);
   }
 
   /** Takes over every run of the `filter` that no living window drives; a failure with one does not stop the others. */
@@ -202,21 +220,6 @@ export class RunWatch {
     return (await store.refresh(id)) ?? run;
   }
 
-  /** True until a window has seen a run to its end and shown that. A run with a lost dispatch waits for a person. */
-  #isOpen(run: Run): boolean {
-    return isFinal(run) ? this.#finisher.isNoticeDue(run) : run.state !== 'unknown';
-  }
-
-  #hasWorkNow(run: Run): boolean {
-    return this.#isOpen(run) || this.#uploads.isDue(run);
-  }
-
-  /** True for a run with work now, or with uploads to remove later. */
-  #hasWorkLeft(run: Run): boolean {
-    return this.#isOpen(run) || this.#uploads.isPending(run);
-  }
-
-  /** At most once an hour. */
   async #cleanUp(): Promise<void> {
     const { clock } = this.#deps;
     if (clock.monotonic() - this.#cleanedUpAt < cleanUpEveryMs) return;
@@ -233,22 +236,17 @@ export class RunWatch {
     return this.#deps.store.all().some((run) => this.#hasWorkLeft(run));
   }
 
-  /** Renews the leases, takes over what other windows left, cleans up, gives up runs that no longer answer (`isGivenUp`), and polls those that are due. */
-  async #onBeat(jumped: boolean): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    try {
-      await this.#deps.leases.renewAll();
-      await store.reload();
-      void this.#takeOverAll((run) => this.#hasWorkNow(run));
-      await this.#cleanUp();
-    } catch (error) {
-      log.error(`The journals could not be read: ${String(error)}`);
-    }
-    for (const id of this.#deps.leases.ids()) {
-      const run = store.get(id);
-      if (run === undefined || !isGivenUp(run, clock.now())) continue;
-      this.unwatch(id, 'time').catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
-    }
-    this.#poller.pollDue(jumped);
+  /** True until a window has seen a run to its end and shown that. A run with a lost dispatch waits for a person. */
+  #isOpen(run: Run): boolean {
+    return isFinal(run) ? this.#finisher.isNoticeDue(run) : run.state !== 'unknown';
+  }
+
+  #hasWorkNow(run: Run): boolean {
+    return this.#isOpen(run) || this.#uploads.isDue(run);
+  }
+
+  /** True for a run with work now, or with uploads to remove later. */
+  #hasWorkLeft(run: Run): boolean {
+    return this.#isOpen(run) || this.#uploads.isPending(run);
   }
 }
