@@ -8,12 +8,12 @@ import type { Surfaces } from './extension.ts';
 import { targetFileSuffix } from './core/workflows/workflow.ts';
 import { lazyView } from './lazyView.ts';
 
-/** Called by VS Code at startup. Registers empty views and commands; loads the main part when one is used, or when there are runs. */
+/** Registers empty views and commands at startup. Loads the main part when one is used, or when there are runs. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   let isLoaded = false;
   const load = once(async () => {
     const disposables: Disposable[] = [];
-    const dispose = (): void => disposables.forEach((each) => each.dispose());
+    const dispose = (): void => disposables.forEach((disposable) => disposable.dispose());
     try {
       const { startExtension } = await import('./extension.ts');
       const extension = await startExtension(context, surfaces, disposables);
@@ -21,7 +21,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       isLoaded = true;
       return extension;
     } catch (error) {
-      dispose(); // the next attempt registers the same ids again
+      dispose(); // the next attempt registers the same IDs again
       throw error;
     }
   });
@@ -69,7 +69,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     try {
       if (!isLoaded && (await isNeeded())) await load();
     } catch (error) {
-      console.error(error); // the next command tries again, and shows what is wrong
+      console.error(error); // the next command tries again and shows the error
     }
   };
   const loadForRuns = (): Promise<void> => loadIf(() => hasRuns(context));
@@ -79,20 +79,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) void loadForRuns();
     }),
-  );
-  context.subscriptions.push(
     vscode.workspace.onDidOpenTextDocument((document) => void loadIf(() => isTargetFile(document))),
   );
   await loadForRuns();
   await loadIf(() => vscode.workspace.textDocuments.some(isTargetFile));
 }
 
-/** What runs of live applications are started from: the main part offers that in the file. */
+/** Runs of live applications start from such a file: the main part shows the buttons in it. */
 function isTargetFile({ uri }: vscode.TextDocument): boolean {
   return uri.scheme === 'file' && uri.path.endsWith(targetFileSuffix);
 }
 
-/** Calls `onChange` when another window changes a run. */
+/** Calls `onChange` when any window changes a run. */
 async function watchForRuns(context: vscode.ExtensionContext, onChange: () => void): Promise<Disposable> {
   const folder = join(context.globalStorageUri.fsPath, 'runs');
   try {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { OutlineNode } from './core/findings/view/outline.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/sentFiles.ts';
 import { type Disposable, systemClock as clock } from './core/ports.ts';
@@ -11,13 +10,11 @@ import { PasswordStore } from './core/workflows/passwordStore.ts';
 import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
-import type { FeaturesNode } from './editor/blackbox/featureItems.ts';
 import { provideRequests } from './editor/blackbox/exactRequest.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
 import { TargetDiagnostics } from './editor/blackbox/targetDiagnostics.ts';
 import { showTargetLenses } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
-import type { Attempt } from './editor/errors/errorActions.ts';
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
@@ -37,26 +34,24 @@ import { registerReports } from './editor/report/report.ts';
 import { TrendPanels } from './editor/report/trend.ts';
 import { resumeRuns, showStorageProblem } from './editor/runs/recoverRuns.ts';
 import { showNotifications } from './editor/runs/notifications.ts';
-import { type RunsNode, showRuns } from './editor/runs/runsView.ts';
+import { showRuns } from './editor/runs/runsView.ts';
 import { showStatus } from './editor/runs/statusBar.ts';
 import { createLinkFollower } from './editor/runs/trackRun.ts';
 import { readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
 import { createPreparation } from './editor/upload/checkAndPack.ts';
 import { sweepSaving } from './editor/upload/saveArchive.ts';
 import { createUploadPreview } from './editor/upload/uploadPreview.ts';
-import type { PreviewNode } from './editor/upload/uploadPreviewTree.ts';
-import type { LazyView } from './lazyView.ts';
 
-/** What the bootstrap registers before this part is loaded: an idle status item and empty views. */
+/** The idle status item and the empty views, which the bootstrap registers before this part is loaded. */
 export interface Surfaces {
   readonly status: vscode.StatusBarItem;
-  readonly runs: LazyView<RunsNode>;
-  readonly findings: LazyView<OutlineNode>;
-  readonly uploadPreview: LazyView<PreviewNode>;
-  readonly features: LazyView<FeaturesNode>;
+  readonly runs: Parameters<typeof showRuns>[0];
+  readonly findings: Parameters<typeof showFindings>[0];
+  readonly uploadPreview: Parameters<typeof createUploadPreview>[0];
+  readonly features: Parameters<typeof createFeaturesView>[0];
 }
 
-/** Wires the extension; returns what runs its commands, by ID, and its language model tools, by name. `disposables` has what exists, even when this throws. */
+/** Wires the extension. Returns its commands and language model tools. `disposables` has what exists, even if this throws. */
 export async function startExtension(
   context: vscode.ExtensionContext,
   surfaces: Surfaces,
@@ -66,28 +61,31 @@ export async function startExtension(
   const storage = (name: string): string => join(context.globalStorageUri.fsPath, name);
   const dist = (...names: string[]): string => join(context.extensionPath, 'dist', ...names);
   const log = vscode.window.createOutputChannel('Whitebox', { log: true });
-  const basics = { clock, log, random: Math.random };
-  const attempt: Attempt = (id, work) => runCommand(id, work, [], log);
-  const workerFile = dist('archiveWorker.cjs');
+  const attempt = (id: string, work: () => Promise<void>) => runCommand(id, work, [], log);
+  const basics = { clock, log, random: Math.random, attempt, memory, extensionUri };
   const parseWorkerFile = dist('parseWorker.cjs');
   const secretWorkerFile = dist('secretWorker.cjs');
+  const workers = { workerFile: dist('archiveWorker.cjs'), parseWorkerFile, secretWorkerFile };
 
+  // Runs: accounts, journals, and the tracker that uploads, starts, watches and downloads.
   const runs = new RunStore(storage('runs'), basics);
   const notes = new RunNotes(globalState, basics);
   const accounts = new Accounts(secrets, basics);
   const passwords = new PasswordStore(secrets, globalState);
   const tracker = new RunTracker({
     ...basics,
+    ...workers,
     store: runs,
-    clientFor: (place) => accounts.clientFor(place, () => passwords.saved(place)),
+    notes,
+    clientFor: (run) => accounts.clientFor(run, () => passwords.saved(run)),
     passwordsOf: (run) => passwords.require(run),
-    workerFile,
-    deleteSourceAfterRun: readDeleteSourceAfterRun,
     keepSource: (run, signal) =>
       keepSource(run, runs.folderOf(run.id), { workerFile: parseWorkerFile, signal }),
+    deleteSourceAfterRun: readDeleteSourceAfterRun,
     retainLocalDays: readRetainLocalDays,
-    notes,
   });
+
+  // Findings: read from the downloaded results, with a person's decisions.
   const triage = createTriage(storage('triage'), basics);
   const openFiles = { isOpenHere, textOf: unsavedText, decode: decodeFile };
   const findingSources = { ...openFiles, runs, log, triage, mappings: memory, workerFile: parseWorkerFile };
@@ -95,17 +93,30 @@ export async function startExtension(
   const filtering = new Filtering(memory, globalState);
   const branch = new BranchComparison({ findings, filtering, memory, log });
   const displayed = new DisplayedFindings(findings);
-  const stores = { runs, notes, accounts, passwords, triage, findings, displayed, filtering, branch, memory };
-  const workers = { workerFile, parseWorkerFile, secretWorkerFile };
-  const preparation = createPreparation(memory, secretWorkerFile);
-  const services = { ...basics, ...stores, ...workers, ...preparation, attempt, tracker };
-  const reports = registerReports({ ...services, extensionUri });
-  const trends = new TrendPanels({ ...services, ...findingSources, extensionUri });
-  const details = registerFindingDetails({ ...services, extensionUri });
-  const preview = createUploadPreview(surfaces.uploadPreview, services);
-  const features = createFeaturesView(surfaces.features, services);
-  const diagnostics = new TargetDiagnostics();
-  const screens = { reports, trends, details, preview, features, diagnostics, requests: provideRequests() };
+
+  // Screens: documents and views, and the commands on them.
+  const stores = {
+    runs,
+    notes,
+    accounts,
+    passwords,
+    tracker,
+    triage,
+    findings,
+    displayed,
+    filtering,
+    branch,
+  };
+  const services = { ...basics, ...workers, ...stores, ...createPreparation(memory, secretWorkerFile) };
+  const screens = {
+    reports: registerReports(services),
+    trends: new TrendPanels({ ...services, ...findingSources }),
+    details: registerFindingDetails(services),
+    preview: createUploadPreview(surfaces.uploadPreview, services),
+    features: createFeaturesView(surfaces.features, services),
+    diagnostics: new TargetDiagnostics(),
+    requests: provideRequests(),
+  };
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,
     ...screens,
@@ -114,10 +125,8 @@ export async function startExtension(
     mcp: keepMcpServer(context, log),
     savedStyle: dist('webview', 'saved.css'),
   });
-  const signIn = followSignIn(accounts, { ...services, secrets });
   disposables.push(
     log,
-    // Before the first reload, which may find the problem.
     showStorageProblem(runs, surfaces.runs),
     tracker,
     findings,
@@ -137,18 +146,16 @@ export async function startExtension(
     registerQuickFixes(services),
     provideAsAssessed(services),
     showTargetLenses({ passwords, secrets }),
-    vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, details }) }),
+    vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, ...screens }) }),
     showNotifications(services),
-    signIn,
     vscode.workspace.onDidChangeWorkspaceFolders(() => inBackground(findings.load(), log)),
   );
   inBackground(sweepSaving(storage('saving'), clock), log);
-  await signIn.refresh();
+  disposables.push(await followSignIn(accounts, { ...services, secrets }));
   await runs.reload();
   disposables.push(runs.watch(), notes.follow(runs));
   await findings.load();
   disposables.push(resumeRuns(services));
-
   return {
     tools: createTools(services),
     run: async (id: string, args: readonly unknown[]) =>

@@ -109,11 +109,11 @@ function fixedToken(token: string): TokenSource {
   return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
 }
 
-/** Updates the context key `whitebox.signedIn`, and resumes runs that wait for a token. `refresh` resolves when the key is set. */
-export function followSignIn(
+/** Keeps the context key `whitebox.signedIn` up to date, and resumes runs that wait for a token. Resolves when the key is set. */
+export async function followSignIn(
   accounts: Accounts,
   { secrets, tracker, log }: { secrets: vscode.SecretStorage; tracker: RunTracker; log: Logger },
-): Disposable & { refresh(): Promise<void> } {
+): Promise<Disposable> {
   let last: Promise<void> = Promise.resolve();
   const setContext = async (): Promise<void> => {
     await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
@@ -136,12 +136,8 @@ export function followSignIn(
     // The token command is only used in trusted workspaces.
     vscode.workspace.onDidGrantWorkspaceTrust(() => inBackground(refresh(), log)),
   );
-  return {
-    refresh,
-    dispose: () => {
-      subscriptions.dispose();
-    },
-  };
+  await refresh();
+  return subscriptions;
 }
 
 /** The token command belongs to the destination in the settings. Its token is never sent to another one. */
