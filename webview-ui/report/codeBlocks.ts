@@ -5,21 +5,20 @@ import type { ReportStrings } from '../../src/core/report/protocol.ts';
 import type { Clean } from './render.ts';
 
 const copiedShownMs = 2_000;
-/** Longer code, or code with longer lines, keeps one colour: a grammar's time is not bounded. */
+/** Longer code, and code with longer lines, is not coloured: a grammar's time is not bounded. */
 const maxChars = 10_000;
 const maxLineChars = 500;
 
 hljs.registerLanguage('dockerfile', dockerfile);
 hljs.registerLanguage('http', http);
 
-/** Colours code blocks, and gives those that scroll sideways a tab stop. It watches sections: each watched element costs time. */
+/** Colours code blocks, and gives those that scroll sideways a tab stop. Observes sections, because each observed element costs time. */
 export class BlockFinisher {
   readonly #clean: Clean;
   readonly #near = new Set<Element>();
   readonly #observer: IntersectionObserver;
   readonly #onResize = (): void => this.#near.forEach(markBlocks);
 
-  /** `clean` is for the highlighter's HTML. */
   constructor(clean: Clean) {
     this.#clean = clean;
     const onChange = (entries: readonly IntersectionObserverEntry[]): void => {
@@ -37,7 +36,7 @@ export class BlockFinisher {
     window.addEventListener('resize', this.#onResize);
   }
 
-  /** Finishes the blocks of a complete section once it comes near the screen. */
+  /** Finishes the blocks of a complete section when it comes near the screen. */
   observe(section: HTMLElement): void {
     this.#observer.observe(section);
   }
@@ -57,7 +56,7 @@ export class BlockFinisher {
   }
 }
 
-/** Copies the code of the block that a copy button belongs to; shows on the button, and returns, what happened. */
+/** Copies the code of the button's block. Shows the outcome on the button and returns it. */
 export async function copyCode(button: HTMLElement, strings: ReportStrings): Promise<string> {
   const code = button.closest('.code')?.querySelector('pre');
   let outcome = strings.copied;
@@ -73,7 +72,7 @@ export async function copyCode(button: HTMLElement, strings: ReportStrings): Pro
   return outcome;
 }
 
-/** Code as HTML whose only markup is `hljs-*` spans; undefined where it is to stay plain. */
+/** HTML whose only markup is `hljs-*` spans. */
 function highlight(code: string, language: string): string | undefined {
   if (!hljs.getLanguage(language) || code.length > maxChars) return undefined;
   if (code.split('\n').some((line) => line.length > maxLineChars)) return undefined;
@@ -82,7 +81,7 @@ function highlight(code: string, language: string): string | undefined {
 
 function markBlocks(section: Element): void {
   const blocks = [...section.querySelectorAll<HTMLElement>('.code > pre, .table')];
-  // All sizes first: an attribute that changes between two of them would cost a layout.
+  // Reads all sizes before it changes attributes: a change between two reads would cost a layout.
   const scrolling = new Set(blocks.filter((block) => block.scrollWidth > block.clientWidth));
   for (const block of blocks) {
     if (scrolling.has(block)) {

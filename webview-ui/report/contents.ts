@@ -1,28 +1,27 @@
 import { element } from './element.ts';
 
-/** Most entries shown while the report is rendered; a longer list would cost time in every frame. */
-const firstEntries = 200;
+/** Entries shown during rendering: a longer list would cost time in every frame. */
+const maxEarlyEntries = 200;
 const headings = 'h1, h2, h3, h4, h5, h6';
 
-/** The table of contents; parts of the report may be added in any order. */
 export interface Contents {
   readonly nav: HTMLElement;
-  /** The heading that each link leads to. */
+  /** Headings by the links that lead to them. */
   readonly targets: ReadonlyMap<HTMLElement, HTMLElement>;
   dispose(): void;
+  /** Adds a part's headings of levels 1 to 3. Parts can come in any order. */
   add(section: number, part: ParentNode): void;
-  /** Shows all entries, once all are there. */
+  /** Shows all entries. */
   flush(): void;
 }
 
-/** A table of contents with the first three levels of headings. */
 export function createContents(label: string, sectionCount: number): Contents {
   const list = element('ol');
   const targets = new Map<HTMLElement, HTMLElement>();
   const bySection = Array.from({ length: sectionCount }, (): HTMLElement[] => []);
   const toggle = element('summary', { id: 'contents-label' }, label);
   const details = element('details', {}, toggle, list);
-  // Open where it has room beside the text; the width is the one in report.css.
+  // Open if there is room beside the text. report.css has the same width.
   const wide = matchMedia('(min-width: 64rem)');
   const unfold = (): void => void (details.open = wide.matches);
   wide.addEventListener('change', unfold);
@@ -35,7 +34,7 @@ export function createContents(label: string, sectionCount: number): Contents {
 
   const flush = (): void => {
     let next: HTMLElement | null = null;
-    // Entries that are in the list stay, and keep the focus.
+    // Entries in the list stay there and keep the focus.
     for (const item of bySection.flat().reverse()) {
       if (!item.parentNode) list.insertBefore(item, next);
       next = item;
@@ -58,7 +57,7 @@ export function createContents(label: string, sectionCount: number): Contents {
         targets.set(link, heading);
         bySection[section]?.push(item);
       }
-      if (list.childElementCount < firstEntries) flush();
+      if (list.childElementCount < maxEarlyEntries) flush();
     },
     flush,
   };
@@ -70,7 +69,7 @@ export function goTo(target: HTMLElement): void {
   target.focus({ preventScroll: true });
 }
 
-/** Finds what `#name` means in a report: a named anchor, or a heading by its text as GitHub spells it. */
+/** Finds the target of `#name`: a named anchor, or a heading by its GitHub slug. */
 export function findJumpTargets(root: ParentNode): (fragment: string) => HTMLElement | undefined {
   const targets = new Map<string, HTMLElement>();
   const add = (name: string, target: HTMLElement): void => {
@@ -93,12 +92,12 @@ export function findJumpTargets(root: ParentNode): (fragment: string) => HTMLEle
   return (fragment) => targets.get(withoutEscapes(fragment).toLowerCase());
 }
 
-/** An address, or its fragment, without its percent escapes, where they can be read. */
-export function withoutEscapes(address: string): string {
+/** Decodes percent escapes; text with invalid escapes is returned unchanged. */
+export function withoutEscapes(url: string): string {
   try {
-    return decodeURIComponent(address);
+    return decodeURIComponent(url);
   } catch (error) {
-    if (error instanceof URIError) return address;
+    if (error instanceof URIError) return url;
     throw error;
   }
 }

@@ -20,7 +20,7 @@ declare function acquireVsCodeApi(): {
 
 declare global {
   interface Window {
-    /** Not standard, so not in the DOM's types. */
+    /** Not standard, so the DOM's types lack it. */
     find(...options: unknown[]): boolean;
   }
 }
@@ -39,13 +39,13 @@ const status = element('p', { class: 'status', role: 'status' });
 let shown: Shown | undefined;
 
 function show(message: ShowMessage): void {
-  const from =
+  const position =
     shown?.message.documentId === message.documentId
       ? shown.report.position()
-      : keptPosition(message.documentId);
+      : savedPosition(message.documentId);
   clear();
-  shown = { report: showReport(root, message, sanitizer, from), message };
-  vscode.setState({ documentId: message.documentId, ...from });
+  shown = { report: showReport(root, message, sanitizer, position), message };
+  vscode.setState({ documentId: message.documentId, ...position });
 }
 
 function showProblem({ documentId, text, actions }: ProblemMessage): void {
@@ -66,11 +66,10 @@ function clear(): void {
   shown = undefined;
 }
 
-function keptPosition(documentId: string): Position | undefined {
-  const kept = readWebviewState(vscode.getState());
-  if (kept?.documentId !== documentId || kept.section === undefined || kept.offsetPx === undefined)
-    return undefined;
-  return { section: kept.section, offsetPx: kept.offsetPx };
+function savedPosition(documentId: string): Position | undefined {
+  const { documentId: savedId, section, offsetPx } = readWebviewState(vscode.getState()) ?? {};
+  if (savedId !== documentId || section === undefined || offsetPx === undefined) return undefined;
+  return { section, offsetPx };
 }
 
 async function sendHtml({ report, message: { documentId } }: Shown): Promise<void> {
@@ -99,7 +98,7 @@ root.addEventListener('click', (event) => {
 });
 
 root.addEventListener('keydown', (event) => {
-  const target = event.target;
+  const { target } = event;
   if (!(target instanceof HTMLAnchorElement)) return;
   if (event.key !== 'Enter' && !(event.key === ' ' && target.role === 'button')) return;
   event.preventDefault();
@@ -121,7 +120,7 @@ window.addEventListener('message', ({ data }) => {
   if (message?.type === 'problem') showProblem(message);
 });
 
-// VS Code in a browser searches with this function, which skips what content-visibility leaves out; the desktop's search does not.
+// VS Code in a browser searches with this function, which skips sections without a layout (content-visibility). The desktop's search does not.
 const find = window.find.bind(window);
 window.find = (...options) => {
   root.classList.add('laid-out');

@@ -2,7 +2,7 @@ import { Lexer, Parser, Renderer, Tokenizer, getDefaults } from 'marked';
 import type { MarkedOptions, Token, Tokens } from 'marked';
 import { type Section, splitSections } from './sections.ts';
 
-/** The elements a report may consist of; everything else becomes text. */
+/** Every other element becomes text. */
 export const allowedTags: ReadonlySet<string> = new Set(
   (
     'a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li ' +
@@ -10,14 +10,14 @@ export const allowedTags: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Quotes and lists nested deeper than this stay as written. */
+/** Deeper quotes and lists stay as written. */
 const maxDepth = 24;
-/** The same for raw HTML, whose parser is quadratic in the depth of unclosed elements. */
+/** For raw HTML: its parser is quadratic in the depth of unclosed elements. */
 const maxHtmlDepth = 64;
 const neverNested: ReadonlySet<string> = new Set(
   'br hr wbr p li dt dd tr td th thead tbody tfoot rt rp'.split(' '),
 );
-/** A paragraph, cell or heading with more characters, and a table with more cells, is shown as text. */
+/** A longer paragraph, cell or heading, and a larger table, is shown as text. */
 const maxInlineChars = 16_000;
 const maxCells = 20_000;
 
@@ -25,18 +25,17 @@ const maxCells = 20_000;
 const tableStart = /^[^|\n]*\|[^\n]*\n[ \t]{0,3}[|:-][-:| \t]*(?:\n|$)/;
 const comment = /<!--[^]*?-->/g;
 const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
-/** Removed before parsing: the policy would refuse it and log that in the console. */
+/** Removed before parsing: the content security policy would log each one in the console. */
 const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
-/** A report ready to be turned into HTML, a section at a time and in any order. */
 export interface MarkdownReport {
   readonly sections: readonly Section[];
   /** The untrusted HTML of a section that is not shown as text. */
   html(section: Section): string;
 }
 
-/** Reads GitHub-flavoured Markdown of unknown origin: time and depth are bounded. */
+/** Reads untrusted GitHub-flavoured Markdown in bounded time and depth. */
 export function readMarkdown(markdown: string): MarkdownReport {
   const { sections, definitions } = splitSections(markdown);
   const options: MarkedOptions = { ...getDefaults(), gfm: true };
@@ -53,7 +52,7 @@ export function readMarkdown(markdown: string): MarkdownReport {
   };
 }
 
-/** Reads a table with too many cells as a block of code; short rows are filled up to the cells of the first. */
+/** Reads a table with too many cells as a code block. Short rows count like the first row. */
 function largeTable(source: string): Tokens.Code | undefined {
   if (!tableStart.test(source)) return undefined;
   const blank = source.search(/\n[ \t]*(?:\n|$)/);
@@ -100,9 +99,9 @@ class ReportRenderer extends Renderer {
     return codeBlock(text, /^\S*/.exec(lang ?? '')?.[0] ?? '');
   }
 
-  // Raw HTML that we do not render is evidence in a security report: it stays readable as text.
+  // Raw HTML that is not rendered is evidence in a security report, so it stays readable as text.
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
-    // After the last `-->`, each `<!--` would be searched to the end of the text.
+    // Without the cut at the last `-->`, each later `<!--` would be searched to the end of the text.
     const lastEnd = text.lastIndexOf('-->') + 3;
     return (text.slice(0, lastEnd).replace(comment, '') + text.slice(lastEnd))
       .replace(/<(?![a-z/])/gi, '&lt;')

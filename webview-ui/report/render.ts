@@ -8,11 +8,11 @@ interface RenderContext {
   readonly clean: Clean;
   readonly places: PlaceLinks;
   readonly strings: ReportStrings;
-  /** How many levels the headings of the report move down, below our own. */
+  /** How many levels the headings of the report move down. */
   readonly depth: number;
 }
 
-/** Turns untrusted HTML of one part of a report into nodes that are safe, readable and usable by keyboard. */
+/** Turns untrusted HTML of a report into nodes that are safe and usable by keyboard. */
 export function renderPart(html: string, context: RenderContext): DocumentFragment {
   const part = context.clean(html);
   for (const link of part.querySelectorAll('a')) finishLink(link, context);
@@ -25,25 +25,25 @@ export function renderPart(html: string, context: RenderContext): DocumentFragme
     for (const header of table.querySelectorAll('thead th')) header.setAttribute('scope', 'col');
   }
   for (const check of part.querySelectorAll<HTMLElement>('[data-check]')) {
-    const done = check.dataset['check'] === 'done';
+    const isDone = check.dataset['check'] === 'done';
     check.closest('li')?.classList.add('task');
-    const label = done ? context.strings.done : context.strings.notDone;
+    const label = isDone ? context.strings.done : context.strings.notDone;
     check.replaceWith(
-      element('span', { class: 'check', role: 'img', 'aria-label': label, 'data-done': String(done) }),
+      element('span', { class: 'check', role: 'img', 'aria-label': label, 'data-done': String(isDone) }),
     );
   }
   for (const details of part.querySelectorAll('details')) details.open = true;
-  for (const written of part.querySelectorAll<HTMLElement>('h1, h2, h3, h4, h5, h6')) {
-    const level = Math.min(6, Number(written.tagName.slice(1)) + context.depth);
-    const heading = element(`h${level}` as 'h6', {}, ...written.childNodes);
-    for (const { name, value } of written.attributes) heading.setAttribute(name, value);
+  for (const original of part.querySelectorAll<HTMLElement>('h1, h2, h3, h4, h5, h6')) {
+    const level = Math.min(6, Number(original.tagName.slice(1)) + context.depth);
+    const heading = element(`h${level}` as 'h6', {}, ...original.childNodes);
+    for (const { name, value } of original.attributes) heading.setAttribute(name, value);
     heading.setAttribute('tabindex', '-1');
-    written.replaceWith(heading);
+    original.replaceWith(heading);
   }
   return part;
 }
 
-/** A link of the report leads to code or to another place in the report; of any other, the address is shown beside it. */
+/** A link leads to code or within the report. For any other link, its URL is shown beside it as text. */
 function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
   const to = link.dataset['to'];
   if (to === undefined) {
@@ -56,18 +56,13 @@ function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
   }
   const text = link.textContent.trim();
   const index = [text, to, withoutEscapes(to)]
-    .map((each) => placeIndex(places.indexes, each))
-    .find((each) => each !== undefined);
+    .map((candidate) => placeIndex(places.indexes, candidate))
+    .find((found) => found !== undefined);
   if (index !== undefined) {
     link.replaceWith(placeLink(index, places.tooltip, ...link.childNodes));
   } else if (to.startsWith('#')) {
-    link.replaceWith(
-      element(
-        'a',
-        { class: 'jump', role: 'link', tabindex: '0', 'data-jump': to.slice(1) },
-        ...link.childNodes,
-      ),
-    );
+    const attributes = { class: 'jump', role: 'link', tabindex: '0', 'data-jump': to.slice(1) };
+    link.replaceWith(element('a', attributes, ...link.childNodes));
   } else {
     const outside = element('span', { class: 'outside', title: to }, ...link.childNodes);
     link.replaceWith(outside);
@@ -77,7 +72,6 @@ function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
   }
 }
 
-/** Text that could not be read as Markdown, as it was written. */
 export function renderAsWritten(source: string, strings: ReportStrings): HTMLElement {
   const holder = element('div', {}, element('pre', {}, element('code', {}, source)));
   for (const pre of holder.querySelectorAll('pre')) frameCode(pre, strings);
@@ -86,16 +80,9 @@ export function renderAsWritten(source: string, strings: ReportStrings): HTMLEle
 
 function frameCode(pre: HTMLPreElement, strings: ReportStrings): void {
   const language = pre.dataset['language'] ?? '';
-  const frame = element(
-    'div',
-    { class: 'code' },
-    element(
-      'div',
-      { class: 'code-bar' },
-      element('span', {}, language),
-      element('button', { type: 'button', class: 'copy' }, strings.copy),
-    ),
-  );
+  const copy = element('button', { type: 'button', class: 'copy' }, strings.copy);
+  const bar = element('div', { class: 'code-bar' }, element('span', {}, language), copy);
+  const frame = element('div', { class: 'code' }, bar);
   pre.dataset['label'] = language === '' ? strings.code : `${strings.code}: ${language}`;
   pre.replaceWith(frame);
   frame.append(pre);
@@ -107,17 +94,17 @@ interface PlaceLinks {
   readonly tooltip: string;
 }
 
-/** What stands in no path that a text names. */
-const between = '\\s()[\\]{}<>"\'`,;|、。「」『』【】〈〉《》（）→〜～';
-/** Matches only from the start of a word: from every letter of a long one, it would take quadratic time. */
-const inText = new RegExp(
-  `(?<![^${between}])[^${between}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
+/** No path in running text contains these characters. */
+const separators = '\\s()[\\]{}<>"\'`,;|、。「」『』【】〈〉《》（）→〜～';
+/** Matches only at the start of a word. From every letter of a long word, it would take quadratic time. */
+const placeInText = new RegExp(
+  `(?<![^${separators}])[^${separators}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
   'gu',
 );
 /** Japanese puts no space before a path. */
 const lettersBefore = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー：・]+/u;
 
-/** The finding that a text like `src/app.ts:12`, `src\app.ts:12-20` or `/src/app.ts#L12` stands for. */
+/** Reads `src/app.ts:12`, `src\app.ts:12-20` and `/src/app.ts#L12`. */
 function placeIndex(indexes: ReadonlyMap<string, number>, text: string): number | undefined {
   const label = text
     .trim()
@@ -128,7 +115,7 @@ function placeIndex(indexes: ReadonlyMap<string, number>, text: string): number 
   return indexes.get(label) ?? indexes.get(label.replace(/^\//, ''));
 }
 
-/** A link to the code of a finding: a message with an index, never an address. */
+/** A click sends a message with an index, never a URL. */
 function placeLink(index: number, tooltip: string, ...content: (Node | string)[]): HTMLElement {
   return element(
     'a',
@@ -137,17 +124,16 @@ function placeLink(index: number, tooltip: string, ...content: (Node | string)[]
   );
 }
 
-/** Makes links of the places that a part of the report names in inline code or in its text. */
+/** Links the places that inline code or text names. */
 function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): void {
   if (indexes.size === 0) return;
   for (const code of part.querySelectorAll('code')) {
     if (code.closest('pre, .place')) continue;
     const index = placeIndex(indexes, code.textContent);
-    if (index !== undefined) {
-      const link = placeLink(index, tooltip);
-      code.replaceWith(link);
-      link.append(code);
-    }
+    if (index === undefined) continue;
+    const link = placeLink(index, tooltip);
+    code.replaceWith(link);
+    link.append(code);
   }
 
   const texts: Text[] = [];
@@ -163,32 +149,32 @@ function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): v
   for (const node of texts) {
     const pieces: (Node | string)[] = [];
     let end = 0;
-    for (const match of node.data.matchAll(inText)) {
-      const [whole] = match;
-      const path = placeIndex(indexes, whole) === undefined ? whole.replace(lettersBefore, '') : whole;
+    for (const match of node.data.matchAll(placeInText)) {
+      const [word] = match;
+      const path = placeIndex(indexes, word) === undefined ? word.replace(lettersBefore, '') : word;
       const index = placeIndex(indexes, path);
       if (index === undefined) continue;
-      const start = match.index + whole.length - path.length;
+      const start = match.index + word.length - path.length;
       pieces.push(node.data.slice(end, start), placeLink(index, tooltip, path));
-      end = match.index + whole.length;
+      end = match.index + word.length;
     }
     if (pieces.length > 0) node.replaceWith(...pieces, node.data.slice(end));
   }
 }
 
-/** Attributes for our own script; a report that writes them itself gains nothing. */
-const ownAttributes = ['data-anchor', 'data-check', 'data-image', 'data-language', 'data-to'];
+/** Attributes for this script. A report that contains them gains nothing. */
+const scriptAttributes = ['data-anchor', 'data-check', 'data-image', 'data-language', 'data-to'];
 
 const shared = { ALLOW_ARIA_ATTR: false, ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true } as const;
 
-/** Turns untrusted HTML into nodes that cannot run, load or navigate: no address, name, class or style survives. */
+/** Turns untrusted HTML into nodes that can't run, load or navigate: URLs, names, classes and styles are removed. */
 export type Clean = (html: string) => DocumentFragment;
 
-/** The two uses of DOMPurify: for a report, and for the highlighter's coloured spans. */
+/** DOMPurify for a report, and for the highlighter's spans. */
 export function createSanitizer(window: Window & typeof globalThis): { report: Clean; highlighted: Clean } {
   const purify = DOMPurify(window);
 
-  // An address is kept as inert text, an image as its alternative text, an anchor as a name that only our script reads.
+  // An image becomes its alternative text. A URL and an anchor's name become attributes that only this script reads.
   purify.addHook('uponSanitizeElement', (node) => {
     if (!(node instanceof window.HTMLImageElement)) return;
     const text = window.document.createElement('span');
@@ -197,7 +183,7 @@ export function createSanitizer(window: Window & typeof globalThis): { report: C
     node.replaceWith(text);
   });
   purify.addHook('beforeSanitizeAttributes', (node: Node) => {
-    // The names of its fields can shadow a form's own members; forms are removed anyway.
+    // The fields of a form can shadow its members. Forms are removed anyway.
     if (!(node instanceof window.Element) || node instanceof window.HTMLFormElement) return;
     const to = node.nodeName === 'A' ? node.getAttribute('href') : null;
     if (to !== null) node.setAttribute('data-to', to);
@@ -208,7 +194,7 @@ export function createSanitizer(window: Window & typeof globalThis): { report: C
   const reportRules = {
     ...shared,
     ALLOWED_TAGS: [...allowedTags],
-    ALLOWED_ATTR: ['align', 'colspan', 'rowspan', 'start', ...ownAttributes],
+    ALLOWED_ATTR: ['align', 'colspan', 'rowspan', 'start', ...scriptAttributes],
     ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml'],
   };
   const highlightRules = { ...shared, ALLOWED_TAGS: ['span'], ALLOWED_ATTR: ['class'] };

@@ -8,20 +8,19 @@ import { writeSavedCopy } from './savedCopy.ts';
 import { renderSummary } from './summary.ts';
 import { renderTrend } from './trend.ts';
 
-/** Work done before the first paint. */
 const firstSliceMs = 16;
-/** Shortest slice of work between frames, so that a busy page still gets on. */
+/** The least work between frames: a busy page makes progress, too. */
 const minSliceMs = 8;
 const maxWaitMs = 100;
-/** How Markdown's length becomes a height before anything is laid out; only the scroll bar depends on it. */
+/** Estimates a section's height before its layout; only the scroll bar depends on it. */
 const charsPerLine = 30;
 const lineHeightEm = 2;
-/** Sections that come on screen get their real height one frame later. */
+/** A section on screen gets its real height one frame later. */
 const settlingFrames = 3;
-/** The headings of a part stand below its own, which is of the second level. */
+/** A part has a heading of level 2, so the headings inside move down. */
 const partDepth = 2;
 
-/** The first visible section, and how many pixels of it were scrolled past. */
+/** The first visible section, and how many of its pixels are above the screen. */
 export interface Position {
   readonly section: number;
   readonly offsetPx: number;
@@ -29,20 +28,17 @@ export interface Position {
 
 export interface ShownReport {
   position(): Position;
-  /** All of it as HTML to be saved, once it is complete. */
+  /** The whole report as HTML to save, when it is complete. */
   html(): Promise<string>;
   dispose(): void;
 }
 
-/**
- * Shows a report in `root`: what the reader sees first is rendered at once, the rest between frames, so that the window never
- * freezes and find reaches every section in the end.
- */
+/** Shows a report in `root`. Renders what the reader sees first at once, and the rest between frames, so the window never freezes. */
 export function showReport(
   root: HTMLElement,
   { content, strings }: ShowMessage,
   sanitizer: { readonly report: Clean; readonly highlighted: Clean },
-  from?: Position,
+  position?: Position,
 ): ShownReport {
   const pieces = content.parts.flatMap(({ heading, markdown }) => {
     const report = readMarkdown(markdown);
@@ -55,7 +51,7 @@ export function showReport(
   });
   const contents = createContents(strings.tableOfContents, pieces.length);
   const finisher = new BlockFinisher(sanitizer.highlighted);
-  const stop = new AbortController();
+  const disposal = new AbortController();
   const places = {
     indexes: new Map(content.places.map(({ label, index }) => [label, index])),
     tooltip: strings.openInEditor,
@@ -72,11 +68,11 @@ export function showReport(
   const skip = element('a', { class: 'skip', role: 'link', tabindex: '0' }, strings.skipContents);
   skip.addEventListener('click', () => goTo(main));
   contents.nav.prepend(skip);
-  const below =
+  const body =
     content.trend === undefined
       ? element('div', { class: 'columns' }, contents.nav, main)
       : element('main', { class: 'trend' }, ...renderTrend(content.trend), article);
-  root.replaceChildren(header, below);
+  root.replaceChildren(header, body);
 
   const renderSection = (index: number): void => {
     const [piece, section] = [pieces[index], sections[index]];
@@ -92,14 +88,14 @@ export function showReport(
     try {
       return renderPart(html(), { clean: sanitizer.report, places, strings, depth });
     } catch (error) {
-      // Nothing is lost to a section that the parser cannot take: it is shown as it was written.
+      // A section that the parser can't read is shown as written, so nothing is lost.
       console.error(error);
       return renderAsWritten(source, strings);
     }
   };
 
   function* render(): Generator<void> {
-    for (const index of readingOrder(sections.length, from?.section ?? 0)) {
+    for (const index of readingOrder(sections.length, position?.section ?? 0)) {
       renderSection(index);
       yield;
     }
@@ -115,31 +111,31 @@ export function showReport(
     return yield* writeSavedCopy(header, contents, article);
   }
 
-  const rendered = runInSlices(render(), firstSliceMs, stop.signal);
-  if (from) holdPosition(sections, from, () => !article.hasAttribute('aria-busy'), stop.signal);
+  const rendered = runInSlices(render(), firstSliceMs, disposal.signal);
+  if (position) holdPosition(sections, position, () => !article.hasAttribute('aria-busy'), disposal.signal);
 
   return {
     position: () => findPosition(sections),
     html: async () => {
       await rendered;
-      return runInSlices(save(), 0, stop.signal);
+      return runInSlices(save(), 0, disposal.signal);
     },
     dispose() {
-      stop.abort();
+      disposal.abort();
       finisher.disconnect();
       contents.dispose();
     },
   };
 }
 
-/** From where the reader was to the end, then the beginning. */
+/** From the reader's position to the end, then the beginning. */
 function* readingOrder(count: number, from: number): Generator<number> {
   const first = Math.min(from, count - 1);
   for (let index = first; index < count; index++) yield index;
   for (let index = 0; index < first; index++) yield index;
 }
 
-/** Works through steps between frames, the first slice at once; never resolves once the signal aborts. */
+/** Runs steps between frames, the first slice at once. Never resolves if the signal aborts. */
 function runInSlices<T>(steps: Iterator<void, T>, firstMs: number, signal: AbortSignal): Promise<T> {
   return new Promise((resolve) => {
     const slice = (remaining: () => number): void => {
@@ -175,7 +171,7 @@ function findPosition(sections: readonly HTMLElement[]): Position {
   return { section: low, offsetPx: -(sections[low]?.getBoundingClientRect().top ?? 0) };
 }
 
-/** Keeps a position on the screen while sections around it change their height, until the reader scrolls or types. */
+/** Keeps a position on screen while sections change their height, until the reader scrolls or types. */
 function holdPosition(
   sections: readonly HTMLElement[],
   { section, offsetPx }: Position,
@@ -188,7 +184,7 @@ function holdPosition(
   for (const type of ['wheel', 'pointerdown', 'keydown']) {
     window.addEventListener(type, release, { signal: released.signal, passive: true });
   }
-  // Scrolled past by more than its estimated height, it would be left out, and never get its real one.
+  // If its estimated height were above the screen, the section would get no layout and never its real height.
   sections[section]?.style.setProperty('content-visibility', 'visible');
   let framesLeft = settlingFrames;
   const hold = (): void => {

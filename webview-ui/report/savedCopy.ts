@@ -1,7 +1,7 @@
 import { type Contents, findJumpTargets } from './contents.ts';
 import { element } from './element.ts';
 
-/** Writes the page as HTML that stands on its own, a section at a time: jumps are links within the page, nothing else can be clicked. */
+/** Writes the page as self-contained HTML, a section at a time. Jumps are links within the page; nothing else can be clicked. */
 export function* writeSavedCopy(
   header: HTMLElement,
   contents: Contents,
@@ -20,9 +20,9 @@ export function* writeSavedCopy(
 
   const nav = copy(contents.nav);
   const navLinks = nav.querySelectorAll('a');
-  for (const [index, live] of [...contents.nav.querySelectorAll('a')].entries()) {
+  for (const [index, original] of [...contents.nav.querySelectorAll('a')].entries()) {
     const copied = navLinks[index];
-    if (copied) link(copied, contents.targets.get(live));
+    if (copied) link(copied, contents.targets.get(original));
   }
   for (const jump of article.querySelectorAll<HTMLElement>('.jump')) {
     const target = jumpTarget(jump.dataset['jump'] ?? '');
@@ -36,36 +36,28 @@ export function* writeSavedCopy(
     const copied = copy(section);
     copied.removeAttribute('style');
     for (const button of copied.querySelectorAll('.copy')) button.remove();
-    // They do not scroll on paper, nor in the saved page.
+    // Blocks do not scroll in the saved page.
     for (const block of copied.querySelectorAll('[role="group"]')) block.removeAttribute('aria-label');
     for (const jump of copied.querySelectorAll<HTMLElement>('.jump')) {
       link(jump, jumpTarget(jump.dataset['jump'] ?? ''));
     }
     const copies = copied.querySelectorAll<HTMLElement>('*');
-    for (const [index, live] of [...section.querySelectorAll<HTMLElement>('*:not(.copy)')].entries()) {
-      const name = names.get(live);
+    for (const [index, original] of [...section.querySelectorAll<HTMLElement>('*:not(.copy)')].entries()) {
+      const name = names.get(original);
       if (name !== undefined) copies[index]?.setAttribute('id', name);
     }
     written.push(copied.outerHTML);
     yield;
   }
 
-  const shell = element(
-    'div',
-    { class: 'page' },
-    copy(header),
-    element(
-      'div',
-      { class: contents.nav.hidden ? 'columns' : 'columns with-contents' },
-      ...(contents.nav.hidden ? [] : [nav]),
-      element('main', {}, copy(article, false)),
-    ),
-  );
+  const main = element('main', {}, copy(article, false));
+  const columns = contents.nav.hidden
+    ? element('div', { class: 'columns' }, main)
+    : element('div', { class: 'columns with-contents' }, nav, main);
+  const shell = element('div', { class: 'page' }, copy(header), columns);
   return shell.outerHTML.replace('</article>', () => `${written.join('')}</article>`);
 }
 
 function copy(original: Element, deep = true): HTMLElement {
-  const made = original.cloneNode(deep);
-  if (!(made instanceof HTMLElement)) throw new TypeError('A copy of an element is an element.');
-  return made;
+  return original.cloneNode(deep) as HTMLElement;
 }

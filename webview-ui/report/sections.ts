@@ -1,8 +1,8 @@
-/** A section ends at the first heading after this length: sanitising has a cost per call. */
+/** A section ends at the first heading after this length: each sanitising call has a cost. */
 const minChars = 4_000;
-/** After this length it also ends at an ordinary paragraph, so that no piece of work grows with the report. */
+/** After this length, it also ends at a paragraph, so no piece of work grows with the report. */
 const maxChars = 24_000;
-/** A longer block is shown as text: the time to read it as Markdown grows faster than its length. */
+/** A longer block is shown as text: parsing time grows faster than its length. */
 const maxBlockChars = 64_000;
 const maxBlockLines = 4_000;
 const maxRunChars = 10_000;
@@ -16,25 +16,24 @@ const rawHtml: readonly (readonly [RegExp, RegExp])[] = [
   [/^ {0,3}<![a-z]/i, />/],
 ];
 const heading = /^#{1,6}(?:[ \t]|$)/;
-/** A line in the first column that ends every list, quote and table before it when a blank line precedes it. */
+/** After a blank line, such a line ends every list, quote and table. */
 const freshStart = /^[^\s\-+*\d>|<]/;
 const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:\s|$)/;
 const definition = /^ {0,3}\[(?:[^[\]\\]|\\.)+\]:/;
 
-/** A piece of Markdown that can be read on its own. */
 export interface Section {
   readonly source: string;
-  /** Shown as it is written, since it is too long to be read as Markdown. */
+  /** True if it is too long to parse, and is shown as written. */
   readonly isText: boolean;
 }
 
-/** A report's source in sections, and its link definitions, which apply to all sections. */
+/** The link definitions apply to all sections. */
 export interface ReportSource {
   readonly sections: readonly Section[];
   readonly definitions: string;
 }
 
-/** Cuts Markdown where no block can reach across the cut, in one pass over the lines. */
+/** Cuts Markdown between blocks, in one pass over the lines. */
 export function splitSections(markdown: string): ReportSource {
   const source = markdown.replace(/\r\n?/g, '\n');
   const sections = new Sections(source);
@@ -122,22 +121,22 @@ class Sections {
     this.#sectionStart = at;
   }
 
-  /** Text is cut anywhere, at the end of a line if there is one: one long block would cost as much to lay out. */
+  /** Cuts text at a line's end if possible, because one long block is slow to lay out, too. */
   #cutText(end: number): void {
     while (this.#sectionStart < end) {
       const start = this.#sectionStart;
-      const most = Math.min(end, start + maxBlockChars);
-      const newline = most === end ? most : this.#source.lastIndexOf('\n', most - 1) + 1;
-      this.#sectionStart = newline > start ? newline : most;
+      const limit = Math.min(end, start + maxBlockChars);
+      const lineEnd = limit === end ? limit : this.#source.lastIndexOf('\n', limit - 1) + 1;
+      this.#sectionStart = lineEnd > start ? lineEnd : limit;
       this.#sections.push({ source: this.#source.slice(start, this.#sectionStart), isText: true });
     }
   }
 }
 
-/** A block in which blank lines and headings mean nothing. */
+/** A code fence or HTML block, in which blank lines and headings have no meaning. */
 interface OpenBlock {
   readonly end: RegExp;
-  /** It is inside a list item, so it ends with the list at a line that starts in the first column. */
+  /** True in a list item: the block ends with the list, at a line that starts in the first column. */
   readonly endsAtFlush: boolean;
 }
 

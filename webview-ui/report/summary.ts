@@ -1,33 +1,22 @@
 import type { ReportContent, ReportStrings } from '../../src/core/report/protocol.ts';
 import { element } from './element.ts';
 
-/** The head of the page: what was assessed, its facts, how many findings of each severity there are, and what is new. */
+/** The head of the page: title, facts, findings by severity, and changes. */
 export function renderSummary(content: ReportContent, strings: ReportStrings): HTMLElement {
   const { title, facts, severities, noFindings, changes } = content;
   const header = element('header', { class: 'summary' }, element('h1', {}, title));
-  if (facts.length > 0) {
-    header.append(
-      element(
-        'dl',
-        { class: 'facts' },
-        ...facts.map(({ label, value, cwes = [], tone = 'plain' }) =>
-          element(
-            'div',
-            {},
-            element('dt', {}, label),
-            element('dd', { 'data-tone': tone }, value, ...cwes.map(linkWeakness)),
-          ),
-        ),
-      ),
-    );
-  }
-  const most = Math.max(0, ...severities.map(({ count }) => count));
+  const rowsOfFacts = facts.map(({ label, value, cwes = [], tone = 'plain' }) => {
+    const description = element('dd', { 'data-tone': tone }, value, ...cwes.map(linkWeakness));
+    return element('div', {}, element('dt', {}, label), description);
+  });
+  if (rowsOfFacts.length > 0) header.append(element('dl', { class: 'facts' }, ...rowsOfFacts));
+  const max = Math.max(0, ...severities.map(({ count }) => count));
   if (noFindings !== undefined) header.append(element('p', { class: 'no-findings' }, noFindings));
   const tables: HTMLElement[] = [];
-  if (most > 0) {
+  if (max > 0) {
     const rows = severities.map(({ severity, label, count }) => {
       const bar = element('div', { class: 'bar', 'data-severity': severity });
-      bar.style.setProperty('--share', String(count / most));
+      bar.style.setProperty('--share', String(count / max));
       return renderRow(label, count, element('td', { class: 'track', 'aria-hidden': 'true' }, bar));
     });
     tables.push(renderTable('severities', strings.findingsBySeverity, rows));
@@ -40,7 +29,7 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
   return header;
 }
 
-/** The one kind of link that leaves the page: VS Code opens it in the browser. */
+/** The only link that leaves the page: VS Code opens it in the browser. */
 function linkWeakness(cwe: number): HTMLElement {
   const { href, host } = new URL(`https://cwe.mitre.org/data/definitions/${cwe}.html`);
   const link = element('a', { href, title: href }, `CWE-${cwe}`);

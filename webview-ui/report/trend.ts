@@ -3,16 +3,16 @@ import { element } from './element.ts';
 
 type Row = TrendContent['rows'][number];
 
-/** A table with a row for each run, and a stacked bar in the last cell of each. */
+/** A table with a row for each run, which ends with a stacked bar. */
 export function renderTrend({ notes, headings, legend, rows }: TrendContent): HTMLElement[] {
   const total = ({ segments }: Row): number => segments.reduce((sum, { count }) => sum + count, 0);
-  const most = Math.max(1, ...rows.map(total));
+  const max = Math.max(1, ...rows.map(total));
   const head = element('tr', {}, ...headings.map((heading) => element('th', { scope: 'col' }, heading)));
   const table = element(
     'table',
     {},
     element('thead', {}, head),
-    element('tbody', {}, ...rows.map((row) => renderRow(row, most))),
+    element('tbody', {}, ...rows.map((row) => renderRow(row, max))),
   );
   const kinds = new Map(rows.flatMap(({ segments }) => segments.map(({ kind, label }) => [kind, label])));
   const keys = segmentKinds.flatMap((kind) => {
@@ -27,27 +27,21 @@ export function renderTrend({ notes, headings, legend, rows }: TrendContent): HT
   ];
 }
 
-function renderRow({ label, notes, counts, review, segments }: Row, most: number): HTMLElement {
+function renderRow({ label, notes, counts, review, segments }: Row, max: number): HTMLElement {
   const bar = element(
     'div',
     { class: 'stack' },
     ...segments.map(({ kind, label: name, count }) => {
-      const segment = element('div', {
-        class: 'segment',
-        'data-kind': kind,
-        title: `${name}: ${String(count)}`,
-      });
-      segment.style.setProperty('--share', String(count / most));
+      const attributes = { class: 'segment', 'data-kind': kind, title: `${name}: ${String(count)}` };
+      const segment = element('div', attributes);
+      segment.style.setProperty('--share', String(count / max));
       return segment;
     }),
   );
   const cells = counts.map((count) => element('td', {}, count));
   if (review !== undefined) {
-    const attributes = {
-      type: 'button',
-      'data-place': String(review.index),
-      'aria-label': `${review.label} ${label}`,
-    };
+    const name = `${review.label} ${label}`;
+    const attributes = { type: 'button', 'data-place': String(review.index), 'aria-label': name };
     cells.at(-1)?.append(' ', element('button', attributes, review.label));
   }
   return element(
