@@ -10,20 +10,23 @@ import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
 import { doErrorAction, showRuns } from '../errors/errorActions.ts';
 
-/** Shows what is new, still there and not found again from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
-export async function compareRuns(called: readonly Run[], { findings, runs }: FindingStores): Promise<void> {
+/** Compares two runs of the same folders: the selected runs, or those that a person picks. */
+export async function compareRuns(
+  selected: readonly Run[],
+  { findings, runs }: FindingStores,
+): Promise<void> {
   const t = vscode.l10n.t;
   const none = t(
     'To compare two runs, both must have findings and must have assessed the same folders or target URLs.',
   );
-  if (!called.every(hasFindings)) {
+  if (!selected.every(hasFindings)) {
     await doErrorAction(await showInformation(none, showRuns()));
     return;
   }
   const all = runs.all().filter(hasFindings);
-  const [first, second] = all.filter(({ id }) => called.some((run) => run.id === id));
-  const later = all.filter((each) => runsBefore(all, each).length > 0);
-  const run = first ?? (await pickRun(later, t('Compare Runs: Which Run?'), none));
+  const [first, second] = all.filter(({ id }) => selected.some((run) => run.id === id));
+  const comparable = all.filter((candidate) => runsBefore(all, candidate).length > 0);
+  const run = first ?? (await pickRun(comparable, t('Compare Runs: Which Run?'), none));
   if (run === undefined) return;
   const earlier = runsBefore(all, run);
   const candidates = second === undefined ? earlier : earlier.filter(({ id }) => id === second.id);
@@ -37,18 +40,15 @@ async function showComparison(run: Run, baseline: Run, findings: FindingStore): 
   try {
     await findings.showComparison(run, baseline);
   } catch (error) {
-    const unread = [run, baseline].find(
-      ({ id }) => error instanceof AssessmentError && error.data.subject === id,
-    );
-    if (unread === undefined || !(error instanceof AssessmentError)) throw error;
-    const data = { ...error.data, subject: nameOf(unread) };
-    throw new AssessmentError(error.kind, data, { cause: error });
+    if (!(error instanceof AssessmentError)) throw error;
+    const unread = [run, baseline].find(({ id }) => error.data.subject === id);
+    if (unread === undefined) throw error;
+    throw new AssessmentError(error.kind, { ...error.data, subject: nameOf(unread) }, { cause: error });
   }
 }
 
-/** Ends a comparison: shows all findings of the later run again. */
+/** Ends a comparison and shows all findings of the later run. */
 export async function showAllFindings({ findings }: FindingStores): Promise<void> {
   const comparison = findings.comparison();
-  if (comparison === undefined) return;
-  await findings.show(comparison.run);
+  if (comparison !== undefined) await findings.show(comparison.run);
 }

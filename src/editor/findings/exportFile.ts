@@ -9,10 +9,8 @@ import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
 import type { Filtering } from './tree/filtering.ts';
 
-/** What a run's findings can be saved as. */
 export type ExportFormat = 'sarif' | 'csv' | 'bundle';
 
-/** What exports are made from. */
 export interface ExportDeps extends FindingStores {
   readonly tool: ExportTool;
   readonly filtering: Filtering;
@@ -20,8 +18,7 @@ export interface ExportDeps extends FindingStores {
   readonly secretWorkerFile: string;
 }
 
-/** Asks where to save a file. */
-export function askWhere(
+export function pickExportFile(
   run: Run,
   ending: string,
   { title, filter }: { readonly title: string; readonly filter: string },
@@ -34,15 +31,15 @@ export function askWhere(
   });
 }
 
-/** A run's findings, compared with the runs that they are compared with in the views. */
-export async function readSource(run: Run, findings: FindingStore): Promise<ShownRun> {
+/** A run's findings, compared with the same run as in the views. */
+export async function readComparedRun(run: Run, findings: FindingStore): Promise<ShownRun> {
   const read = await findings.read(run);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
-  const compared = findings.comparison();
-  return compared?.run.id === run.id ? { ...read, absent: compared.absent } : read;
+  const comparison = findings.comparison();
+  return comparison?.run.id === run.id ? { ...read, absent: comparison.absent } : read;
 }
 
-/** Beside the folder that was assessed: a file in the folder would be uploaded the next time. */
+/** Beside the assessed folder: the next run would upload a file inside it. */
 function defaultUri(run: Run, ending: string, only: string | undefined): vscode.Uri {
   const isOpen = ({ folder }: Target): boolean =>
     vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
@@ -53,12 +50,11 @@ function defaultUri(run: Run, ending: string, only: string | undefined): vscode.
   return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
 }
 
-/** Says that a file was saved, and offers to open it. */
 export async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {
   const open = { title: vscode.l10n.t('Open'), command: 'vscode.open' };
   const reveal = { title: vscode.l10n.t('Reveal in File Manager'), command: 'revealFileInOS' };
-  const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
-  const actions = [...(format === 'bundle' ? [] : [open]), ...(isHere ? [reveal] : [])];
+  const isLocal = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
+  const actions = [...(format === 'bundle' ? [] : [open]), ...(isLocal ? [reveal] : [])];
   const choice = await showInformation(message, ...actions);
   if (choice !== undefined) await vscode.commands.executeCommand(choice.command, saved);
 }

@@ -15,10 +15,16 @@ import { pickShownRun } from '../runs/pickRun.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog } from '../showMessage.ts';
 import { readDisplaySettings } from '../settings.ts';
-import { askWhere, type ExportDeps, type ExportFormat, offerToOpen, readSource } from './exportFile.ts';
+import {
+  type ExportDeps,
+  type ExportFormat,
+  offerToOpen,
+  pickExportFile,
+  readComparedRun,
+} from './exportFile.ts';
 import { exportForCodeScanning } from './exportForCodeScanning.ts';
 
-/** The extension of a format, the title of its dialog, what the dialog calls its files, and what writes one. */
+/** The file extension, the title and filter of the dialog, and the writer of a format. */
 function formatOf(format: ExportFormat) {
   const t = vscode.l10n.t;
   return {
@@ -45,7 +51,7 @@ function formatOf(format: ExportFormat) {
   }[format];
 }
 
-/** Asks for a file and saves all findings of a run in it: of the run that is given, else of the one that is shown, else of the one that a person picks. */
+/** Saves the findings of a run: the chosen one, else the shown one, else one that a person picks. */
 export async function exportFindings(
   format: ExportFormat,
   chosen: Run | undefined,
@@ -57,73 +63,72 @@ export async function exportFindings(
   const run = chosen ?? (await pickShownRun(deps, 'findings', which, none));
   if (run === undefined) return;
   if (format === 'bundle' && !(await agreesToContents(run))) return;
-  const form = format === 'sarif' ? await pickForm(deps) : everything;
-  if (form === undefined) return;
-  if (form === 'codeScanning') {
+  const scope = format === 'sarif' ? await pickScope(deps) : everything;
+  if (scope === undefined) return;
+  if (scope === 'codeScanning') {
     await exportForCodeScanning(run, deps);
     return;
   }
-  const { ending, write, ...words } = formatOf(format);
-  const to = await askWhere(run, ending, words);
+  const { ending, write, ...texts } = formatOf(format);
+  const to = await pickExportFile(run, ending, texts);
   if (to === undefined) return;
   const count = await withProgress(t('Exporting findings…'), async (_report, signal) => {
-    const { shown, absent = [], cut, ...source } = await readSource(run, deps.findings);
-    const passing = shown.filter(form.passes);
+    const { shown, absent = [], cut, ...source } = await readComparedRun(run, deps.findings);
+    const passing = shown.filter(scope.passes);
     const isPart = passing.length < shown.length;
     const written = isPart ? { shown: passing.length, total: cut?.total ?? shown.length } : cut;
     signal.throwIfAborted();
-    const part = { ...source, cut: written, shown: passing, absent: absent.filter(form.passes) };
+    const part = { ...source, cut: written, shown: passing, absent: absent.filter(scope.passes) };
     const content = await write(part, deps);
     signal.throwIfAborted();
     await vscode.workspace.fs.writeFile(to, content);
     return countShown(passing.length, isPart ? undefined : cut);
   });
   const saved = t('{0} saved to {1}.', count, posix.basename(to.path));
-  await offerToOpen([saved, form.saying].filter((each) => each !== '').join(' '), to, format);
+  await offerToOpen(scope.note === '' ? saved : `${saved} ${scope.note}`, to, format);
 }
 
-/** Which findings an export takes, and how the message about it says so. */
-interface Taken {
+/** Which findings an export contains; `note` says so in the message. */
+interface ExportScope {
   readonly passes: (shown: ShownFinding) => boolean;
-  readonly saying: string;
+  readonly note: string;
 }
 
-const everything: Taken = { passes: () => true, saying: '' };
+const everything: ExportScope = { passes: () => true, note: '' };
 
-/** Asks in which form findings are saved as SARIF, and which of them: code scanning takes all. */
-async function pickForm({ filtering }: ExportDeps): Promise<Taken | 'codeScanning' | undefined> {
+async function pickScope({ filtering }: ExportDeps): Promise<ExportScope | 'codeScanning' | undefined> {
   const t = vscode.l10n.t;
   const display = readDisplaySettings();
   const all = {
     label: 'SARIF',
     description: t('Everything'),
     detail: t('All findings, with verdicts, decisions, and notes.'),
-    form: { ...everything, saying: t('The file contains everything, regardless of the filters.') },
+    scope: { ...everything, note: t('The file contains everything, regardless of the filters.') },
   };
   const filtered = {
     label: t('SARIF, Filtered'),
     description: t('What the filters show'),
     detail: t('Only findings that match the filters and settings of the Findings view.'),
-    form: {
+    scope: {
       passes: (shown: ShownFinding) => isDisplayed(shown, display) && filtering.passes(shown),
-      saying: t('The file contains only what the filters and settings show.'),
+      note: t('The file contains only what the filters and settings show.'),
     },
   };
   const codeScanning = {
     label: t('SARIF for Code Scanning'),
     description: t('For upload to GitHub'),
     detail: t('Without false positives and accepted risks. Suspected secrets are masked.'),
-    form: 'codeScanning' as const,
+    scope: 'codeScanning' as const,
   };
   const items = [all, filtered, codeScanning];
   const picked = await vscode.window.showQuickPick<(typeof items)[number]>(items, {
     title: t('Export as SARIF'),
     placeHolder: t('Choose a format'),
   });
-  return picked?.form;
+  return picked?.scope;
 }
 
-/** Findings and report as downloaded, and the lists of what was sent. */
+/** Findings and report as downloaded, and the manifests of the uploads. */
 async function readArtifacts(run: Run, runs: RunStore): Promise<readonly BundleFile[]> {
   const folder = runs.folderOf(run.id);
   const files = [{ path: 'findings.json', content: await readFile(join(folder, 'findings.json')) }];

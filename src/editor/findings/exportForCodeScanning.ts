@@ -25,20 +25,19 @@ import { countFindings, countShown, formatBytes, formatNumber } from '../formats
 import { nameOf } from '../labels.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
-import { askWhere, type ExportDeps, offerToOpen, readSource } from './exportFile.ts';
+import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun } from './exportFile.ts';
 
-/** A repository with assessed folders, and what is known of it. */
 interface UploadRepository extends Repository, UploadTarget {
-  /** Whether `root` is that of a Git repository, and not a folder. */
+  /** False if `root` is an assessed folder, because no Git repository is known. */
   readonly isKnown: boolean;
 }
 
-/** Saves all findings of a run for GitHub's code scanning, a file for each repository; asks first where GitHub would close what this run cannot know to be fixed. */
+/** Saves a run's findings for GitHub's code scanning, one file for each repository. Asks first if GitHub would close unfixed alerts. */
 export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
   const t = vscode.l10n.t;
-  // A comparison knows of the findings of one run before: GitHub's alerts may be of any.
+  // A comparison has the findings of only one earlier run, but GitHub's alerts may be of any run.
   if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
-  const source = await withProgress(t('Exporting findings…'), () => readSource(run, deps.findings));
+  const source = await withProgress(t('Exporting findings…'), () => readComparedRun(run, deps.findings));
   const upload = chooseForUpload(source);
   if (!(await agreesToClose(source, upload, deps))) return;
   const repositories = await repositoriesOf(run);
@@ -48,12 +47,8 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
       repositories.length === 1
         ? t('Export Findings for Code Scanning')
         : t('Export Findings for Code Scanning: {0}', basename(repository.root));
-    const to = await askWhere(
-      run,
-      'code-scanning.sarif',
-      { title, filter: 'SARIF' },
-      repository.folders[0]?.folder,
-    );
+    const texts = { title, filter: 'SARIF' };
+    const to = await pickExportFile(run, 'code-scanning.sarif', texts, repository.folders[0]?.folder);
     if (to === undefined) return;
     files.push({ repository, to });
   }
@@ -66,7 +61,7 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
       await vscode.workspace.fs.writeFile(to, content);
       return (await promisify(gzip)(content)).length;
     });
-    sayLimits(basename(to.fsPath), listed.length, gzippedBytes);
+    warnOfLimits(basename(to.fsPath), listed.length, gzippedBytes);
     const message = t('{0} saved to {1}.', countShown(listed.length, source.cut), basename(to.fsPath));
     const root = t(
       'VS Code found no Git repository for {0}, so paths start at that folder.',
@@ -94,11 +89,11 @@ async function write(
   return Buffer.from(`${JSON.stringify(withTexts(log, masked as readonly string[]), undefined, 1)}\n`);
 }
 
-/** GitHub closes as fixed what an upload does not list: asks where that would close findings. */
+/** GitHub closes alerts that an upload does not list. Asks if that could close unfixed ones. */
 async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
   const t = vscode.l10n.t;
   const { run } = source;
-  const reasons = reasonsInPart(source);
+  const reasons = incompleteReasons(source);
   const { closed } = upload;
   if (reasons.length === 0 && closed.length === 0) return true;
   const unlisted = reasons.length === 0 ? undefined : await unlistedOf(source, upload, deps);
@@ -139,8 +134,8 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
   return choice === go;
 }
 
-/** Why a run may not have found everything that there is; empty for one that has. */
-function reasonsInPart({ run, cut }: ShownRun): readonly string[] {
+/** Why a run may not have found everything. */
+function incompleteReasons({ run, cut }: ShownRun): readonly string[] {
   const t = vscode.l10n.t;
   return [
     ...(endedEarly(run) ? [t('The run ended early.')] : []),
@@ -149,25 +144,25 @@ function reasonsInPart({ run, cut }: ShownRun): readonly string[] {
   ];
 }
 
-/** How many findings of the run before are not listed; undefined where no run before can be read. */
+/** How many findings of the baseline are not listed; undefined without a readable baseline. */
 async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: ExportDeps) {
-  const before = findings.baselineOf(run);
-  if (before === undefined) return undefined;
-  const { shown, failure } = await findings.read(before);
+  const baseline = findings.baselineOf(run);
+  if (baseline === undefined) return undefined;
+  const { shown, failure } = await findings.read(baseline);
   if (failure !== undefined) return undefined;
   const known = new Set(listed.map(({ identity }) => identity.fingerprint));
-  const { listed: earlier } = chooseForUpload({ run: before, shown });
-  return { run: before, count: earlier.filter(({ identity }) => !known.has(identity.fingerprint)).length };
+  const { listed: earlier } = chooseForUpload({ run: baseline, shown });
+  return { run: baseline, count: earlier.filter(({ identity }) => !known.has(identity.fingerprint)).length };
 }
 
-/** The repositories that the folders of a run lie in, by VS Code's git extension; a folder that is in none known stands for one. */
+/** The repositories of a run's folders in VS Code's git extension. A folder outside any known repository counts as one. */
 async function repositoriesOf({ targets }: Run): Promise<readonly UploadRepository[]> {
   const found = await Promise.all(
     targets.map(async (target) => {
       const repository = await repositoryOf(vscode.Uri.file(target.folder));
       const root = repository?.rootUri.fsPath ?? target.folder;
       const path = pathInside(root, target.folder) ?? (await realPathInside(root, target.folder));
-      // Its root may be another name of a place that this folder is not in.
+      // The folder may not be inside the root that the extension names.
       if (repository === undefined || path === undefined)
         return { target, root: target.folder, path: '', remote: undefined };
       const { remotes } = repository.state;
@@ -193,16 +188,19 @@ async function realPathInside(root: string, folder: string): Promise<string | un
   }
 }
 
-/** The repository that a finding belongs to; the first for one that names no folder. */
+/** A finding without a folder belongs to the first repository. */
 function repositoryIn(
   repositories: readonly UploadRepository[],
   shown: ShownFinding,
 ): UploadRepository | undefined {
-  const own = folderOf(shown);
-  return repositories.find(({ folders }) => folders.some(({ folder }) => folder === own)) ?? repositories[0];
+  const findingFolder = folderOf(shown);
+  return (
+    repositories.find(({ folders }) => folders.some(({ folder }) => folder === findingFolder)) ??
+    repositories[0]
+  );
 }
 
-function sayLimits(name: string, results: number, gzippedBytes: number): void {
+function warnOfLimits(name: string, results: number, gzippedBytes: number): void {
   const t = vscode.l10n.t;
   const { gzippedBytes: maxBytes, results: maxResults, shownResults } = codeScanningLimits;
   if (gzippedBytes > maxBytes)

@@ -9,18 +9,17 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
+/** A command's argument: a finding (from code actions and links), or the selection of the Findings view (from its keys). */
 export type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly index: number }
   | { readonly kind: 'selection' };
 
-/** The runs that are known here, and what they found. */
 export interface FindingStores {
   readonly findings: FindingStore;
   readonly runs: RunStore;
 }
 
-/** Where a command looks for findings that it was not given. */
+/** Where a command without arguments looks for findings. */
 export interface FindingSources {
   readonly findings: FindingStore;
   readonly displayed: DisplayedFindings;
@@ -28,11 +27,7 @@ export interface FindingSources {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'active'>;
 }
 
-/**
- * The findings that a command was called on, each once: those of the nodes that a menu gives (the one that was clicked, all that are
- * selected; a group stands for its findings), those a `FindingArgument` names; called on nothing, as from
- * the palette, the one whose details have the focus, else those at the cursor, else those selected in the Findings view.
- */
+/** The findings of a command's arguments, without repetition: of a `FindingArgument`, of the rows from a menu (clicked, all selected), else `findingsHere`. */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
   if (first === undefined) return findingsHere(sources);
@@ -45,12 +40,12 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
   ];
 }
 
-/** The first of `findingsOf`, of the node that was clicked or has the focus, whatever else is selected. */
+/** The first finding of the clicked or focused row, whatever else is selected. */
 export function findingOf([first]: readonly unknown[], sources: FindingSources): ShownFinding | undefined {
   return findingsOf([first], sources)[0];
 }
 
-/** A finding of a run by its index, whether the run is shown or not. */
+/** Also finds findings of a run that is not shown. */
 export async function findInRun(
   run: Run,
   index: number,
@@ -62,27 +57,25 @@ export async function findInRun(
   );
 }
 
-/** Says that a command was called where there is no finding. */
-export function sayNoFinding(): void {
+export function showNoFinding(): void {
   const message = vscode.l10n.t(
     'There is no finding here. Put the cursor on a finding’s code, or select a finding in the Findings view.',
   );
   void showInformation(message);
 }
 
-/** How commands and code actions name a finding. */
 export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };
 }
 
-/** An address that shows a finding's details, as a link for others, or also by its position, for links where VS Code follows no command, such as that of a problem. */
+/** A link that shows a finding's details. On this machine it also names the finding's index, for links in Problems, which can't run commands. */
 export function toAddress({ run, finding, identity }: ShownFinding, isForOthers = false): vscode.Uri {
   const index = isForOthers ? undefined : String(finding.index);
   const query = toLinkQuery(run, { finding: identity.fingerprint, index });
   return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: extensionId, path: '/finding', query });
 }
 
-/** The arguments that a menu would give to a command, where a key of a tree gave `{ kind: 'selection' }`, with the view where it is not Findings. */
+/** Replaces the argument of a tree's key, `{ kind: 'selection', view? }`, by the arguments that a menu would pass. */
 export async function withFocusedRows(
   args: readonly unknown[],
   views: Readonly<Record<'findings' | 'features', { readonly view: vscode.TreeView<unknown> }>>,
@@ -94,10 +87,7 @@ export async function withFocusedRows(
   return [rows[0] ?? first, rows];
 }
 
-/**
- * The rows that a key press means, the focused one first: all selected ones if it is among them, else it alone. The API gives the selection
- * but not the focus: toggling the selection of the focused row, and back, shows it.
- */
+/** The focused row, and the other selected rows if it is selected, too. The API has no focused row: toggling its selection, and back, reveals it. */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
@@ -109,29 +99,26 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
   return [...focused, ...before.filter((row) => toggled.includes(row))];
 }
 
-/**
- * The finding whose details have the focus; else those that are displayed in the line of the cursor, the narrowest first; else those selected in the Findings view
- * while it is visible.
- */
+/** The finding in the active details; else the findings on the cursor's line, the narrowest first; else those selected in the visible Findings view. */
 function findingsHere({
   displayed,
   details,
   findings,
   findingsView,
 }: FindingSources): readonly ShownFinding[] {
-  const detailed = details.active();
-  if (detailed !== undefined) return [detailed];
+  const inDetails = details.active();
+  if (inDetails !== undefined) return [inDetails];
   const editor = vscode.window.activeTextEditor;
   const line = editor?.selection.active.line ?? 0;
   const range = new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER);
   const atCursor = editor === undefined ? [] : displayed.at(editor.document.uri, range);
   if (atCursor.length > 0 || !findingsView.visible) return atCursor;
-  // A selected group is left to commands on several findings.
+  // Only commands on several findings use a selected group.
   const rows = findingsView.selection.filter((node) => isObject(node) && node['kind'] === 'finding');
   return rows.flatMap((node) => findingsOfNode(node, findings));
 }
 
-/** A node may be older than what the store knows of its finding; a finding that is not shown any more is taken as the node has it. */
+/** The store's finding, which may be newer than the node's; a finding that is no longer shown is only in the node. */
 function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
   if (!isObject(node)) return [];
   const { kind, runId, index, shown } = node;

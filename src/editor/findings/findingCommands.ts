@@ -16,7 +16,7 @@ import {
   type FindingSources,
   type FindingStores,
   findingsOf,
-  sayNoFinding,
+  showNoFinding,
 } from './findingArguments.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { copyFindings, fixWithAgent, shareFinding } from './shareFindings.ts';
@@ -25,7 +25,6 @@ import type { Filtering } from './tree/filtering.ts';
 import { filterFindings, groupFindings } from './tree/filterPicks.ts';
 import { extendAcceptance, setTriage, subjectLabel, type TriageDeps } from './triage.ts';
 
-/** What commands on findings and on their view need. */
 export interface FindingCommandDeps
   extends TriageDeps, FindingStores, FindingSources, ConfirmDeps, SharedDecisionDeps {
   readonly details: DocumentPanels<ShownFinding>;
@@ -36,24 +35,21 @@ export interface FindingCommandDeps
 
 type Handler = (...args: unknown[]) => unknown;
 
-/** The handlers of the commands on findings and on their view, by id. */
 export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record<string, Handler>> {
   const { findings, filtering, branch } = deps;
   const goToFinding = createFindingNavigation(deps.displayed);
-  /** A command on the finding that it is called on. */
   const onOne =
     (act: (shown: ShownFinding) => unknown): Handler =>
     async (...args) => {
       const shown = findingOf(args, deps);
-      if (shown === undefined) sayNoFinding();
+      if (shown === undefined) showNoFinding();
       else await act(shown);
     };
-  /** A command on all findings that a person means. */
   const onAll =
     (act: (shown: readonly ShownFinding[]) => unknown): Handler =>
     async (...args) => {
-      const shown = await subjectsOf(args, deps);
-      if (shown?.length === 0) sayNoFinding();
+      const shown = await chooseFindings(args, deps);
+      if (shown?.length === 0) showNoFinding();
       else if (shown !== undefined) await act(shown);
     };
   return {
@@ -76,7 +72,7 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.checkWhetherFixed': onOne((shown) => checkWhetherFixed(shown, deps)),
     'whitebox.showFindingJson': onOne(showFindingJson),
     'whitebox.confirmLive': onOne((shown) =>
-      isLiveFinding(shown.finding) ? sayAlreadyLive() : confirmLive(shown, deps),
+      isLiveFinding(shown.finding) ? showAlreadyLive() : confirmLive(shown, deps),
     ),
     'whitebox.copyUrl': onOne(copyUrl),
     'whitebox.openUrl': onOne(openUrl),
@@ -86,17 +82,17 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
   };
 }
 
-/** The findings that a person means, undefined when they cancel. From the palette, asks which: the one whose details have the focus, one of those at the cursor, or those selected in the view. */
-async function subjectsOf(
+/** From the palette, asks which findings: the one in the active details, one at the cursor, or those selected in the view. */
+async function chooseFindings(
   args: readonly unknown[],
   deps: FindingCommandDeps,
 ): Promise<readonly ShownFinding[] | undefined> {
   const t = vscode.l10n.t;
-  const given = findingsOf(args, deps);
-  if (args[0] !== undefined) return given;
+  const found = findingsOf(args, deps);
+  if (args[0] !== undefined) return found;
   const selected = deps.findingsView.visible ? findingsOf([{ kind: 'selection' }], deps) : [];
-  if (selected.length > 0 && given.every((shown) => selected.includes(shown))) return selected;
-  const items = given.map((shown) => ({
+  if (selected.length > 0 && found.every((shown) => selected.includes(shown))) return selected;
+  const items = found.map((shown) => ({
     label: subjectLabel([shown]),
     description: deps.details.active() === undefined ? t('at the cursor') : t('in the details'),
     shown: [shown],
@@ -107,31 +103,30 @@ async function subjectsOf(
       description: t('selected in the Findings view'),
       shown: [...selected],
     });
-  if (items.length <= 1) return given;
+  if (items.length <= 1) return found;
   return (await vscode.window.showQuickPick(items, { title: t('Which Findings?') }))?.shown;
 }
 
-function sayAlreadyLive(): void {
+function showAlreadyLive(): void {
   void showInformation(
     vscode.l10n.t('This finding is from a live application. “Confirm Live…” is for findings in code.'),
   );
 }
 
-/** Copies the URL of a finding of a live application. */
 async function copyUrl({ finding: { url } }: ShownFinding): Promise<void> {
-  if (url === undefined) sayNoUrl();
+  if (url === undefined) showNoUrl();
   else await vscode.env.clipboard.writeText(url);
 }
 
-function sayNoUrl(): void {
+function showNoUrl(): void {
   void showInformation(vscode.l10n.t('This finding has no URL.'));
 }
 
-/** Shows the URL of a finding whole, and opens it in the browser when the person agrees: whoever wrote the finding chose it. */
+/** Shows the whole URL, which the finding's author chose, and opens it in the browser if the person agrees. */
 export async function openUrl({ finding: { url } }: ShownFinding): Promise<void> {
   const t = vscode.l10n.t;
   if (url === undefined) {
-    sayNoUrl();
+    showNoUrl();
     return;
   }
   const address = URL.parse(url);
@@ -145,6 +140,6 @@ export async function openUrl({ finding: { url } }: ShownFinding): Promise<void>
   );
   const question = t('Open this URL? {0}', address.href);
   if ((await askInDialog({ question, detail }, open)) !== open) return;
-  // As text: `openExternal` takes a `Uri` alone, which encodes `=` and `&` of a query (microsoft/vscode#85930).
+  // As text: `openExternal` takes only a `Uri`, which encodes `=` and `&` of a query (microsoft/vscode#85930).
   await vscode.commands.executeCommand('vscode.open', address.href);
 }

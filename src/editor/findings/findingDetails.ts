@@ -37,7 +37,6 @@ import { type FindingStores, findInRun } from './findingArguments.ts';
 
 const maxPlaces = 200;
 
-/** The panel that shows one finding beside its code. */
 export function registerFindingDetails(deps: PanelDeps & FindingStores): DocumentPanels<ShownFinding> {
   const { runs, findings } = deps;
   return new DocumentPanels<ShownFinding>({
@@ -54,18 +53,16 @@ export function registerFindingDetails(deps: PanelDeps & FindingStores): Documen
     },
     toDocument: (shown) => toDetails(shown, findings),
     onDidChange: (refresh) => {
-      const tried = runs.onDidChange(({ confirms }) => {
+      const confirmations = runs.onDidChange(({ confirms }) => {
         if (confirms !== undefined) refresh();
       });
-      return vscode.Disposable.from(
-        tried,
-        findings.onDidChange(() => refresh()),
-      );
+      const changes = findings.onDidChange(() => refresh());
+      return vscode.Disposable.from(confirmations, changes);
     },
   });
 }
 
-/** Everything about a finding, for the panel beside its code; read again whenever the panel becomes visible. */
+/** Everything about a finding, for the panel beside its code. */
 export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDocument {
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, finding.index) ?? shown;
@@ -86,7 +83,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   };
 }
 
-/** The column that shows the file already, else the first: never over the details. */
+/** The column that already shows the file, else the first: never the one of the details. */
 function columnOf({ file }: ShownPlace): vscode.ViewColumn {
   const seen = vscode.window.visibleTextEditors.find(({ document }) => document.uri.fsPath === file);
   return seen?.viewColumn ?? vscode.ViewColumn.One;
@@ -94,7 +91,7 @@ function columnOf({ file }: ShownPlace): vscode.ViewColumn {
 
 function toContent(shown: ShownFinding, confirmations: readonly Confirmation[]): ReportContent {
   const places = shown.places.slice(0, maxPlaces);
-  // The texts that the view turns into links: each entry in the list of places, and those that name exactly one place.
+  // Texts that become links: each entry in the list of places, and texts that name exactly one place.
   const links = [
     ...places.map((_, index) => ({ index, label: placeAddress(index) })),
     ...[...placeLinks([{ places }])].map(([label, place]) => ({ index: places.indexOf(place), label })),
@@ -109,12 +106,12 @@ function toContent(shown: ShownFinding, confirmations: readonly Confirmation[]):
   };
 }
 
-/** The link address of an entry in the list of places; a text like `path:line` could mean two of them. */
+/** The link of an entry in the list of places: `path:line` could mean two entries. */
 function placeAddress(index: number): string {
   return `#place-${String(index)}`;
 }
 
-/** What is known of a finding; nothing is said of an absent value. */
+/** A fact without a value is not shown. */
 type Fact = readonly [label: string, value: string | undefined, tone?: Tone];
 type Tone = ReportContent['facts'][number]['tone'];
 
@@ -125,8 +122,7 @@ const tones: Readonly<Record<Evidence['kind'], Tone>> = {
   asSent: undefined,
 };
 
-/** What is known at a glance: how bad it is, how sure that is, and what was decided about it. */
-function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportContent['facts'] {
+function factsOf(shown: ShownFinding, [lastTest]: readonly Confirmation[]): ReportContent['facts'] {
   const t = vscode.l10n.t;
   const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
   const { at, note } = shown.triage;
@@ -134,14 +130,14 @@ function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportC
   const rating = severityLabel(severity);
   const rated = severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText);
   return [
-    ...said([[t('Severity'), rated]]),
+    ...knownFacts([[t('Severity'), rated]]),
     ...(cwes.length === 0 ? [] : [{ label: 'CWE', value: '', cwes: [...cwes] }]),
-    ...said([
+    ...knownFacts([
       [t('Feature'), feature],
       [t('Perspective'), perspective],
       ['URL', requestOf(shown.finding)],
       ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
-      [t('On the live application'), tried && confirmationLabel(tried)],
+      [t('On the live application'), lastTest && confirmationLabel(lastTest)],
       ...standingOf(shown),
       [t('Triage'), at === 0 ? decision : `${decision}, ${formatTime(at)}`],
       [t('Note'), note],
@@ -151,7 +147,7 @@ function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportC
   ];
 }
 
-/** What speaks for a finding, and how it stands to other runs and to the code as it is now. */
+/** What supports a finding, and how it compares with other runs and the current code. */
 export function standingOf({
   finding,
   places,
@@ -170,17 +166,17 @@ export function standingOf({
   ];
 }
 
-function said(facts: readonly Fact[]): ReportContent['facts'] {
+function knownFacts(facts: readonly Fact[]): ReportContent['facts'] {
   return facts.flatMap(([label, value, tone]) =>
     value === undefined || value === '' ? [] : [{ label, value: visibleLine(value), tone }],
   );
 }
 
-/** The texts of the findings file, each a part that is rendered by itself: what a person reads first comes first. */
+/** The texts of the findings file, in reading order. Each part is rendered separately. */
 function partsOf(shown: ShownFinding): ReportContent['parts'] {
   const t = vscode.l10n.t;
   const { run, finding } = shown;
-  const origin = said([
+  const origin = knownFacts([
     [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
     ['ID', finding.id],
   ]);
@@ -197,16 +193,16 @@ function partsOf(shown: ShownFinding): ReportContent['parts'] {
 function placesOf(shown: ShownFinding): string {
   const { places, evidence } = shown;
   const reported = shown.finding.places;
-  const items = reported.slice(0, maxPlaces).map((each, at) => {
-    const here = localPlaceOf(each, shown);
+  const items = reported.slice(0, maxPlaces).map((place, index) => {
+    const here = localPlaceOf(place, shown);
     const notes = [
-      each.label === undefined ? undefined : clip(visibleLine(each.label), 500),
+      place.label === undefined ? undefined : clip(visibleLine(place.label), 500),
       here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here),
-      evidence?.[at] && evidenceLabel(evidence[at]),
+      evidence?.[index] && evidenceLabel(evidence[index]),
     ].map((note = '') => (note === '' ? '' : ` – ${escapeMarkdown(note)}`));
-    const address = codeSpan(addressOf(each, shown));
+    const address = codeSpan(addressOf(place, shown));
     const entry = here === undefined ? address : `[${address}](${placeAddress(places.indexOf(here))})`;
-    return `- ${entry}${notes.join('')}\n${quoteOf(each).replaceAll(/^(?=.)/gm, '  ')}`;
+    return `- ${entry}${notes.join('')}\n${quoteOf(place).replaceAll(/^(?=.)/gm, '  ')}`;
   });
   if (reported.length > maxPlaces) items.push(`- … (${String(reported.length - maxPlaces)})`);
   return items.join('\n');
@@ -214,7 +210,7 @@ function placesOf(shown: ShownFinding): string {
 
 const scheme = 'whitebox-finding';
 
-/** Provides single findings as the service sent them, as read-only documents, also of runs that are not shown any more. */
+/** Provides single findings as received, as read-only documents, also of runs that are no longer shown. */
 export function provideFindingJson({ findings, runs }: FindingStores): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {
@@ -232,7 +228,6 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
   });
 }
 
-/** Opens a finding as the service sent it. */
 export async function showFindingJson({ run, finding }: ShownFinding): Promise<void> {
   const name = `${finding.id.replaceAll(/[/\\]/g, '_')}.json`;
   const uri = vscode.Uri.from({ scheme, path: `/${run.id}/${String(finding.index)}/${name}` });
@@ -241,13 +236,12 @@ export async function showFindingJson({ run, finding }: ShownFinding): Promise<v
   await vscode.window.showTextDocument(document, { preview: true });
 }
 
-/** Opens the findings file of a run as it was downloaded. */
 export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> {
   const file = vscode.Uri.file(join(runs.folderOf(run.id), 'findings.json'));
   await vscode.commands.executeCommand('vscode.open', file);
 }
 
-/** The shown run whose findings cannot be read, else one with findings that a person picks. */
+/** Picks among the shown runs whose findings can't be read, else among all runs with findings. */
 export function pickUnreadRun({ runs, findings }: FindingStores): Promise<Run | undefined> {
   const unread = findings.shownRuns().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
   const all = runs.all().filter(hasFindings);

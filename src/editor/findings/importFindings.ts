@@ -18,15 +18,14 @@ import { withProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
 
-/** What an import needs; no request goes to the service. */
+/** An import sends nothing to the service. */
 export interface ImportDeps extends FindingStores {
   readonly triage: TriageStore;
   readonly clock: Clock;
-  /** The parsing worker's entry. */
   readonly parseWorkerFile: string;
 }
 
-/** Imports a file of findings that a person picks, as a run of a folder that they pick, and shows it. */
+/** Imports a picked file of findings as a run of a picked folder, and shows it. */
 export async function importFindings(deps: ImportDeps): Promise<void> {
   const t = vscode.l10n.t;
   const folders = vscode.workspace.workspaceFolders ?? [];
@@ -55,7 +54,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await offerDecisions(run, imported.decisions, deps);
 }
 
-/** The folders that findings belong to, in the order of the file: those of the same name, else those that a person picks. Undefined when they cancel. */
+/** The folders of the findings, in the order of the file: folders of the same name, else picked ones. Undefined if the person cancels. */
 async function targetsOf(
   names: readonly string[],
   open: readonly vscode.WorkspaceFolder[],
@@ -68,12 +67,12 @@ async function targetsOf(
     const folder = named[0] ?? (await pickFolder(vscode.l10n.t('Which folder do the findings belong to?')));
     return folder && [toTarget(folder)];
   }
-  const left = new Set(open.filter((folder) => !named.includes(folder)));
+  const remaining = new Set(open.filter((folder) => !named.includes(folder)));
   const targets: ImportTarget[] = [];
   for (const [index, name] of names.entries()) {
-    const target = named[index] ?? (await askFor(name, left));
+    const target = named[index] ?? (await pickFolderNamed(name, remaining));
     if (target === undefined) return undefined;
-    if (target !== 'none') left.delete(target);
+    if (target !== 'none') remaining.delete(target);
     targets.push(target === 'none' ? { name } : toTarget(target));
   }
   return targets;
@@ -83,8 +82,8 @@ function toTarget({ uri, name }: Folder): ImportTarget {
   return { folder: uri.fsPath, name };
 }
 
-/** Asks which of these folders has this name in the file, if any; undefined when the person cancels. */
-async function askFor(
+/** Asks which folder has this name in the file; `none` if it is none of them. */
+async function pickFolderNamed(
   name: string,
   folders: ReadonlySet<vscode.WorkspaceFolder>,
 ): Promise<vscode.WorkspaceFolder | 'none' | undefined> {
@@ -105,7 +104,7 @@ async function askFor(
   return picked?.folder;
 }
 
-/** Decisions of others can hide findings, so a person decides whether to take them over; decisions made here stay. */
+/** Decisions by others can hide findings, so a person decides whether to import them. Decisions of this machine are kept. */
 async function offerDecisions(
   run: Run,
   decisions: readonly Decision[],

@@ -8,29 +8,29 @@ import { countFindings } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
 
-/** Asks for the folder that the paths of findings without a place are relative to, and asks again with the number of findings that this would place. */
+/** Asks for the base folder of findings without a place, then shows how many would get a place and asks again. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const t = vscode.l10n.t;
   const targets = findings.shownRuns().flatMap(({ run }) => run.targets);
   const folders = [...new Set(targets.map(({ folder }) => folder))];
   const mapped = folders.filter((folder) => findings.hasMappings(folder));
-  const lost = findings.all().filter(lacksMainPlace);
+  const unplaced = findings.all().filter(lacksMainPlace);
   const pick = t('Choose a Folder…');
-  const forget = t('Clear Path Mappings');
-  if (lost.length === 0 && mapped.length === 0) {
+  const clear = t('Clear Path Mappings');
+  if (unplaced.length === 0 && mapped.length === 0) {
     void showInformation(t('Every finding that names a file already has a location.'));
     return;
   }
   const choice =
     mapped.length === 0
       ? pick
-      : await vscode.window.showQuickPick(lost.length === 0 ? [forget] : [pick, forget]);
-  if (choice === forget) for (const folder of mapped) await findings.forgetMappings(folder);
-  else if (choice === pick) await mapTo(lost, folders, findings);
+      : await vscode.window.showQuickPick(unplaced.length === 0 ? [clear] : [pick, clear]);
+  if (choice === clear) for (const folder of mapped) await findings.forgetMappings(folder);
+  else if (choice === pick) await chooseBaseFolder(unplaced, folders, findings);
 }
 
-async function mapTo(
-  lost: readonly ShownFinding[],
+async function chooseBaseFolder(
+  unplaced: readonly ShownFinding[],
   folders: readonly string[],
   findings: FindingStore,
 ): Promise<void> {
@@ -38,7 +38,7 @@ async function mapTo(
   const [start] = folders;
   const [chosen] =
     (await vscode.window.showOpenDialog({
-      title: t('Base Folder for the Paths of {0}', countFindings(lost.length)),
+      title: t('Base Folder for the Paths of {0}', countFindings(unplaced.length)),
       openLabel: t('Choose'),
       canSelectFiles: false,
       canSelectFolders: true,
@@ -51,8 +51,8 @@ async function mapTo(
     void showWarning(t('Choose an assessed folder or a folder inside one.'));
     return;
   }
-  const own = lost.filter((shown) => decisionFolders(shown).includes(root));
-  const paths = own.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
+  const inRoot = unplaced.filter((shown) => decisionFolders(shown).includes(root));
+  const paths = inRoot.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
   const plan = await withProgress(t('Looking for the files of findings…'), (_report, signal) =>
     planMapping(paths, { root, to, signal }),
   );
@@ -60,7 +60,7 @@ async function mapTo(
     void showWarning(t('None of the findings’ files are in {0}.', to === '' ? root : to));
     return;
   }
-  if (await agrees(plan, own.length, to)) await findings.mapPaths(root, plan.prefix, chosen.fsPath);
+  if (await agrees(plan, inRoot.length, to)) await findings.mapPaths(root, plan.prefix, chosen.fsPath);
 }
 
 async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): Promise<boolean> {

@@ -19,14 +19,12 @@ import { standingOf } from './findingDetails.ts';
 
 const openChat = 'workbench.action.chat.open';
 
-/** Copies findings to the clipboard as Markdown. */
 export async function copyFindings(shown: readonly ShownFinding[]): Promise<void> {
   await vscode.env.clipboard.writeText(findingsMarkdown(shown));
   const message = vscode.l10n.t('{0} copied as Markdown.', countFindings(shown.length));
-  vscode.window.setStatusBarMessage(message, 5_000);
+  vscode.window.setStatusBarMessage(message, messageShownMs);
 }
 
-/** Writes a request about findings into the chat, where a person reads and sends it; without a chat, copies it to the clipboard. */
 export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void> {
   const t = vscode.l10n.t;
   const request = t(
@@ -35,7 +33,7 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
   await handToAgent(request, findingsMarkdown(shown));
 }
 
-/** Writes a request into the chat, as a draft that a person sends, with `data` fenced; without a chat, copies it to the clipboard. */
+/** Writes a request with fenced `data` into the chat, as a draft that a person sends. Without a chat, copies it to the clipboard. */
 export async function handToAgent(request: string, data: string): Promise<void> {
   const t = vscode.l10n.t;
   const query = `${request}\n\n${fenceData(data)}`;
@@ -52,13 +50,13 @@ export async function handToAgent(request: string, data: string): Promise<void> 
   );
 }
 
-/** Chat comes with an extension and can be switched off; its command may exist without it. */
+/** The chat's command may exist although AI features are off. */
 async function hasChat(): Promise<boolean> {
   if (vscode.workspace.getConfiguration('chat').get<boolean>('disableAIFeatures', false)) return false;
   return (await vscode.commands.getCommands(true)).includes(openChat);
 }
 
-/** Findings as Markdown that is safe to paste. */
+/** Markdown that is safe to paste. */
 export function findingsMarkdown(shown: readonly ShownFinding[]): string {
   const t = vscode.l10n.t;
   const words: FindingWords = {
@@ -79,9 +77,9 @@ export function findingsMarkdown(shown: readonly ShownFinding[]): string {
 }
 
 const maxTitleLength = 200;
-const saidMs = 5_000;
+const messageShownMs = 5_000;
 
-/** Copies a link to a finding, or opens a page where it becomes an issue in the tracker of the git remote. Sends nothing itself. */
+/** Copies a link to a finding, or opens the page for a new issue in the tracker of the git remote. Sends nothing. */
 export async function shareFinding(shown: ShownFinding): Promise<void> {
   const t = vscode.l10n.t;
   const link = linkTo(shown);
@@ -112,7 +110,7 @@ export async function shareFinding(shown: ShownFinding): Promise<void> {
   await (await vscode.window.showQuickPick(items, { title }))?.act();
 }
 
-/** Title, run ID and link, each on its line; undefined for a run without an ID at a service: it means nothing elsewhere. */
+/** Title, run ID and link on lines. Undefined for a run without an ID on a service: others could not find it. */
 function linkTo(shown: ShownFinding): string | undefined {
   const { run, finding } = shown;
   const runId = runIdOf(run);
@@ -123,14 +121,14 @@ function linkTo(shown: ShownFinding): string | undefined {
 
 async function copyLink(link: string): Promise<void> {
   await vscode.env.clipboard.writeText(link);
-  vscode.window.setStatusBarMessage(vscode.l10n.t('Link copied.'), saidMs);
+  vscode.window.setStatusBarMessage(vscode.l10n.t('Link copied.'), messageShownMs);
 }
 
-/** The tracker of the remote `origin`, else of the first whose tracker is known. */
+/** The tracker of `origin`, else of the first remote with a known tracker. */
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
   const remotes = folder === undefined ? [] : await remotesOf(folder);
-  return remotes.map(readTracker).find((each) => each !== undefined);
+  return remotes.map(readTracker).find((tracker) => tracker !== undefined);
 }
 
 async function openIssue(
@@ -162,6 +160,6 @@ async function openIssue(
   const title = `${clip(titleOfFinding(shown.finding), maxTitleLength)} (${clip(id, 100)})`;
   const address = choice === inPrivate ? advisory : newIssueAddress(tracker, title);
   await vscode.env.clipboard.writeText([findingsMarkdown([shown]), link].join('\n'));
-  // As text: a Uri would be encoded another time.
+  // As text: a Uri would be encoded twice.
   await vscode.commands.executeCommand('vscode.open', address);
 }

@@ -20,7 +20,6 @@ import { showError, showInformation } from '../showMessage.ts';
 import { toArgument } from './findingArguments.ts';
 import { subjectLabel } from './triage.ts';
 
-/** What the review of shared decisions needs. */
 export interface SharedDecisionDeps {
   readonly triage: TriageStore;
   readonly findings: FindingStore;
@@ -32,16 +31,17 @@ interface Row extends vscode.QuickPickItem {
   readonly refuse?: () => Promise<void>;
 }
 
-/** Each is compared with the findings of its fingerprint. */
 const maxListed = 500;
-const maxText = 200;
+const maxTextLength = 200;
 
-/** Lists the decisions that came with a folder, to accept or refuse them and to take that back. Enter accepts nothing at first. */
-export async function reviewSharedDecisions(given: unknown, deps: SharedDecisionDeps): Promise<void> {
+/** Lists the decisions that came with a folder: a person accepts, refuses or resets them. Enter accepts nothing at first. */
+export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
   const t = vscode.l10n.t;
   const shared = deps.triage.shared();
   const folder =
-    typeof given === 'string' && shared.has(given) ? given : await pickShared([...shared].filter(hasAny));
+    typeof argument === 'string' && shared.has(argument)
+      ? argument
+      : await pickShared([...shared].filter(hasAny));
   const decisions = folder === undefined ? undefined : shared.get(folder);
   if (folder === undefined || decisions === undefined) return;
   const pick = vscode.window.createQuickPick<Row>();
@@ -67,7 +67,6 @@ export async function reviewSharedDecisions(given: unknown, deps: SharedDecision
   await act?.();
 }
 
-/** The folder whose decisions are meant, which a person picks where several have some. */
 async function pickShared(
   shared: readonly (readonly [string, SharedDecisions])[],
 ): Promise<string | undefined> {
@@ -87,7 +86,7 @@ function hasAny([, { proposals, acceptance }]: readonly [string, SharedDecisions
   return proposals.length > 0 || answeredIn(acceptance).length > 0 || acceptance.laterFrom !== undefined;
 }
 
-/** The answers to decisions of others. */
+/** The answers to decisions by others. */
 function answeredIn({ answers }: SharedDecisions['acceptance']): readonly Answer[] {
   return [...answers.values()].filter(({ as }) => as !== 'made');
 }
@@ -100,9 +99,13 @@ async function rowsOf(
   const t = vscode.l10n.t;
   const { triage, clock } = deps;
   const listed = proposals.slice(0, maxListed);
-  const answer = (as: Answer['as'], some: readonly Proposal[], laterFrom?: string): Promise<void> =>
+  const answer = (
+    as: Answer['as'],
+    answeredProposals: readonly Proposal[],
+    laterFrom?: string,
+  ): Promise<void> =>
     triage.answer(folder, (known) => {
-      const digests = some.map(({ digest }) => digest);
+      const digests = answeredProposals.map(({ digest }) => digest);
       const answered = withAnswers(known, digests, { as, at: clock.now() });
       return laterFrom === undefined ? answered : { ...answered, laterFrom };
     });
@@ -134,7 +137,7 @@ async function rowsOf(
       ? []
       : [t('Later decisions from {0} accepted', acceptance.laterFrom)]),
   ];
-  const takeBack: Row = {
+  const reset: Row = {
     ...icon('discard'),
     label: t('Reset Answers'),
     description: counts.join(' · '),
@@ -145,7 +148,7 @@ async function rowsOf(
   const answers = [accept, ...(remote === undefined ? [] : [acceptLater]), refuse];
   return [
     ...(listed.length > 0 ? answers : []),
-    ...(answered.length > 0 || acceptance.laterFrom !== undefined ? [takeBack] : []),
+    ...(answered.length > 0 || acceptance.laterFrom !== undefined ? [reset] : []),
     { label: t('New: {0}', formatNumber(proposals.length)), kind: vscode.QuickPickItemKind.Separator },
     ...proposalRows(folder, path, listed, deps).map((row, at) => ({
       ...row,
@@ -155,7 +158,7 @@ async function rowsOf(
   ];
 }
 
-/** A row for each proposal. It names the finding that the decision would apply to: the file may claim to be about another one. */
+/** A row names the finding that the decision would apply to: its file may claim a different one. */
 function proposalRows(
   folder: string,
   path: string,
@@ -175,12 +178,15 @@ function proposalRows(
     const [first] = shown;
     const subject =
       first === undefined
-        ? t('no matching finding; the file names “{0}”', visibleLine(clip(entry.identity.title, maxText)))
+        ? t(
+            'no matching finding; the file names “{0}”',
+            visibleLine(clip(entry.identity.title, maxTextLength)),
+          )
         : subjectLabel(shown);
     return {
       label: `${triageLabel(entry.state)} — ${subject}`,
-      description: visibleLine(first?.places[0]?.path ?? clip(entry.path, maxText)),
-      detail: visibleLine(clip(entry.note, maxText)),
+      description: visibleLine(first?.places[0]?.path ?? clip(entry.path, maxTextLength)),
+      detail: visibleLine(clip(entry.note, maxTextLength)),
       buttons,
       act: () =>
         first === undefined
@@ -190,7 +196,7 @@ function proposalRows(
   });
 }
 
-/** Accepts decisions that arrive in folders whose later decisions a person accepted, while the git remote is the same, and says so. */
+/** Accepts new decisions in folders whose later decisions a person accepted, if the git remote is the same. */
 export function acceptLaterDecisions(
   { triage, clock }: Pick<SharedDecisionDeps, 'triage' | 'clock'>,
   log: Logger,
@@ -202,12 +208,12 @@ export function acceptLaterDecisions(
       if ((await remotesOf(folder))[0] !== laterFrom) continue;
       let arrived: readonly string[] = [];
       await triage.answer(folder, (known) => {
-        // Another window may have accepted them, or a person taken that back.
+        // Another window may have accepted or reset them.
         if (known.laterFrom === laterFrom)
-          arrived = proposals.map(({ digest }) => digest).filter((each) => !known.answers.has(each));
+          arrived = proposals.map(({ digest }) => digest).filter((digest) => !known.answers.has(digest));
         return withAnswers(known, arrived, { as: 'accepted', at: clock.now() });
       });
-      if (arrived.length > 0) void sayArrived(folder, arrived.length);
+      if (arrived.length > 0) void showArrived(folder, arrived.length);
     }
   };
   const run = (): void => {
@@ -218,12 +224,12 @@ export function acceptLaterDecisions(
   };
   return vscode.Disposable.from(
     triage.onDidChange(run),
-    // VS Code's git extension may not have known the folder's remote before.
+    // VS Code's git extension may learn the folder's remote late.
     vscode.window.onDidChangeWindowState(run),
   );
 }
 
-async function sayArrived(folder: string, count: number): Promise<void> {
+async function showArrived(folder: string, count: number): Promise<void> {
   const t = vscode.l10n.t;
   const name = basename(folder);
   const review = t('Review Shared Decisions…');

@@ -24,29 +24,28 @@ import { showError, showInformation, showWarning } from '../showMessage.ts';
 
 const noteKey = 'triage.note';
 
-/** What setting a triage state needs. */
 export interface TriageDeps {
   readonly findings: FindingStore;
-  /** Keeps the note that was typed last. */
+  /** Stores the note that was typed last. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
 }
 
-/** Asks for a triage state and a note, stores them, and offers to undo that. */
+/** Asks for a triage state and a note, stores them, and offers Undo. */
 export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps): Promise<void> {
   const t = vscode.l10n.t;
   const state = await pickState(shown);
   if (state === undefined) return;
   const note = state === 'open' ? '' : await askForNote(shown, state, deps.memory);
   if (note === undefined) return;
-  const until = state === 'acceptedRisk' ? await askUntil(shown) : {};
+  const until = state === 'acceptedRisk' ? await askForEnd(shown) : {};
   if (until === undefined) return;
-  const takeBack = await deps.findings.setTriage(shown, state, note, until);
+  const undoTriage = await deps.findings.setTriage(shown, state, note, until);
   const undo = t('Undo');
   const offer = async (): Promise<void> => {
     const message = t('{0}: {1}', subjectLabel(shown), triageLabel(state));
     if ((await showInformation(message, undo)) !== undo) return;
-    const changed = await takeBack();
+    const changed = await undoTriage();
     if (changed > 0)
       void showInformation(
         t('Not undone because the triage state has changed since then: {0}.', countFindings(changed)),
@@ -60,7 +59,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   });
 }
 
-/** Asks until when risks are accepted that have been accepted before, and keeps each one's note. */
+/** Asks for a new end of accepted risks. Their notes are kept. */
 export async function extendAcceptance(
   shown: readonly ShownFinding[],
   { findings }: Pick<TriageDeps, 'findings'>,
@@ -71,7 +70,7 @@ export async function extendAcceptance(
     void showInformation(t('None of these findings is an accepted risk.'));
     return;
   }
-  const until = await askUntil(accepted);
+  const until = await askForEnd(accepted);
   if (until === undefined) return;
   for (const [note, some] of Map.groupBy(accepted, ({ triage }) => triage.note))
     await findings.setTriage(some, 'acceptedRisk', note, until);
@@ -79,7 +78,7 @@ export async function extendAcceptance(
 
 async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | undefined> {
   const t = vscode.l10n.t;
-  // Only a changed place of the code speaks for a fix, and only a person knows.
+  // Changed code suggests a fix; only a person knows.
   const isProposed = shown.every(
     ({ verdict, triage }) => verdict === 'codeChanged' && triage.state === 'open',
   );
@@ -91,11 +90,11 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
     const [only, ...others] = present;
     const proposal =
       state === 'fixed' && isProposed ? t('suggested: no longer found, and the code changed') : '';
-    const now = shown.length === 1 ? t('current') : t('current: {0}', countFindings(present.length));
+    const current = shown.length === 1 ? t('current') : t('current: {0}', countFindings(present.length));
     return {
       label: triageLabel(state),
       iconPath: new vscode.ThemeIcon(only === undefined ? 'blank' : 'check'),
-      description: only === undefined ? proposal : now,
+      description: only === undefined ? proposal : current,
       detail: others.length === 0 ? (only?.triage.note ?? '') : '',
       state,
     };
@@ -104,7 +103,7 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
   return (await vscode.window.showQuickPick(items, { title }))?.state;
 }
 
-/** The note, undefined when the person cancels; where one is required, the last one is offered for editing. */
+/** Proposes the last note if a note is required. Undefined if the person cancels. */
 async function askForNote(
   shown: readonly ShownFinding[],
   state: TriageState,
@@ -112,7 +111,7 @@ async function askForNote(
 ): Promise<string | undefined> {
   const t = vscode.l10n.t;
   const isRequired = needsNote(state);
-  const known =
+  const current =
     shown.find(({ triage }) => triage.state === state || isAcceptanceEnded(triage))?.triage.note ?? '';
   const last = isRequired ? memory.get<string>(noteKey, '') : '';
   const note = await vscode.window.showInputBox({
@@ -120,7 +119,7 @@ async function askForNote(
     prompt: isRequired
       ? t('Enter a reason. People who read the findings later need to know it.')
       : t('Enter a reason (optional).'),
-    value: known === '' ? last : known,
+    value: current === '' ? last : current,
     ignoreFocusOut: true,
     validateInput: (text) =>
       isRequired && text.trim() === '' ? t('A reason is needed for this state.') : undefined,
@@ -130,15 +129,11 @@ async function askForNote(
   return trimmed;
 }
 
-/** Asks for the last day of an acceptance; undefined when the person cancels. */
-async function askUntil(shown: readonly ShownFinding[]): Promise<Pick<TriageDecision, 'until'> | undefined> {
+/** Asks for the last day of an acceptance. */
+async function askForEnd(shown: readonly ShownFinding[]): Promise<Pick<TriageDecision, 'until'> | undefined> {
   const t = vscode.l10n.t;
   const now = Date.now();
-  const toItem = (label: string, until: string) => ({
-    label,
-    description: formatDate(until),
-    until,
-  });
+  const toItem = (label: string, until: string) => ({ label, description: formatDate(until), until });
   const items: { label: string; description?: string; until?: string }[] = [
     toItem(t('30 days'), dayAfter(now, 30)),
     toItem(t('90 days'), dayAfter(now, 90)),
@@ -163,7 +158,7 @@ async function askUntil(shown: readonly ShownFinding[]): Promise<Pick<TriageDeci
   return day === undefined ? undefined : { until: day.trim() };
 }
 
-/** What a command calls its findings: one by its title, several by their number. */
+/** The title of one finding, or the number of several. */
 export function subjectLabel(shown: readonly ShownFinding[]): string {
   const [only] = shown;
   if (shown.length !== 1 || only === undefined) return countFindings(shown.length);
@@ -171,19 +166,19 @@ export function subjectLabel(shown: readonly ShownFinding[]): string {
   return `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
 }
 
-/** The decisions of all folders; those that are not shared in their folder are files of `storageFolder`. */
+/** `storageFolder` has the decisions that are not shared in their folder. */
 export function createTriage(storageFolder: string, deps: { clock: Clock; log: Logger }): TriageStore {
   const placeFor = (folder: string): TriagePlace =>
     triagePlaceOf(folder, storageFolder, readTriageStorage(vscode.Uri.file(folder)));
   return new TriageStore({ ...deps, placeFor, lockFolder: storageFolder });
 }
 
-/** Reads decisions again when another window, git or a person has changed them, or when the setting moves them. */
+/** Reloads decisions when another window, git or a person changes them, or when the setting moves them. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.json');
   let midnight: NodeJS.Timeout | undefined;
-  // Only where an acceptance can end.
+  // Only if an acceptance has an end.
   const waitForMidnight = (): void => {
     clearTimeout(midnight);
     midnight = triage.hasFutureEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
@@ -209,7 +204,7 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
     warnOfFailures(triage, log),
     triage.onDidChange(waitForMidnight),
     new vscode.Disposable(() => clearTimeout(midnight)),
-    // Watchers miss excluded files and some network disks, so decisions are read again when the window gets the focus.
+    // Watchers miss excluded files and some network disks.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) reload();
     }),
@@ -220,12 +215,12 @@ function msToMidnight(now: number): number {
   return new Date(now).setHours(24, 0, 0, 0) - now;
 }
 
-/** After the setting has moved the decisions, offers to copy those that the new place does not have. */
+/** After the setting has moved the decisions, offers to copy those that are missing in the new place. */
 async function offerToCopy(triage: TriageStore): Promise<void> {
   const before = triage.decisions();
   await triage.reload();
-  const lacking = triage.withoutDecision(before);
-  const count = [...lacking.values()].reduce((sum, { length }) => sum + length, 0);
+  const missing = triage.withoutDecision(before);
+  const count = [...missing.values()].reduce((sum, { length }) => sum + length, 0);
   if (count === 0) return;
   const t = vscode.l10n.t;
   const copy = t('Copy Decisions');
@@ -234,10 +229,10 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
     countFindings(count),
   );
   if ((await showInformation(message, copy, t('Leave Findings Open'))) === copy)
-    await triage.importDecisions(lacking);
+    await triage.importDecisions(missing);
 }
 
-/** Warns once about each file that cannot be read, and again if it becomes unreadable again. */
+/** Warns about each file that becomes unreadable. */
 function warnOfFailures(triage: TriageStore, log: Logger): Disposable {
   let warned: ReadonlySet<string> = new Set();
   return triage.onDidChange(() => {
