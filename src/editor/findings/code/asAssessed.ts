@@ -28,7 +28,7 @@ import { showInformation, showWarning } from '../../showMessage.ts';
 import type { FindingStores } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
 import { decodeFile, textNow, unsavedText } from './driftWatch.ts';
-import { sayNoPlace } from './goToFinding.ts';
+import { showNoPlace } from './goToFinding.ts';
 import { doErrorAction, showRuns } from '../../errors/errorActions.ts';
 import { toArgument } from '../findingArguments.ts';
 
@@ -60,7 +60,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
   const places = shown.find((each) => each.finding.index === finding.finding.index)?.finding.places ?? [];
   const place = places.find((each) => located.has(each)) ?? places[0];
   if (place === undefined) {
-    sayNoPlace();
+    showNoPlace();
     return;
   }
   const at = located.get(place);

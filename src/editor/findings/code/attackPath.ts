@@ -9,15 +9,15 @@ import { showInformation } from '../../showMessage.ts';
 
 const maxLabelLength = 200;
 
-/** What VS Code's References view shows: the used part of its API (`vscode.references-view`, `references-view.d.ts`). */
+/** What is used of the API of VS Code's References view (`vscode.references-view`, `references-view.d.ts`). */
 interface SymbolTreeInput {
   /** The value of the view's context key `reference-list.source`. */
   readonly contextValue: string;
   readonly title: string;
-  /** Has to be on a word: the view clears itself otherwise. */
+  /** Must be on a word, else the view clears itself. */
   readonly location: vscode.Location;
   resolve(): Promise<SymbolTreeModel>;
-  /** The same input at another place, for the view's history. */
+  /** The same input at a different place, for the view's history. */
   with(location: vscode.Location): SymbolTreeInput;
 }
 
@@ -32,15 +32,14 @@ interface SymbolTreeModel {
   };
 }
 
-/** A step of an attack as it is listed. */
 interface Step {
   readonly label: string;
   readonly description: string;
-  /** Where its code is now; undefined where nobody knows. */
+  /** The current place of its code, if known. */
   readonly location: vscode.Location | undefined;
 }
 
-/** Shows how an attack goes through the code in VS Code's References view, where F4 and Shift+F4 walk it; without that view, or without any step that is here, in a quick pick. */
+/** Shows the steps of an attack in VS Code's References view, where F4 and Shift+F4 visit them. Without that view or a known place, shows a quick pick. */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
     void showInformation(
@@ -62,18 +61,20 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
     resolve: async () => toModel(titleOfFinding(shown.finding), await toSteps(current())),
     with: inputAt,
   });
-  // F4 goes on from the cursor while no row is selected.
+  // Without a selected row, F4 continues from the cursor.
   await vscode.window.showTextDocument(start.uri, { selection: start.range, preview: true });
   view.setInput(inputAt(start));
 }
 
 async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Promise<void> {
   const title = vscode.l10n.t('Attack Path of {0}', titleOfFinding(finding));
-  // `$(name)` would be an icon.
+  // VS Code would show `$(name)` as an icon.
   const plain = (text: string): string => text.replaceAll('$(', '$\u2060(');
-  const items = steps.map(({ label, description, location }) => {
-    return { label: plain(label), description: plain(description), location };
-  });
+  const items = steps.map(({ label, description, location }) => ({
+    label: plain(label),
+    description: plain(description),
+    location,
+  }));
   const picked = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
   if (picked?.location === undefined) return;
   const { uri, range } = picked.location;
@@ -87,7 +88,7 @@ async function toSteps(shown: ShownFinding): Promise<readonly Step[]> {
   return steps;
 }
 
-/** The texts of the findings file are untrusted; a tree and a quick pick show plain text. */
+/** Texts of the findings file are untrusted. A tree and a quick pick show plain text. */
 async function toStep(place: Place, number: string, shown: ShownFinding): Promise<Step> {
   const here = localPlaceOf(place, shown);
   const address = addressOf(place, shown);
@@ -104,7 +105,7 @@ async function toStep(place: Place, number: string, shown: ShownFinding): Promis
   };
 }
 
-/** The first character of a line that is not blank, where the References view finds a word; undefined for a blank line, and for a file that cannot be opened. */
+/** The first character of a line, where the References view finds a word. Undefined for a blank line and for a file that can't be opened. */
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);
   try {
@@ -113,29 +114,29 @@ async function locationIn(file: string, line: number): Promise<vscode.Location |
     if (isEmptyOrWhitespace) return undefined;
     return new vscode.Location(uri, new vscode.Position(lineNumber, firstNonWhitespaceCharacterIndex));
   } catch {
-    return undefined; // deleted, binary or shorter by now: listed without navigation
+    return undefined; // deleted, binary or shorter now: listed without navigation
   }
 }
 
 function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
-  const isThere = ({ location }: Step): boolean => location !== undefined;
-  /** The other steps from one on, round to the one before it. */
-  const round = (from: Step): readonly Step[] => {
-    const at = steps.indexOf(from);
-    return [...steps.slice(at + 1), ...steps.slice(0, at)];
+  const hasLocation = ({ location }: Step): boolean => location !== undefined;
+  /** The other steps in a circle: those after the step, then those before it. */
+  const othersFrom = (step: Step): readonly Step[] => {
+    const index = steps.indexOf(step);
+    return [...steps.slice(index + 1), ...steps.slice(0, index)];
   };
   return {
     message,
     provider: {
       getChildren: (step) => (step === undefined ? [...steps] : []),
-      // The view reveals the steps.
+      // The view needs it to reveal steps.
       getParent: () => undefined,
       getTreeItem: toItem,
     },
     navigation: {
-      nearest: (uri, { line }) => nearest(steps, uri, line) ?? steps.find(isThere),
-      next: (from) => round(from).find(isThere) ?? from,
-      previous: (from) => round(from).findLast(isThere) ?? from,
+      nearest: (uri, { line }) => nearest(steps, uri, line) ?? steps.find(hasLocation),
+      next: (step) => othersFrom(step).find(hasLocation) ?? step,
+      previous: (step) => othersFrom(step).findLast(hasLocation) ?? step,
       location: ({ location }) => location,
     },
   };
@@ -144,7 +145,7 @@ function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
 function nearest(steps: readonly Step[], uri: vscode.Uri, line: number): Step | undefined {
   const distance = ({ location }: Step): number => Math.abs((location?.range.start.line ?? 0) - line);
   const inFile = steps.filter(({ location }) => location?.uri.toString() === uri.toString());
-  return inFile.toSorted((one, other) => distance(one) - distance(other))[0];
+  return inFile.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 function toItem({ label, description, location }: Step): vscode.TreeItem {

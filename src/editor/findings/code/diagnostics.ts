@@ -12,7 +12,7 @@ import { type DisplayedFindings, toRange } from './displayedFindings.ts';
 
 const maxLabelLength = 500;
 const { DiagnosticSeverity } = vscode;
-/** Problems does not show hints, so the mildest findings are shown as information. */
+/** Problems does not show hints, so the lowest severities are information. */
 const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   critical: DiagnosticSeverity.Error,
   high: DiagnosticSeverity.Error,
@@ -22,7 +22,7 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   unrated: DiagnosticSeverity.Information,
 };
 
-/** Keeps the displayed findings in the Problems panel, file by file. */
+/** Shows the displayed findings in the Problems panel, file by file. */
 export function showDiagnostics({
   displayed,
   log,
@@ -46,7 +46,7 @@ export function showDiagnostics({
   });
 }
 
-/** One call with the diagnostics of all files would silently stop at about 1,100 of them. */
+/** One call for all files would silently stop at about 1,100 diagnostics. */
 function* renderFiles(
   displayed: DisplayedFindings,
   collection: vscode.DiagnosticCollection,
@@ -60,15 +60,15 @@ function* renderFiles(
     yield;
   }
   for (const [file, shown] of wanted) {
-    const before = present.get(file);
-    if (before?.length === shown.length && before.every((each, at) => each === shown[at])) continue;
+    const previous = present.get(file);
+    if (previous?.length === shown.length && previous.every((finding, index) => finding === shown[index]))
+      continue;
     collection.set(vscode.Uri.file(file), shown.flatMap(toDiagnostics));
     present.set(file, shown);
     yield;
   }
 }
 
-/** The diagnostic at a finding's main place. */
 function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   const {
     finding,
@@ -82,7 +82,7 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   );
   diagnostic.source = 'Whitebox';
   diagnostic.code = { value: linkTextOf(finding), target: toAddress(shown) };
-  // A line that is gone cannot be opened.
+  // A line that is gone can't be opened.
   diagnostic.relatedInformation = others
     .filter(({ drift }) => drift !== 'gone')
     .map((place) => {
@@ -95,7 +95,7 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   return [diagnostic];
 }
 
-/** What Problems shows of a finding as the link to its details. */
+/** The text of the link to a finding's details in Problems. */
 function linkTextOf({ cwes: [cwe], id, isGeneratedId }: Finding): string {
   if (cwe !== undefined) return `CWE-${String(cwe)}`;
   return isGeneratedId === true ? vscode.l10n.t('details') : id;

@@ -5,13 +5,13 @@ import { isDisplayed } from '../../../core/findings/view/filter.ts';
 import { type FindingsOfFiles, problemsByFile } from '../../../core/findings/view/problems.ts';
 import { readDisplaySettings } from '../../settings.ts';
 
-/** Changes come in bursts, as with every key while a person types. */
+/** Changes come in bursts, for example while a person types. */
 const gatherMs = 50;
 
-/** The findings that the settings let through, by file; collected on the first call after a change. */
+/** The findings that the settings show, by file; collected on the first call after a change. */
 export class DisplayedFindings implements vscode.Disposable {
   readonly #findings: FindingStore;
-  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #changes = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable;
   #byFile: FindingsOfFiles | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -22,11 +22,11 @@ export class DisplayedFindings implements vscode.Disposable {
       this.#byFile = undefined;
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
-        this.#changed.fire();
+        this.#changes.fire();
       }, gatherMs);
     };
     this.#subscriptions = vscode.Disposable.from(
-      this.#changed,
+      this.#changes,
       findings.onDidChange(change),
       vscode.workspace.onDidChangeConfiguration((changed) => {
         if (changed.affectsConfiguration('whitebox.findings')) change();
@@ -34,10 +34,9 @@ export class DisplayedFindings implements vscode.Disposable {
     );
   }
 
-  /** Fires shortly after findings, or the settings that decide about them, have changed. */
-  readonly onDidChange = this.#changed.event;
+  /** Fires shortly after findings or their settings change. */
+  readonly onDidChange = this.#changes.event;
 
-  /** Every file with findings that are displayed, and these findings. */
   byFile(): FindingsOfFiles {
     const display = readDisplaySettings();
     this.#byFile ??= problemsByFile(this.#findings.all().filter((shown) => isDisplayed(shown, display)));
@@ -49,10 +48,11 @@ export class DisplayedFindings implements vscode.Disposable {
     const touching = (this.byFile().get(uri.fsPath) ?? []).flatMap((shown) => {
       const [place] = shown.places;
       if (place?.startLine === undefined) return [];
-      const own = toRange(place);
-      return own.intersection(range) === undefined ? [] : [{ shown, height: own.end.line - own.start.line }];
+      const placeRange = toRange(place);
+      const height = placeRange.end.line - placeRange.start.line;
+      return placeRange.intersection(range) === undefined ? [] : [{ shown, height }];
     });
-    return touching.sort((one, other) => one.height - other.height).map(({ shown }) => shown);
+    return touching.sort((a, b) => a.height - b.height).map(({ shown }) => shown);
   }
 
   dispose(): void {
@@ -61,7 +61,7 @@ export class DisplayedFindings implements vscode.Disposable {
   }
 }
 
-/** The range of a place, 0-based; the start of the file where the line is unknown. */
+/** The 0-based range of a place; the first line of the file if the line is unknown. */
 export function toRange(place: ShownPlace): vscode.Range {
   const line = (place.startLine ?? 1) - 1;
   const lastLine = Math.max(line, (place.endLine ?? line + 1) - 1);

@@ -4,10 +4,10 @@ import { readText, toText } from '../../../core/findings/place/sentFiles.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
 
-/** Changes on the disk come in bursts, as when another branch is checked out. */
+/** Changes on disk come in bursts, for example when a branch is checked out. */
 const gatherMs = 100;
 
-/** The text of a file: in the encoding of its open document, else in the one that settings and content suggest. */
+/** Decodes with the encoding of the open document, else with the one that settings and content suggest. */
 export async function decodeFile(content: Uint8Array, file: string): Promise<string> {
   const uri = vscode.Uri.file(file);
   const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
@@ -16,14 +16,14 @@ export async function decodeFile(content: Uint8Array, file: string): Promise<str
     : vscode.workspace.decode(content, { encoding: open.encoding });
 }
 
-/** The text of a file that is edited and not saved. */
+/** The text of a file with unsaved changes. */
 export function unsavedText(file: string): string | undefined {
   const isEdited = ({ uri, isDirty }: vscode.TextDocument): boolean =>
     isDirty && uri.scheme === 'file' && uri.fsPath === file;
   return vscode.workspace.textDocuments.find(isEdited)?.getText();
 }
 
-/** A file's text as it is now, unsaved edits included; undefined where it is gone or no text. */
+/** A file's current text with unsaved edits; undefined if it is missing or not text. */
 export async function textNow(file: string): Promise<string | undefined> {
   const content = unsavedText(file) ?? (await readText(file));
   return typeof content === 'object' ? toText(content, file, decodeFile) : content;
@@ -36,7 +36,7 @@ interface Deps {
   readonly log: Logger;
 }
 
-/** Places findings again when files change, in the editor and on the disk; files are watched while a run with findings is shown. */
+/** Places findings again when files change in the editor or on disk. Watches files while a run with findings is shown. */
 export function watchDrift(deps: Deps): vscode.Disposable {
   const { findings } = deps;
   let watches: vscode.Disposable | undefined;
@@ -64,7 +64,7 @@ function watchFiles(deps: Deps): vscode.Disposable {
   };
   return vscode.Disposable.from(
     watchDisk(deps),
-    // An event without changes says that the document is edited from now on, or is saved.
+    // An event without changes means that the document became dirty or was saved.
     vscode.workspace.onDidChangeTextDocument(({ document }) => rePlace(document)),
     vscode.workspace.onDidCloseTextDocument(rePlace),
     // Documents with unsaved changes come back after a restart.

@@ -9,49 +9,45 @@ import { doErrorAction } from '../../errors/errorActions.ts';
 
 const positionShownMs = 10_000;
 
-/** Goes to the next or previous displayed finding from the cursor, through all files and round again. */
+/** Goes to the next or previous displayed finding from the cursor, through all files in a circle. */
 export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 | -1) => Promise<void> {
   let current: ShownFinding | undefined;
   return async (step) => {
     const t = vscode.l10n.t;
     const ordered = inOrder(displayed.byFile());
     const editor = vscode.window.activeTextEditor;
-    const cursor = editor && {
-      file: editor.document.uri.fsPath,
-      line: editor.selection.active.line + 1,
-    };
-    const at = neighbor(ordered, { cursor, current }, step);
-    current = ordered[at];
+    const cursor = editor && { file: editor.document.uri.fsPath, line: editor.selection.active.line + 1 };
+    const index = neighbor(ordered, { cursor, current }, step);
+    current = ordered[index];
     const [place] = current?.places ?? [];
     if (current === undefined || place === undefined) {
       void showInformation(t('No finding has a location to go to.'));
       return;
     }
     await revealPlace(place);
-    const position = t('Finding {0} of {1}: {2}', at + 1, ordered.length, titleOfFinding(current.finding));
+    const position = t('Finding {0} of {1}: {2}', index + 1, ordered.length, titleOfFinding(current.finding));
     vscode.window.setStatusBarMessage(position, positionShownMs);
   };
 }
 
-/** Where a place that a document links to is now: code moves, and files come and go, while the document is open. */
+/** The current place of a link in an open document: meanwhile, code moves, and files come and go. */
 export function placeNow(
   place: ShownPlace,
-  then: ShownFinding,
+  linked: ShownFinding,
   current: ShownFinding | undefined,
 ): ShownPlace {
-  const reported = current?.finding.places[then.finding.places.indexOf(place.reported)];
-  return current?.places.find((each) => each.reported === reported) ?? place;
+  const reported = current?.finding.places[linked.finding.places.indexOf(place.reported)];
+  return current?.places.find((candidate) => candidate.reported === reported) ?? place;
 }
 
-/** Opens the first place of a finding, or says that it has none. */
+/** Opens the first place of a finding. */
 export async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
   const [place] = shown?.places ?? [];
-  if (place === undefined) sayNoPlace();
+  if (place === undefined) showNoPlace();
   else await revealPlace(place);
 }
 
-/** Says that a finding has no place in a file here. */
-export function sayNoPlace(): void {
+export function showNoPlace(): void {
   const message = vscode.l10n.t(
     'This finding has no location in this workspace’s files. The report describes it.',
   );
@@ -59,25 +55,25 @@ export function sayNoPlace(): void {
   void showInformation(message, report).then(doErrorAction);
 }
 
-/** Opens the file of a place, in this column if given, with the cursor on its line; if the line is unknown or its code is gone, the cursor stays where it was in the file. */
+/** Opens the file of a place with the cursor on its line. If the line is unknown or the code is gone, the cursor does not move. */
 export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
   const document = await openIfThere(vscode.Uri.file(place.file));
   if (document === undefined) {
-    sayGone(place);
+    showGone(place);
     return;
   }
-  const isThere = place.startLine !== undefined && place.drift !== 'gone';
+  const hasLine = place.startLine !== undefined && place.drift !== 'gone';
   const range = document.validateRange(toRange(place));
   const editor = await vscode.window.showTextDocument(document, {
     preview: true,
     ...(viewColumn === undefined ? {} : { viewColumn }),
-    ...(isThere ? { selection: new vscode.Range(range.start, range.start) } : {}),
+    ...(hasLine ? { selection: new vscode.Range(range.start, range.start) } : {}),
   });
-  if (isThere) editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  if (place.drift === 'gone') sayGone(place);
+  if (hasLine) editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  if (place.drift === 'gone') showGone(place);
 }
 
-function sayGone({ path }: ShownPlace): void {
+function showGone({ path }: ShownPlace): void {
   void showInformation(vscode.l10n.t('The code of this finding is no longer in {0}.', path));
 }
 

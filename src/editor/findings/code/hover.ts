@@ -7,7 +7,7 @@ import type { DisplayedFindings } from './displayedFindings.ts';
 const maxFindings = 5;
 const maxTextLength = 1_500;
 
-/** Describes findings in the hover of their code; those without a text have none. */
+/** Describes findings that have a text in the hover of their code. */
 export function registerHover({ displayed }: { readonly displayed: DisplayedFindings }): vscode.Disposable {
   return vscode.languages.registerHoverProvider(
     { scheme: 'file' },
@@ -24,7 +24,7 @@ export function registerHover({ displayed }: { readonly displayed: DisplayedFind
   );
 }
 
-/** The texts of the findings file are untrusted: no link, image, HTML or command in them is active. */
+/** Texts of the findings file are untrusted: links, images, HTML and commands in them are inert. */
 function toMarkdown({ finding }: ShownFinding): vscode.MarkdownString {
   const { description, recommendation } = finding;
   const parts = [

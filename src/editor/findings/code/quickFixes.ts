@@ -8,7 +8,7 @@ import type { DisplayedFindings } from './displayedFindings.ts';
 const maxFindings = 5;
 const maxTitleLength = 80;
 
-/** Offers quick fixes for findings: in the hover, at the lightbulb and in Problems. */
+/** Offers quick fixes for findings, in the hover, at the lightbulb and in Problems. */
 export function registerQuickFixes({
   displayed,
 }: {
@@ -31,13 +31,13 @@ function actionsFor(shown: ShownFinding, diagnostics: readonly vscode.Diagnostic
   const t = vscode.l10n.t;
   const title = clip(titleOfFinding(shown.finding), maxTitleLength);
   const address = toAddress(shown).toString();
-  const own = diagnostics.filter(
+  const ofFinding = diagnostics.filter(
     ({ code }) => typeof code === 'object' && code.target.toString() === address,
   );
   const action = (label: string, command: string): vscode.CodeAction => {
     const fix = new vscode.CodeAction(label, vscode.CodeActionKind.QuickFix);
     fix.command = { title: label, command, arguments: [toArgument(shown)] };
-    fix.diagnostics = own;
+    fix.diagnostics = ofFinding;
     return fix;
   };
   return [

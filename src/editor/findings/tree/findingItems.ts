@@ -26,7 +26,7 @@ import { cweLabel, featureLabel, ownersLabel } from './filterPicks.ts';
 
 const maxTooltipLength = 2_000;
 
-/** A line of the Findings view as the editor draws it; `isExpanded` says whether files are open at first. */
+/** `isExpanded`: files are expanded at first. */
 export function toItem(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
   const item = itemOf(node, isExpanded);
   item.id = node.id;
@@ -55,7 +55,7 @@ function proposalsItem(folder: string, count: number): vscode.TreeItem {
   return item;
 }
 
-/** `name` stands for the label where that alone does not say what is meant. */
+/** `name` replaces a label that is not clear by itself, as in a tooltip. */
 function groupItem(label: string, { shown }: GroupNode, isExpanded = true, name = label): vscode.TreeItem {
   const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, isExpanded ? Expanded : Collapsed);
@@ -104,8 +104,8 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const quoted = leastOf(shown.evidence);
   const title = titleOfFinding(finding);
   const severity = severityLabel(finding.severity);
-  const isSaid = verdict !== undefined && !usual.has(verdict) && heading !== 'verdict';
-  // In a narrow view only the start of a row is seen, and a model may have invented what was not uploaded.
+  const isVerdictShown = verdict !== undefined && !usualVerdicts.has(verdict) && heading !== 'verdict';
+  // At the start of the row, because a narrow view cuts it: a model may have invented what was not uploaded.
   const isDoubtful = quoted?.kind === 'notAsSent';
   const facts = [
     isDoubtful || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
@@ -114,7 +114,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     finding.perspective,
     finding.url === undefined ? undefined : requestOf(finding),
     ...finding.cwes.map(cweLabel),
-    isSaid ? verdictLabel(verdict) : undefined,
+    isVerdictShown ? verdictLabel(verdict) : undefined,
     isUndecided(triage) ? undefined : decisionLabel(triage),
     decidedBeforeLabel(shown.decidedBefore),
     place && driftLabel(place),
@@ -139,13 +139,13 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.command = {
     title: isOnlyLive ? t('Show Details') : t('Show in Editor'),
     command: isOnlyLive ? 'whitebox.showFindingDetails' : 'whitebox.revealFinding',
-    // The node itself, since a command may come after its run is shown no more.
+    // The node itself: its run may no longer be shown when the command runs.
     arguments: [node],
   };
   return item;
 }
 
-/** Plain text, since findings are untrusted. */
+/** Plain text, because findings are untrusted. */
 function tooltipOf(
   { finding, triage, verdict, decidedBefore, evidence, owners = [] }: ShownFinding,
   title: string,
@@ -161,7 +161,7 @@ function tooltipOf(
     decidedBeforeLabel(decidedBefore),
     owners.length === 0 ? undefined : vscode.l10n.t('Owner: {0}', owners.join(', ')),
   ];
-  const facts = known.filter((each) => each !== undefined).join(' · ');
+  const facts = known.filter((fact) => fact !== undefined).join(' · ');
   return [title, `${rating} · ${decision}`, facts, where.join('\n'), visibleText(finding.description)]
     .filter((part) => part !== '')
     .join('\n\n')
@@ -179,7 +179,6 @@ function moreItem(count: number): vscode.TreeItem {
   return item;
 }
 
-/** The heading of a group that is no file, and its icon. */
 function headingOf(
   topic: Exclude<GroupTopic, { kind: 'file' }>,
 ): readonly [label: string, icon: vscode.ThemeIcon] {
@@ -199,8 +198,8 @@ function headingOf(
   }
 }
 
-/** The verdicts of most findings: only the tooltip and the details name them. */
-const usual = new Set<Verdict>(['stillThere', 'reportedAgain']);
+/** Most findings have them, so only the tooltip and the details name them. */
+const usualVerdicts = new Set<Verdict>(['stillThere', 'reportedAgain']);
 
 const verdictIcons: Readonly<Record<Verdict, string>> = {
   new: 'add',
