@@ -15,8 +15,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     const disposables: Disposable[] = [];
     const dispose = (): void => disposables.forEach((disposable) => disposable.dispose());
     try {
-      const { startExtension } = await import('./extension.ts');
-      const extension = await startExtension(context, surfaces, disposables);
+      const { start } = await import('./extension.ts');
+      const extension = await start(context, surfaces, disposables);
       context.subscriptions.push({ dispose });
       isLoaded = true;
       return extension;

@@ -52,11 +52,7 @@ export interface Surfaces {
 }
 
 /** Wires the extension. Returns its commands and language model tools. `disposables` has what exists, even if this throws. */
-export async function startExtension(
-  context: vscode.ExtensionContext,
-  surfaces: Surfaces,
-  disposables: Disposable[],
-) {
+export async function start(context: vscode.ExtensionContext, surfaces: Surfaces, disposables: Disposable[]) {
   const { extensionUri, secrets, globalState, workspaceState: memory } = context;
   const storage = (name: string): string => join(context.globalStorageUri.fsPath, name);
   const dist = (...names: string[]): string => join(context.extensionPath, 'dist', ...names);
@@ -92,22 +88,12 @@ export async function startExtension(
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
   const branch = new BranchComparison({ findings, filtering, memory, log });
-  const displayed = new DisplayedFindings(findings);
+  const display = { filtering, branch, displayed: new DisplayedFindings(findings) };
 
   // Screens: documents and views, and the commands on them.
-  const stores = {
-    runs,
-    notes,
-    accounts,
-    passwords,
-    tracker,
-    triage,
-    findings,
-    displayed,
-    filtering,
-    branch,
-  };
-  const services = { ...basics, ...workers, ...stores, ...createPreparation(memory, secretWorkerFile) };
+  const stores = { runs, notes, accounts, passwords, tracker, triage, findings };
+  const preparation = createPreparation(memory, secretWorkerFile);
+  const services = { ...basics, ...workers, ...stores, ...display, ...preparation };
   const screens = {
     reports: registerReports(services),
     trends: new TrendPanels({ ...services, ...findingSources }),
@@ -130,12 +116,10 @@ export async function startExtension(
     showStorageProblem(runs, surfaces.runs),
     tracker,
     findings,
-    displayed,
+    ...Object.values(display),
     ...Object.values(screens),
     showStatus(surfaces.status, services),
     showRuns(surfaces.runs, services),
-    filtering,
-    branch,
     showFindings(surfaces.findings, services),
     provideFindingJson(services),
     watchTriage(triage, storage('triage'), log),
