@@ -11,212 +11,256 @@ import {
   type Visit,
 } from './workspacePath.ts';
 
-/** The files of a target, among which paths are looked up. */
-export interface Files {
+/** The files of a target, among which paths are searched for. */
+export interface TargetFiles {
   /** The target's position in its run. */
   readonly target: number;
-  /** What a path may start with to say that it is in this target. */
+  /** First segments of a path that mean this target. */
   readonly names: readonly string[];
-  /** The ways to read a path text, each as segments, the most literal first; or why it has none. */
-  read(text: string): readonly (readonly string[])[] | NoFileReason;
+  /** The ways to read a path text, each as segments, the most literal first; or why it cannot be read. */
+  readingsOf(text: string): readonly (readonly string[])[] | NoFileReason;
   /** The file with exactly this path. */
-  look(path: string): Promise<Found>;
-  /** The only file whose path ends as this one does, with as many segments as any, and at least two. */
-  lookByEnd(segments: readonly string[]): Promise<Found>;
+  find(path: string): Promise<SearchResult>;
+  /** The only file whose path ends with as many of these segments as any other, and with at least two. */
+  findByEnd(segments: readonly string[]): Promise<SearchResult>;
 }
 
-/** What a path text means among files: a file by its target's position, and its path in the target's folder, with `/`. */
-export type Found = { readonly kind: 'file'; readonly target: number; readonly path: string } | NoFile;
+/** `target` is a position, `path` relative to the target's folder, with `/`. */
+export type SearchResult = { readonly kind: 'file'; readonly target: number; readonly path: string } | NoFile;
 
-/** Looks a path text up among the files of several targets. */
-export type Search = (text: string, among: readonly number[]) => Promise<Found>;
+/** Searches the targets at the positions `among`. */
+export type Search = (text: string, among: readonly number[]) => Promise<SearchResult>;
 
-type Way = (files: Files, segments: readonly string[]) => Promise<Found>;
+interface SearchedTarget {
+  readonly files: TargetFiles;
+  /** Found when it is first needed. */
+  readonly commonPrefix: () => Promise<readonly string[] | undefined>;
+}
 
-/** Deeper paths are looked up as they are, and in no other way. */
+/** Deeper paths are only found as they are. */
 const maxDepth = 64;
-const chunk = 100;
+const pathsAtOnce = 100;
 
 /**
- * Makes the search by the rules, in their order: the exact path, or what is left without its target's name or number; what is left without what
- * most of a run's paths start with; the only file that ends so. `reported` are all path texts of the run that may be in a target, by its position.
- * Percent escapes are read only where the text as it stands means nothing. What several files fit is not guessed.
+ * Makes the search for a path text, which goes on with the next step when one finds nothing:
+ * 1. the exact path, or the path without its target's name or number (`findExactly`);
+ * 2. the path without the prefix that most of the run's paths start with (`findWithoutPrefix`);
+ * 3. the only file whose path ends in the same way (`findByEnd`).
+ * If all fail, the text is searched for again with its percent escapes decoded. A text that fits several files is ambiguous. `reported` has the path
+ * texts of the run by target.
  */
-export function createSearch(all: readonly Files[], reported: readonly ReadonlySet<string>[]): Search {
-  const prefixes: Promise<readonly string[] | undefined>[] = [];
-  const withoutPrefix: Way = async (files, segments) => {
-    const prefix = await (prefixes[files.target] ??= commonPrefix(
-      files,
-      reported[files.target] ?? new Set(),
-    ));
-    const isThere = prefix?.every((each, at) => segments[at] === each) === true;
-    return isThere && segments.length > prefix.length
-      ? files.look(segments.slice(prefix.length).join('/'))
-      : none('notFound');
+export function createSearch(all: readonly TargetFiles[], reported: readonly ReadonlySet<string>[]): Search {
+  const targets = all.map((files) => ({
+    files,
+    commonPrefix: once(() => findCommonPrefix(files, reported[files.target] ?? new Set())),
+  }));
+  return (text, among) => {
+    const searched = targets.filter(({ files }) => among.includes(files.target));
+    return decodingLast(text, (spelling) => searchTargets(spelling, searched));
   };
-  const byEnd: Way = async (files, segments) =>
-    segments.length <= maxDepth ? files.lookByEnd(segments) : none('notFound');
-
-  const searchAsIs: Search = async (text, among) => {
-    const asked = all.filter(({ target }) => among.includes(target));
-    const readings = asked.map((files) => files.read(text));
-    for (const way of [exactly, withoutPrefix, byEnd]) {
-      const answers = await Promise.all(asked.map((files, at) => lookUp(files, readings[at] ?? [], way)));
-      const hits = asked.filter((_, at) => answers[at]?.kind === 'file');
-      const chosen = namedBy(text, hits);
-      const reasons = answers.flatMap((answer) => (answer.kind === 'none' ? [answer.reason] : []));
-      if (hits.length > 1 && chosen === undefined) return none('ambiguous');
-      if (reasons.includes('ambiguous')) return none('ambiguous');
-      const found = chosen && answers[asked.indexOf(chosen)];
-      if (found !== undefined) return found;
-      const reason = reasons.find((each) => each !== 'notFound');
-      if (reason !== undefined) return none(reason);
-    }
-    return none('notFound');
-  };
-  return (text, among) => decodingLast(text, (each) => searchAsIs(each, among));
 }
 
-/** The only target; of several, the only one that the first segment of a path names. */
-export function namedBy<T extends Pick<Files, 'names'>>(text: string, several: readonly T[]): T | undefined {
-  if (several.length < 2) return several[0];
-  const [first = ''] = segmentsOf(text);
-  const [named, ...others] = several.filter(({ names }) => names.includes(first));
-  return others.length === 0 ? named : undefined;
-}
-
-const exactly: Way = async (files, segments) => {
-  const found = await files.look(segments.join('/'));
-  const [first = '', ...rest] = segments;
-  const isNamed = found.kind === 'none' && found.reason === 'notFound' && files.names.includes(first);
-  return isNamed && rest.length > 0 ? files.look(rest.join('/')) : found;
-};
-
-/** What a way gives for the first reading of a text that it gives anything for. */
-async function lookUp(files: Files, readings: ReturnType<Files['read']>, way: Way): Promise<Found> {
-  if (typeof readings === 'string') return none(readings);
-  for (const segments of readings) {
-    const found = await way(files, segments);
-    if (found.kind === 'file' || found.reason !== 'notFound') return found;
+async function searchTargets(text: string, targets: readonly SearchedTarget[]): Promise<SearchResult> {
+  const readings = targets.map(({ files }) => files.readingsOf(text));
+  for (const step of [findExactly, findWithoutPrefix, findByEnd]) {
+    const results = await Promise.all(
+      targets.map((target, at) => firstResult(readings[at] ?? [], (path) => step(target, path))),
+    );
+    const result = combined(text, targets, results);
+    if (result !== undefined) return result;
   }
   return none('notFound');
 }
 
+/** The result for the first reading that has one. */
+async function firstResult(
+  readings: readonly (readonly string[])[] | NoFileReason,
+  find: (segments: readonly string[]) => Promise<SearchResult>,
+): Promise<SearchResult> {
+  if (typeof readings === 'string') return none(readings);
+  for (const segments of readings) {
+    const result = await find(segments);
+    if (result.kind === 'file' || result.reason !== 'notFound') return result;
+  }
+  return none('notFound');
+}
+
+/** One result for all targets; undefined if no target has one. */
+function combined(
+  text: string,
+  targets: readonly SearchedTarget[],
+  results: readonly SearchResult[],
+): SearchResult | undefined {
+  const reasons = results.flatMap((result) => (result.kind === 'none' ? [result.reason] : []));
+  if (reasons.includes('ambiguous')) return none('ambiguous');
+  const hits = targets.flatMap(({ files: { names } }, at) => {
+    const result = results[at];
+    return result?.kind === 'file' ? [{ names, result }] : [];
+  });
+  if (hits.length > 0) return namedBy(text, hits)?.result ?? none('ambiguous');
+  const reason = reasons.find((each) => each !== 'notFound');
+  return reason && none(reason);
+}
+
+/** The only target; of several, the only one that the first segment of a path names. */
+export function namedBy<T extends Pick<TargetFiles, 'names'>>(
+  text: string,
+  targets: readonly T[],
+): T | undefined {
+  if (targets.length < 2) return targets[0];
+  const [first = ''] = segmentsOf(text);
+  const named = targets.filter(({ names }) => names.includes(first));
+  return named.length === 1 ? named[0] : undefined;
+}
+
+async function findExactly(
+  { files }: Pick<SearchedTarget, 'files'>,
+  segments: readonly string[],
+): Promise<SearchResult> {
+  const result = await files.find(segments.join('/'));
+  const [first = '', ...inTarget] = segments;
+  const isMissing = result.kind === 'none' && result.reason === 'notFound';
+  return isMissing && inTarget.length > 0 && files.names.includes(first)
+    ? files.find(inTarget.join('/'))
+    : result;
+}
+
+async function findWithoutPrefix(
+  { files, commonPrefix }: SearchedTarget,
+  segments: readonly string[],
+): Promise<SearchResult> {
+  const prefix = await commonPrefix();
+  const hasPrefix = prefix?.every((segment, at) => segments[at] === segment) === true;
+  return hasPrefix && segments.length > prefix.length
+    ? files.find(segments.slice(prefix.length).join('/'))
+    : none('notFound');
+}
+
+async function findByEnd({ files }: SearchedTarget, segments: readonly string[]): Promise<SearchResult> {
+  return segments.length <= maxDepth ? files.findByEnd(segments) : none('notFound');
+}
+
 /**
- * What most paths of a run start with before they are files: undefined where more are files as they stand, or where two such starts are equally good. A
- * file at the top says nothing: its name alone may be any other file's.
+ * The prefix without which most of a run's paths are files. Undefined if more paths are files with all their segments, or if two prefixes are equally
+ * good. Paths are never stripped to their last segment: that name may be any other file's.
  */
-async function commonPrefix(
-  files: Files,
+async function findCommonPrefix(
+  files: TargetFiles,
   reported: ReadonlySet<string>,
 ): Promise<readonly string[] | undefined> {
   const counts = new Map<string, number>();
-  let asTheyStand = 0;
+  let exactCount = 0;
   const count = async (text: string): Promise<void> => {
-    const readings = files.read(text);
-    if ((await lookUp(files, readings, exactly)).kind === 'file') {
-      asTheyStand += 1;
+    const readings = files.readingsOf(text);
+    const exact = await firstResult(readings, (path) => findExactly({ files }, path));
+    if (exact.kind === 'file') {
+      exactCount += 1;
       return;
     }
     const [segments = []] = typeof readings === 'string' ? [] : readings;
     if (segments.length > maxDepth) return;
     for (let length = 1; length <= segments.length - 2; length += 1) {
-      if ((await files.look(segments.slice(length).join('/'))).kind === 'none') continue;
+      const result = await files.find(segments.slice(length).join('/'));
+      if (result.kind === 'none') continue;
       const prefix = segments.slice(0, length).join('/');
       counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
     }
   };
-  const waiting = [...reported];
-  for (let start = 0; start < waiting.length; start += chunk) {
-    await Promise.all(waiting.slice(start, start + chunk).map(count));
+  const paths = [...reported];
+  for (let start = 0; start < paths.length; start += pathsAtOnce) {
+    await Promise.all(paths.slice(start, start + pathsAtOnce).map(count));
     await setImmediate();
   }
-  const found = [...counts].map(([prefix, times]) => ({ prefix: prefix.split('/'), times }));
-  const [best, next] = found.sort(
-    (one, other) => other.times - one.times || one.prefix.length - other.prefix.length,
-  );
-  if (best === undefined || best.times <= asTheyStand) return undefined;
-  return best.times === next?.times && best.prefix.length === next.prefix.length ? undefined : best.prefix;
+  const ranked = [...counts]
+    .map(([prefix, times]) => ({ prefix: prefix.split('/'), times }))
+    .sort((one, other) => other.times - one.times || one.prefix.length - other.prefix.length);
+  const [best, second] = ranked;
+  if (best === undefined || best.times <= exactCount) return undefined;
+  const isTie = best.times === second?.times && best.prefix.length === second.prefix.length;
+  return isTie ? undefined : best.prefix;
 }
 
-/** The files of a target that were sent, whatever is here. Their names may be any that the system takes; those that would lead out of a folder are left out. */
-export function sentFilesOf(target: number, names: readonly string[], paths: Iterable<string>): Files {
-  // There may be hundreds of thousands.
-  const byName = once(() => inSlices(namesOf(paths)));
-  const byEnd = once(async () => inSlices(endsOf((await byName()).comparable.keys())));
-  const toFound = (path: string | undefined): Found =>
+/** The files that were sent of a target, whatever is on the disk now. Paths that would lead out of a folder are left out. */
+export function sentFilesOf(target: number, names: readonly string[], paths: Iterable<string>): TargetFiles {
+  // There may be hundreds of thousands of paths.
+  const index = once(() => inSlices(indexPaths(paths)));
+  const sortedEnds = once(async () => inSlices(sortEnds((await index()).comparable.keys())));
+  const toResult = (path: string | undefined): SearchResult =>
     path === undefined ? none('notFound') : { kind: 'file', target, path };
   return {
     target,
     names,
-    read: (text) => {
-      const written = toWorkspacePath(text, '');
-      const plain = written.kind === 'path' ? written.segments : [];
+    readingsOf: (text) => {
+      const parsed = toWorkspacePath(text, '');
+      const clean = parsed.kind === 'path' ? parsed.segments : [];
+      // A sent file may have a name that `toWorkspacePath` refuses.
       const parts = text.length > MAX_PATH ? [] : text.split('/');
       const literal = parts.includes('..') ? [] : parts.filter((part) => part !== '' && part !== '.');
-      const isSame = literal.join('/') === plain.join('/');
-      const readings = (isSame ? [literal] : [literal, plain]).filter(({ length }) => length > 0);
-      return readings.length === 0 && written.kind === 'none' ? written.reason : readings;
+      const isSame = literal.join('/') === clean.join('/');
+      const readings = (isSame ? [literal] : [literal, clean]).filter(({ length }) => length > 0);
+      return readings.length === 0 && parsed.kind === 'none' ? parsed.reason : readings;
     },
-    look: async (path) => {
-      const { safe, comparable } = await byName();
-      return toFound(safe.has(path) ? path : comparable.get(toComparable(path)));
+    find: async (path) => {
+      const { safe, comparable } = await index();
+      return toResult(safe.has(path) ? path : comparable.get(toComparable(path)));
     },
-    lookByEnd: async (segments) => {
-      const ends = await byEnd();
-      const { comparable } = await byName();
-      const end = [...segments].reverse().map(toComparable);
-      for (let length = end.length; length >= 2; length -= 1) {
-        const start = `${end.slice(0, length).join('/')}/`;
-        const at = firstFrom(ends, start);
-        const [path, next] = ends.slice(at, at + 2).filter((each) => each.startsWith(start));
-        if (next !== undefined) return none('ambiguous');
-        if (path === undefined) continue;
-        const top = path.split('/').at(-2) ?? '';
+    findByEnd: async (segments) => {
+      const ends = await sortedEnds();
+      const { comparable } = await index();
+      const reversed = segments.map(toComparable).reverse();
+      for (let length = reversed.length; length >= 2; length -= 1) {
+        const [end, secondEnd] = startingWith(`${reversed.slice(0, length).join('/')}/`, ends);
+        if (secondEnd !== undefined) return none('ambiguous');
+        if (end === undefined) continue;
+        const path = reverseSegments(end.slice(0, -1)).slice(0, -1);
+        const [topFolder = ''] = path.split('/');
         // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
-        const isOther = path.split('/').length - 1 > length && end.slice(length).includes(top);
-        return isOther
-          ? none('notFound')
-          : toFound(comparable.get(backwards(path.slice(0, -1)).slice(0, -1)));
+        const isOtherFile = path.split('/').length > length && reversed.slice(length).includes(topFolder);
+        return isOtherFile ? none('notFound') : toResult(comparable.get(path));
       }
       return none('notFound');
     },
   };
 }
 
-/** The files of a target that are here: of one whose files nobody knows. Some may never have been sent, so that a path's end says nothing. */
-export function filesHere(target: number, names: readonly string[], root: string, visit: Visit): Files {
+/** The files on the disk, for a target whose sent files are not known. Files that were never sent may be among them, so a path's end means nothing. */
+export function filesOnDisk(
+  target: number,
+  names: readonly string[],
+  root: string,
+  visit: Visit,
+): TargetFiles {
   return {
     target,
     names,
-    read: (text) => {
-      const written = toWorkspacePath(text, root);
-      return written.kind === 'path' ? [written.segments] : written.reason;
+    readingsOf: (text) => {
+      const parsed = toWorkspacePath(text, root);
+      return parsed.kind === 'path' ? [parsed.segments] : parsed.reason;
     },
-    look: async (path) => {
+    find: async (path) => {
       const found = await visit(path);
       return found.kind === 'file' ? { kind: 'file', target, path } : found;
     },
-    lookByEnd: () => Promise.resolve(none('notFound')),
+    findByEnd: () => Promise.resolve(none('notFound')),
   };
 }
 
-/** The list of what was sent may come from a bundle, which anybody can write. */
+/** False for paths that lead out of a folder. The list of sent files may come from a bundle, which anybody can write. */
 function isSafe(path: string): boolean {
   if (path.includes('\0') || path.split('/').some((part) => part === '' || part === '.' || part === '..'))
     return false;
   if (process.platform !== 'win32') return true;
-  const written = toWorkspacePath(path, '');
-  return written.kind === 'path' && written.segments.join('/') === path;
+  const parsed = toWorkspacePath(path, '');
+  return parsed.kind === 'path' && parsed.segments.join('/') === path;
 }
 
-/** The paths that are in a folder, as they are and by their comparable form. */
-function* namesOf(
-  paths: Iterable<string>,
-): Generator<
-  undefined,
-  { readonly safe: ReadonlySet<string>; readonly comparable: ReadonlyMap<string, string> }
-> {
+interface PathIndex {
+  readonly safe: ReadonlySet<string>;
+  /** By `toComparable`. */
+  readonly comparable: ReadonlyMap<string, string>;
+}
+
+function* indexPaths(paths: Iterable<string>): Generator<undefined, PathIndex> {
   const safe = new Set<string>();
   const comparable = new Map<string, string>();
   for (const path of paths) {
@@ -228,12 +272,12 @@ function* namesOf(
   return { safe, comparable };
 }
 
-/** Paths from their ends, sorted; without deeper ones. */
-function* endsOf(paths: Iterable<string>): Generator<undefined, readonly string[]> {
+/** The reversed paths, without deep ones, sorted. */
+function* sortEnds(paths: Iterable<string>): Generator<undefined, readonly string[]> {
   const ends: string[] = [];
   for (const path of paths) {
     yield;
-    if (path.split('/', maxDepth + 1).length <= maxDepth) ends.push(backwards(path));
+    if (path.split('/', maxDepth + 1).length <= maxDepth) ends.push(reverseSegments(path));
   }
   return ends.sort();
 }
@@ -243,18 +287,18 @@ function toComparable(path: string): string {
   return path.normalize('NFC');
 }
 
-/** The segments of a path in the other order, each with `/` behind it: paths that end alike begin alike. */
-function backwards(path: string): string {
+/** `a/b/c` as `c/b/a/`: paths with the same end start with the same text. */
+function reverseSegments(path: string): string {
   return `${path.split('/').reverse().join('/')}/`;
 }
 
-/** Where the first of sorted texts stands that is not before a text. */
-function firstFrom(sorted: readonly string[], text: string): number {
+/** The first two of the sorted texts that start with `start`. */
+function startingWith(start: string, sorted: readonly string[]): readonly string[] {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? '') < text) low = middle + 1;
+    if ((sorted[middle] ?? '') < start) low = middle + 1;
     else high = middle;
   }
-  return low;
+  return sorted.slice(low, low + 2).filter((text) => text.startsWith(start));
 }
