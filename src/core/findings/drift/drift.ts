@@ -56,13 +56,35 @@ export function differsFrom(
   now: readonly string[],
 ): (range: LineRange) => boolean | undefined {
   const origins = compare(now, before);
-  return ({ startLine, endLine }) => {
-    const ofRange = codeIn(now, startLine - 1, endLine - 1).map((line) => origins[line] ?? lost);
-    if (ofRange.includes(lost)) return true;
-    if (ofRange.length === 0 || ofRange.includes(uncompared)) return undefined;
-    const [first = 0, last = first] = [ofRange[0], ofRange.at(-1)];
-    return codeIn(before, first, last).length > ofRange.length;
+  const originOf = (line: number): number => origins[line] ?? lost;
+  const code = codeIn(now, 0, now.length - 1);
+  const codeBefore = countUpTo(codeIn(before, 0, before.length - 1), before.length);
+  const isAfterGap = (line: number, at: number): boolean => {
+    const [former, origin] = [originOf(code[at - 1] ?? line), originOf(line)];
+    return former >= 0 && origin > former && (codeBefore[origin] ?? 0) > (codeBefore[former + 1] ?? 0);
   };
+  // A file may have as many findings as it has lines.
+  const counts = (lines: readonly number[]): Int32Array => countUpTo(lines, now.length);
+  const codeUpTo = counts(code);
+  const lostUpTo = counts(code.filter((line) => originOf(line) === lost));
+  const unknownUpTo = counts(code.filter((line) => originOf(line) === uncompared));
+  const gapsUpTo = counts(code.filter(isAfterGap));
+  return ({ startLine, endLine }) => {
+    const end = Math.min(endLine, now.length);
+    const countOf = (upTo: Int32Array, start: number): number => (upTo[end] ?? 0) - (upTo[start] ?? 0);
+    const first = code[codeUpTo[startLine - 1] ?? code.length] ?? now.length;
+    if (first >= end) return undefined;
+    if (countOf(lostUpTo, first) > 0 || countOf(gapsUpTo, first + 1) > 0) return true;
+    return countOf(unknownUpTo, first) > 0 ? undefined : false;
+  };
+}
+
+/** How many of these lines come before each line of a text. */
+function countUpTo(lines: readonly number[], length: number): Int32Array {
+  const upTo = new Int32Array(length + 1);
+  for (const line of lines) upTo[line + 1] = 1;
+  for (let at = 1; at <= length; at += 1) upTo[at] = (upTo[at] ?? 0) + (upTo[at - 1] ?? 0);
+  return upTo;
 }
 
 /** Two texts, compared. Lines are 0-based in here. */

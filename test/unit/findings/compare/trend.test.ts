@@ -162,3 +162,23 @@ test('F161 the total of untriaged findings never falls without a code change, fo
     { numRuns: propertyRuns(4, 300) },
   );
 });
+
+test('a cancelled trend reads no more runs', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  for (const title of ['a', 'b', 'c']) await fixture.storeRun(['shop'], listOf(title));
+  const cancellation = new AbortController();
+  const read: string[] = [];
+  const tracing = traceTrend(fixture.runs.all(), {
+    read: async (run) => {
+      read.push(run.id);
+      if (read.length === 2) cancellation.abort();
+      const mappings = { get: () => undefined, update: () => Promise.resolve() };
+      return readFindingsOfRun(run, { runs: fixture.runs, mappings, workerFile: parseWorker });
+    },
+    decode: () => Promise.resolve(''),
+    onRun: () => undefined,
+    signal: cancellation.signal,
+  });
+  await assert.rejects(tracing, { name: 'AbortError' });
+  assert.deepEqual(read, ['run-1', 'run-2']);
+});

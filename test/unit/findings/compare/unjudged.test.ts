@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { dayAfter, isSettled, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
+import type { BranchState } from '../../../../src/core/findings/view/branchChanges.ts';
 import { applyFilter, toPredicate } from '../../../../src/core/findings/view/filter.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { setUpFindings } from '../findingFixture.ts';
@@ -37,7 +38,13 @@ const step = fc.record({
   ),
   /** How many days later the next run is; fewer than none where the clock was wrong. */
   later: fc.integer({ min: -2, max: 4 }),
-  filter: fc.record({ text: fc.constantFrom('', 'own', 'nowhere'), triage: fc.subarray([...TRIAGE_STATES]) }),
+  filter: fc.record({
+    text: fc.constantFrom('', 'own', 'nowhere'),
+    triage: fc.subarray([...TRIAGE_STATES]),
+    changedOnBranch: fc.boolean(),
+  }),
+  /** Whether the comparison with the branch's base has an answer. */
+  branch: fc.constantFrom<BranchState>({ kind: 'pending' }, { kind: 'unavailable', why: 'noBase' }),
 });
 
 /** What decisions carry over by: the quote, or the title of what quotes nothing. */
@@ -71,7 +78,7 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
       let today = dayAfter(Date.now());
       let shift = 0;
       const reported = new Set<number>();
-      for (const { statements, reports, isComplete, decisions, later, filter } of steps) {
+      for (const { statements, reports, isComplete, decisions, later, filter, branch } of steps) {
         const lines = statements.flatMap((at) => [
           `function ${names[at] ?? ''}() {`,
           `  ${sinks[at] ?? ''}`,
@@ -109,7 +116,13 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
         const visible = (): readonly ShownFinding[] => {
           const all = [...store.all(), ...store.absent()];
           const display = { minimumSeverity: 'none', hideTriaged: true } as const;
-          const { displayed, settled: hidden } = applyFilter(all, display, toPredicate(filter));
+          const {
+            displayed,
+            passing,
+            settled: hidden,
+          } = applyFilter(all, display, toPredicate(filter, branch));
+          const others = { ...filter, changedOnBranch: false };
+          assert.deepEqual(passing, displayed.filter(toPredicate(others)));
           assert.equal(displayed.length + hidden, all.length);
           return displayed.filter(isVisible);
         };
