@@ -16,6 +16,7 @@ import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { applyFilter } from '../../../src/core/findings/view/filter.ts';
 import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
+import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { answer, replace, watchEachTest } from '../dialogs.ts';
@@ -64,6 +65,37 @@ describe('Owners in the Findings view', () => {
     const tooltip = node && toItem(node, true).tooltip;
     assert.ok(typeof tooltip === 'string');
     assert.match(tooltip, /Owner: @Ana, @shop\/web/);
+  });
+});
+
+describe('the message of the Findings view', () => {
+  const messageOf = (all: readonly ShownFinding[], store: object = {}): string => {
+    const view = {} as unknown as vscode.TreeView<unknown>;
+    const filtering = new Filtering(makeMemory(), makeMemory());
+    const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, () => true);
+    const findings = Object.assign(storeOf(all), store);
+    describeFindings(view, 'shown', filtered, { findings, filtering, triage: { shared: () => new Map() } });
+    return view.message ?? '';
+  };
+
+  it('F157 counts the acceptances that end within 14 days, also those that triage hides', () => {
+    const all = [0, 14, 15].map((days, index) => {
+      const shown = invent({ index, state: 'acceptedRisk' });
+      return { ...shown, triage: { ...shown.triage, until: dayAfter(Date.now(), days) } };
+    });
+    assert.match(messageOf(all), /Acceptance ends within 14 days: 2 findings/);
+    assert.doesNotMatch(messageOf(all.slice(2)), /14 days/);
+  });
+
+  it('F160 names the lines of CODEOWNERS that were skipped, at most five, or that it is too large', () => {
+    const [{ run }] = [invent()];
+    const gaps = [
+      { file: '/home/dev/shop/CODEOWNERS', lines: [2, 3, 5, 7, 11, 13] },
+      { file: '/home/dev/admin/CODEOWNERS', lines: undefined },
+    ];
+    const message = messageOf([], { shownRuns: () => [{ run, shown: [invent()], ownersGaps: gaps }] });
+    assert.match(message, /lines skipped in \S*shop\/CODEOWNERS: 2, 3, 5, 7, 11, …/);
+    assert.match(message, /\S*admin\/CODEOWNERS can’t be read or is larger than 3 MB/);
   });
 });
 

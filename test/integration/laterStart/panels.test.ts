@@ -175,6 +175,7 @@ describe('an open document', () => {
       verdict: 'new' as const,
       evidence: [{ kind: 'notAsSent', path: 'src/server.js', missing: 'quote' } as const],
       decidedBefore: { state: 'fixed', note: '', at: 1 } as const,
+      owners: ['@ana', '@shop/web'],
     };
     const { facts, parts } = await toDetails(shown, nothingRead).load();
     assert.deepEqual(
@@ -189,10 +190,12 @@ describe('an open document', () => {
           'Compared with earlier runs',
           'Earlier decision',
           'Triage',
+          'Owner',
         ],
         ...['Description', 'Locations', 'Recommendation', 'Impact', 'Origin'],
       ],
     );
+    assert.equal(facts.at(-1)?.value, '@ana, @shop/web');
     assert.deepEqual(
       facts.flatMap(({ value, tone }) => (tone === undefined ? [] : [[value, tone]])),
       [

@@ -3,8 +3,15 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import type { TriageState } from '../../../src/core/findings/triage/triage.ts';
+import type { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
+import { extendAcceptance, watchTriage } from '../../../src/editor/findings/triage.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../dialogs.ts';
+import { answer, link, type MessageWatch, replace, type ShownMessage, watchMessages } from '../dialogs.ts';
+import { silent } from '../../silentLog.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 import { shopRunId } from './workspace.ts';
@@ -110,6 +117,77 @@ describe('triage of findings', () => {
       await decision(),
       /"state": "acceptedRisk"[^}]*"note": "behind the gateway"[^}]*"until": "20/,
     );
+  });
+
+  it('F157 extends several acceptances at once, each with its own note, and changes no other finding', async () => {
+    const found = (index: number, state: TriageState, note: string, until?: string): ShownFinding => {
+      const shown = invent({ index });
+      return { ...shown, triage: { state, note, at: 1, ...(until !== undefined && { until }) } };
+    };
+    const all = [
+      found(0, 'acceptedRisk', 'one', '2999-01-01'),
+      found(1, 'open', 'ended', '2020-01-01'),
+      found(2, 'confirmed', 'no risk'),
+      found(3, 'acceptedRisk', 'one'),
+    ];
+    const decided: unknown[] = [];
+    const findings = {
+      setTriage: (some: readonly ShownFinding[], state: string, note: string, { until }: { until: string }) =>
+        Promise.resolve(decided.push([some.map(({ finding: { index } }) => index), state, note, until])),
+    } as unknown as FindingStore;
+    answer({
+      showQuickPick: (items: vscode.QuickPickItem[]) => items.find(({ label }) => label === 'Until a date…'),
+      showInputBox: () => ' 2999-12-31 ',
+    });
+    await extendAcceptance(all, { findings });
+    assert.deepEqual(decided, [
+      [[0, 3], 'acceptedRisk', 'one', '2999-12-31'],
+      [[1], 'acceptedRisk', 'ended', '2999-12-31'],
+    ]);
+    await extendAcceptance([all[2]!], { findings });
+    assert.deepEqual([decided.length, messages.shown.length], [2, 1]);
+  });
+
+  it('F157 reads decisions again at local midnight while an acceptance ends, and on focus', () => {
+    const timers = new Map<number, { readonly work: () => void; readonly ms: number }>();
+    const focus = new vscode.EventEmitter<{ readonly focused: boolean }>();
+    const changed = new vscode.EventEmitter<void>();
+    const triage = {
+      hasFutureEnds: false,
+      reloads: 0,
+      onDidChange: changed.event,
+      failures: () => [],
+      reload(): Promise<void> {
+        this.reloads += 1;
+        return Promise.resolve();
+      },
+    };
+    replace(vscode.window, { onDidChangeWindowState: focus.event });
+    let last = 0;
+    replace(globalThis, {
+      setTimeout: (work: () => void, ms: number) => {
+        timers.set((last += 1), { work, ms });
+        return last;
+      },
+      clearTimeout: (timer: number) => timers.delete(timer),
+    });
+    const watch = watchTriage(triage as unknown as TriageStore, shop.fsPath, silent);
+    const ofVsCode = last;
+    changed.fire();
+    assert.equal(last, ofVsCode);
+    triage.hasFutureEnds = true;
+    changed.fire();
+    const { work, ms } = timers.get(last) ?? { work: () => undefined, ms: -1 };
+    const due = new Date(Date.now() + ms);
+    assert.deepEqual([due.getHours(), due.getMinutes(), ms <= 25 * 3_600_000], [0, 0, true]);
+    work();
+    assert.deepEqual([triage.reloads, last], [1, ofVsCode + 2], 'and waits for the next midnight');
+    focus.fire({ focused: false });
+    focus.fire({ focused: true });
+    assert.equal(triage.reloads, 2);
+    const next = last;
+    watch.dispose();
+    assert.equal(timers.has(next), false);
   });
 
   it('F84 is disabled in Restricted Mode for buttons and tools, too', async () => {

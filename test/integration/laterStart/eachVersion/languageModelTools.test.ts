@@ -66,15 +66,15 @@ describe('language model tools', () => {
     const finding = `${shopRunId}:2`;
     const decision = async (): Promise<unknown[]> => {
       const answer = dataOf(await call('whitebox_getFinding', { finding })) as {
-        triage: { state: string; note: string };
+        triage: { state: string; note: string; via: string };
       };
-      return [answer.triage.state, answer.triage.note];
+      return [answer.triage.state, answer.triage.note, answer.triage.via];
     };
     const input = { finding, state: 'confirmed', note: 'seen in orders' };
     assert.deepEqual(dataOf(await call('whitebox_setTriage', input)), { finding, triage: 'confirmed' });
-    assert.deepEqual(await decision(), ['confirmed', 'seen in orders']);
+    assert.deepEqual(await decision(), ['confirmed', 'seen in orders', 'agent']);
     await call('whitebox_setTriage', { finding, state: 'open' });
-    assert.deepEqual(await decision(), ['open', 'seen in orders']);
+    assert.deepEqual(await decision(), ['open', 'seen in orders', 'agent']);
   });
 
   it('set the triage state of listed findings that only earlier runs report', async () => {
