@@ -18,19 +18,18 @@ import { decodeFile, textNow } from './code/driftWatch.ts';
 import type { Filtering } from './tree/filtering.ts';
 
 const branchKey = 'findings.baseBranch';
-/** Changes come in bursts, as with every key while a person types. */
+/** Changes come in bursts, for example while a person types. */
 const gatherMs = 200;
 const filesAtOnce = 8;
-/** Files beyond so much text at the base are not compared. */
+/** The most text of the base to hold. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
 const maxBranches = 200;
 
-/** What a repository's files are compared with. */
 interface Base {
   readonly repository: Repository;
   readonly name: string;
   readonly commit: string;
-  /** The files that were renamed since, each with its path at the base; absolute. */
+  /** Files renamed since the base, with their paths at the base; absolute. */
   readonly originals: ReadonlyMap<string, string>;
 }
 
@@ -61,12 +60,12 @@ type NotKnown = Exclude<BranchState, { kind: 'known' }>;
 interface Deps {
   readonly findings: FindingStore;
   readonly filtering: Filtering;
-  /** Keeps the branch that the person picked. */
+  /** Stores the picked branch. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
 }
 
-/** Compares files with findings with their branch's base through VS Code's git extension, again after each change while the filter *Changed on this branch* is on. */
+/** Compares files of findings with their branch's base through VS Code's git extension, and again after changes while *Changed on this branch* is on. */
 export class BranchComparison implements vscode.Disposable {
   readonly #deps: Deps;
   readonly #subscriptions: vscode.Disposable;
@@ -100,39 +99,38 @@ export class BranchComparison implements vscode.Disposable {
     return this.#deps.filtering.filter.changedOnBranch === true;
   }
 
-  /** Turns the filter on, with a branch that the person picks where no base is known; says so where it isn’t available. */
+  /** Turns the filter on. If no base is known, asks for the branch first. */
   async turnOn(): Promise<void> {
     this.#bases.clear();
     const found = await this.#findBases(this.#filesWithFindings());
     if ('kind' in found && found.kind === 'unavailable') {
       if (found.why === 'noBase') await this.pickBranch();
-      else sayUnavailable(found.why);
+      else showUnavailable(found.why);
     } else await this.#filter(true);
   }
 
-  /** Turns the filter off. */
   turnOff(): Promise<void> {
     return this.#filter(false);
   }
 
-  /** Asks for the branch to compare with, keeps it for the workspace, and turns the filter on. */
+  /** Asks for the branch to compare with, stores it for the workspace, and turns the filter on. */
   async pickBranch(): Promise<void> {
     const t = vscode.l10n.t;
     const repositories = await this.#repositories(this.#filesWithFindings());
     if ('kind' in repositories) {
-      if (repositories.kind === 'unavailable') sayUnavailable(repositories.why);
+      if (repositories.kind === 'unavailable') showUnavailable(repositories.why);
       return;
     }
     const query = { remote: true, count: maxBranches, sort: 'committerdate' } as const;
     const found = await Promise.all(
       [...repositories.byRoot.values()].map((repository) => repository.getBranches(query)),
     );
-    // Git would take another name for an option.
+    // Git would read a name that starts with a dash as an option.
     const names = new Set(
       found.flat().flatMap(({ name }) => (name === undefined || /^-/.test(name) ? [] : name)),
     );
     if (names.size === 0) {
-      sayUnavailable('noBase');
+      showUnavailable('noBase');
       return;
     }
     const kept = this.#deps.memory.get<string>(branchKey);
@@ -152,7 +150,7 @@ export class BranchComparison implements vscode.Disposable {
     this.#compareSoon();
   }
 
-  /** Reads files again that were changed, created, or deleted, or are in such folders; absolute paths. */
+  /** Reads files again that changed, or that are in a changed folder; absolute paths. */
   reread(changed: ReadonlySet<string>): void {
     if (!this.#isOn) return;
     const isIn = (path: string): boolean =>
@@ -162,9 +160,9 @@ export class BranchComparison implements vscode.Disposable {
     if (stale.length > 0) this.#compareSoon();
   }
 
-  /** Compares all files with findings, as far as they aren’t compared yet. */
+  /** Compares the files with findings that are not compared yet. */
   compare(): Promise<BranchState> {
-    // Nothing keeps what is read up to date while the filter is off.
+    // While the filter is off, nothing updates what was read.
     const done = this.#queue.then(() => this.#compare()).finally(() => this.#isOn || this.#release());
     this.#queue = done.catch(() => undefined); // the caller gets the error
     return done;
@@ -220,7 +218,7 @@ export class BranchComparison implements vscode.Disposable {
     return { kind: 'known', base: [...bases].join(', '), changeOf: changesOf(changes) };
   }
 
-  /** The repositories of files or, without any, of the workspace's folders. */
+  /** The repositories of the files; without files, those of the workspace's folders. */
   async #repositories(files: ReadonlySet<string>): Promise<Repositories | NotKnown> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
@@ -240,7 +238,6 @@ export class BranchComparison implements vscode.Disposable {
     return byRoot.size === 0 ? unavailable('noRepository') : { byRoot, ofFile };
   }
 
-  /** The base of each file that is in a repository with one. */
   async #findBases(files: ReadonlySet<string>): Promise<Bases | NotKnown> {
     const found = await this.#repositories(files);
     if ('kind' in found) return found;
@@ -260,7 +257,7 @@ export class BranchComparison implements vscode.Disposable {
     return { ofFile };
   }
 
-  /** The merge base with the branch that the person picked; else with the default branch, and on that one with its upstream. */
+  /** The merge base with the picked branch, else with the default branch, or on the default branch with its upstream. */
   async #findBase(repository: Repository): Promise<Base | undefined> {
     const { name: branch = '', upstream } = repository.state.HEAD ?? {};
     const isDefault = branch === 'main' || branch === 'master';
@@ -285,7 +282,7 @@ export class BranchComparison implements vscode.Disposable {
     return undefined;
   }
 
-  /** Finds the bases again when another branch is checked out, after a commit or a fetch, and when repositories are opened or closed. */
+  /** Finds the bases again after a checkout, a commit or a fetch, and when repositories open or close. */
   #followGit(git: GitApi, repositories: Iterable<Repository>): void {
     for (const subscription of this.#ofGit) subscription.dispose();
     const change = (): void => {
@@ -313,7 +310,7 @@ export class BranchComparison implements vscode.Disposable {
     this.#files.set(file, { commit, original, before, changes });
   }
 
-  /** The text of a file (absolute path) at a commit, within the bounds. */
+  /** `file` is an absolute path. */
   async #readAtBase(repository: Repository, commit: string, file: string): Promise<BaseText> {
     try {
       const { size } = await repository.getObjectDetails(commit, file);
@@ -337,7 +334,7 @@ function unavailable(why: NoBranch): NotKnown {
   return { kind: 'unavailable', why };
 }
 
-function sayUnavailable(why: NoBranch): void {
+function showUnavailable(why: NoBranch): void {
   void showInformation(vscode.l10n.t('“Changed on this branch” isn’t available: {0}.', noBranchLabel(why)));
 }
 

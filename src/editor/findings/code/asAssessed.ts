@@ -33,12 +33,12 @@ import { doErrorAction, showRuns } from '../../errors/errorActions.ts';
 import { toArgument } from '../findingArguments.ts';
 
 const scheme = 'whitebox-assessed';
-const saidMs = 10_000;
+const messageShownMs = 10_000;
 
-/** A file as it was sent, or why it cannot be had, as the end of a sentence. */
+/** A file as it was uploaded, or why it is not available, as the end of a sentence. */
 type AsSent = { readonly text: string } | { readonly why: string };
 
-/** Provides files as they were sent, as read-only documents. An address names a run, a folder of it and a path that was sent, and can reach nothing else. */
+/** Provides uploaded files as read-only documents. A URI names a run, a folder and an uploaded path, and reaches nothing else. */
 export function provideAsAssessed({ runs }: Pick<FindingStores, 'runs'>): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {
@@ -52,24 +52,24 @@ export function provideAsAssessed({ runs }: Pick<FindingStores, 'runs'>): vscode
   });
 }
 
-/** Opens the file of a finding's main place exactly as it was sent, with the finding selected; says so where it cannot be had. */
+/** Opens the file of a finding's main place as it was uploaded, with the finding selected. */
 export async function openAsAssessed(finding: ShownFinding, deps: FindingStores): Promise<void> {
   const t = vscode.l10n.t;
   const { run } = finding;
   const { located, shown } = await locateAll(run, deps);
-  const places = shown.find((each) => each.finding.index === finding.finding.index)?.finding.places ?? [];
-  const place = places.find((each) => located.has(each)) ?? places[0];
+  const places = shown.find((other) => other.finding.index === finding.finding.index)?.finding.places ?? [];
+  const place = places.find((candidate) => located.has(candidate)) ?? places[0];
   if (place === undefined) {
     showNoPlace();
     return;
   }
-  const at = located.get(place);
-  const path = visibleName(at?.file.path ?? place.path);
+  const spot = located.get(place);
+  const path = visibleName(spot?.file.path ?? place.path);
   const found =
-    at === undefined
+    spot === undefined
       ? await whyNotSent(run, deps)
-      : await readAssessed(run, at.target, at.file.path, deps.runs);
-  if (at === undefined || 'why' in found) {
+      : await readAssessed(run, spot.target, spot.file.path, deps.runs);
+  if (spot === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
     const message = t('{0} can’t be shown as it was assessed: {1}.', path, why);
     const command = 'whitebox.showFindingDetails';
@@ -77,21 +77,21 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
     void showInformation(message, details).then(doErrorAction);
     return;
   }
-  const document = await vscode.workspace.openTextDocument(toUri(run, at));
+  const document = await vscode.workspace.openTextDocument(toUri(run, spot));
   const lines = splitLines(document.getText());
   const marked = toShownPlace({ file: '', folder: '', path }, place, followFile(lines, true).look(lines));
   await vscode.window.showTextDocument(document, {
     preview: true,
     ...(marked.startLine === undefined ? {} : { selection: document.validateRange(toRange(marked)) }),
   });
-  vscode.window.setStatusBarMessage(t('{0} as it was assessed, read-only', path), saidMs);
+  vscode.window.setStatusBarMessage(t('{0} as it was assessed, read-only', path), messageShownMs);
 }
 
-/** Opens VS Code's comparison of the files with findings of a run: as they were sent, and as they are now. Says which cannot be compared, and why. */
+/** Opens VS Code's comparison of the files with findings: as uploaded, and as they are now. Says which files can't be compared. */
 export async function showChangesSince(run: Run, deps: FindingStores): Promise<void> {
   const t = vscode.l10n.t;
   const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
-  const left: string[] = [];
+  const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
     const all = await filesWithFindings(run, deps);
     for (const [file, { target, here }] of all) {
@@ -100,7 +100,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
       if (content !== undefined && isSent(content, file) && unsavedText(here) === undefined) continue;
       const found = await readAssessed(run, target, file.path, deps.runs);
       const uri = vscode.Uri.file(here);
-      if ('why' in found) left.push(`${visibleName(file.path)}: ${found.why}`);
+      if ('why' in found) notCompared.push(`${visibleName(file.path)}: ${found.why}`);
       else changes.push([uri, toUri(run, { target, file }), existsSync(here) ? uri : undefined]);
     }
     return all;
@@ -111,8 +111,8 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
       t('Since the assessment: {0}', nameOf(run)),
       changes,
     );
-  if (left.length > 0) {
-    const message = t('Not compared: {0}', firstLines(left).replaceAll('\n', '; '));
+  if (notCompared.length > 0) {
+    const message = t('Not compared: {0}', firstLines(notCompared).replaceAll('\n', '; '));
     void showWarning(message, showRuns()).then(doErrorAction);
   } else if (files.size === 0) {
     const message = t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why);
@@ -121,15 +121,16 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
     void showInformation(t('No files with findings have changed since the assessment.'));
 }
 
-/** A file with places of a finding: as it was assessed, and as it is now, undefined where it is gone or no text. */
+/** A file of a finding as it was assessed, and as it is now. */
 export interface ChangedFile {
-  /** As it was sent. */
+  /** The path as uploaded. */
   readonly path: string;
   readonly before: AsSent;
+  /** Undefined if the file is gone or not text. */
   readonly after: string | undefined;
 }
 
-/** The files of a finding's places, each once; those that were not sent are left out. */
+/** The uploaded files of a finding's places. */
 export async function changesOf(
   { run, finding }: Pick<ShownFinding, 'run' | 'finding'>,
   deps: FindingStores,
@@ -151,24 +152,25 @@ async function locateAll(run: Run, { findings, runs }: FindingStores) {
   const places: readonly Place[] = shown.flatMap(({ finding }) => finding.places);
   const sent = await readSent(run, runs.folderOf(run.id));
   const located = await locateSent(run, sent, places);
-  // A path that a person has mapped is at a file here.
-  for (const { reported, folder, path } of shown.flatMap((each) => each.places)) {
+  // A path that a person has mapped leads to a local file.
+  for (const { reported, folder, path } of shown.flatMap(({ places: shownPlaces }) => shownPlaces)) {
     const spot = sentIn({ run, sent }, folder, path);
     if (!located.has(reported) && typeof spot === 'object') located.set(reported, spot);
   }
   return { shown, located };
 }
 
-/** The sent files that findings, or the one of this index, point at, and where each is here. */
+/** The uploaded files of a run's findings, or of the one with the index `only`, and their local files. */
 async function filesWithFindings(run: Run, deps: FindingStores, only?: number) {
   const { shown, located } = await locateAll(run, deps);
   const files = new Map<SentFile, { readonly target: number; readonly here: string }>();
   for (const { finding, places } of shown)
     for (const place of only === undefined || finding.index === only ? finding.places : []) {
-      const at = located.get(place);
-      if (at === undefined) continue;
+      const spot = located.get(place);
+      if (spot === undefined) continue;
+      const { target, file } = spot;
       const here = places.find(({ reported }) => reported === place)?.file;
-      files.set(at.file, { target: at.target, here: here ?? pathIn(run.targets[at.target], at.file.path) });
+      files.set(file, { target, here: here ?? pathIn(run.targets[target], file.path) });
     }
   return files;
 }
@@ -177,7 +179,7 @@ function pathIn(target: Target | undefined, path: string): string {
   return join(target?.folder ?? '', ...path.split('/'));
 }
 
-/** Why a finding's place is in no file that was sent. */
+/** Why a finding's place is in no uploaded file. */
 export async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
   const t = vscode.l10n.t;
   const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;
@@ -203,13 +205,13 @@ async function readAssessed(run: Run, index: number, path: string, runs: RunStor
   return content === undefined ? { why } : { text: await toText(content, file, decodeFile) };
 }
 
-/** A file as the assessed commit has it, by VS Code's git extension; `otherwise` is why it may not be what was sent. */
+/** The file in the assessed commit, from VS Code's git extension. `otherwise` is why it may differ from the uploaded file. */
 async function readCommitted(
   { folder, commit }: Target,
   file: string,
 ): Promise<{ content: Buffer; otherwise: string } | { why: string }> {
   const t = vscode.l10n.t;
-  // Only a hash: the rest of git's names for commits may be anything.
+  // Only a hash: other Git names for commits can contain anything.
   if (commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit.id))
     return { why: t('its content wasn’t saved, and no known commit contains it') };
   if (!vscode.workspace.isTrusted)

@@ -28,56 +28,32 @@ type AnyValue = ValueOf<ListPart>;
 
 interface ValueList<T> {
   readonly labelOf: (value: T) => string;
-  /** The order in which values are offered; by number or name where there is none. */
+  /** The order of the values; by default by number or name. */
   readonly order?: readonly T[];
 }
 
 const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
-  severities: {
-    labelOf: severityLabel,
-    order: SEVERITIES,
-  },
-  triage: {
-    labelOf: triageLabel,
-    order: TRIAGE_STATES,
-  },
-  drift: {
-    labelOf: driftFilterLabel,
-    order: DRIFTS,
-  },
-  cwes: {
-    labelOf: cweLabel,
-  },
-  features: {
-    labelOf: featureLabel,
-  },
-  perspectives: {
-    labelOf: (perspective) => perspective ?? vscode.l10n.t('No perspective'),
-  },
-  verdicts: {
-    labelOf: verdictHeading,
-    order: VERDICTS,
-  },
-  evidence: {
-    labelOf: evidenceFilterLabel,
-    order: EVIDENCE_FILTERS,
-  },
+  severities: { labelOf: severityLabel, order: SEVERITIES },
+  triage: { labelOf: triageLabel, order: TRIAGE_STATES },
+  drift: { labelOf: driftFilterLabel, order: DRIFTS },
+  cwes: { labelOf: cweLabel },
+  features: { labelOf: featureLabel },
+  perspectives: { labelOf: (perspective) => perspective ?? vscode.l10n.t('No perspective') },
+  verdicts: { labelOf: verdictHeading, order: VERDICTS },
+  evidence: { labelOf: evidenceFilterLabel, order: EVIDENCE_FILTERS },
   owners: { labelOf: (owner) => ownersLabel(owner === null ? [] : [owner]) },
-  acceptance: {
-    labelOf: acceptanceLabel,
-    order: ACCEPTANCE_ENDS,
-  },
+  acceptance: { labelOf: acceptanceLabel, order: ACCEPTANCE_ENDS },
   folders: { labelOf: folderLabel },
 };
 
 /** By number or name, `null` last. */
-function compareValues(one: AnyValue, other: AnyValue): number {
-  return typeof one === 'number' && typeof other === 'number'
-    ? one - other
-    : Number(one === null) - Number(other === null) || String(one).localeCompare(String(other));
+function compareValues(a: AnyValue, b: AnyValue): number {
+  return typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : Number(a === null) - Number(b === null) || String(a).localeCompare(String(b));
 }
 
-/** Asks which part of the filter to change, shows what each part is now, and asks for its new value. */
+/** Asks which part of the filter to change, and for its new value. */
 export async function filterFindings(
   filtering: Filtering,
   findings: FindingStore,
@@ -99,7 +75,6 @@ export async function filterFindings(
   if (value !== undefined) await filtering.filterBy({ ...filter, [part]: value });
 }
 
-/** Asks what the Findings view groups by. */
 export async function groupFindings(filtering: Filtering): Promise<void> {
   const t = vscode.l10n.t;
   const items = GROUPINGS.map((grouping) => ({
@@ -113,7 +88,7 @@ export async function groupFindings(filtering: Filtering): Promise<void> {
   if (picked !== undefined) await filtering.groupBy(picked.grouping);
 }
 
-/** Turns *Changed on this branch* off, or takes another branch. */
+/** Turns *Changed on this branch* off, or picks a different branch. */
 async function changeBranchFilter(branch: BranchFilter): Promise<void> {
   const t = vscode.l10n.t;
   const [another, off] = [t('Compare with Another Branch…'), t('Show Changed and Unchanged')];
@@ -150,7 +125,7 @@ function askForText({ text = '' }: Filter): Thenable<string | undefined> {
   });
 }
 
-/** Offers the person's own findings first, then every owner. */
+/** Offers “Mine” first, then all owners. */
 async function chooseOwners(
   filtering: Filtering,
   all: readonly ShownFinding[],
@@ -169,11 +144,11 @@ async function chooseOwners(
     value: filtering.handles,
   });
   if (text === undefined) return undefined;
-  await filtering.keepHandles(text.trim());
+  await filtering.saveHandles(text.trim());
   return ownedBy(text, all);
 }
 
-/** These owners as CODEOWNERS writes them, since letter case does not count there; those that it does not name as they are. */
+/** The handles with the letter case of CODEOWNERS, which ignores case. Unknown handles are not changed. */
 function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   const known = new Map(
     all.flatMap(({ owners = [] }) => owners.map((owner) => [owner.toLowerCase(), owner])),
@@ -182,7 +157,7 @@ function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
 
-/** Offers the values that findings have and those that are chosen already. Choosing all is the same as choosing none, except for triage, where no choice hides settled findings. */
+/** Offers the values of findings and the chosen ones. All means none, except for triage: without a choice, settled findings are hidden. */
 async function chooseValues(
   part: ListPart,
   filter: Filter,
@@ -192,7 +167,7 @@ async function chooseValues(
   const chosen: readonly AnyValue[] = filter[part] ?? [];
   const counts = new Map(chosen.map((value) => [value, 0]));
   for (const value of all.flatMap<AnyValue>(valuesOf[part])) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const values = order?.filter((each) => counts.has(each)) ?? [...counts.keys()].sort(compareValues);
+  const values = order?.filter((value) => counts.has(value)) ?? [...counts.keys()].sort(compareValues);
   const items = values.map((value) => ({
     label: labelOf(value),
     description: countFindings(counts.get(value) ?? 0),
@@ -209,7 +184,6 @@ async function chooseValues(
   return isEverything ? [] : picked?.map(({ value }) => value);
 }
 
-/** The values of a part of a filter, as a few words. */
 export function describePart(
   part: FilterPart,
   { filter, branch }: Pick<Filtering, 'filter' | 'branch'>,
@@ -232,17 +206,14 @@ function branchLabel(branch: BranchState): string {
   }
 }
 
-/** A CWE by its number. */
 export function cweLabel(cwe: number | null | undefined): string {
   return cwe === null || cwe === undefined ? vscode.l10n.t('No CWE') : `CWE-${String(cwe)}`;
 }
 
-/** A feature by its name. */
 export function featureLabel(feature: string | null | undefined): string {
   return feature ?? vscode.l10n.t('No feature');
 }
 
-/** Owners by their names in CODEOWNERS. */
 export function ownersLabel(owners: readonly string[]): string {
   return owners.length === 0 ? vscode.l10n.t('No known owner') : owners.join(', ');
 }

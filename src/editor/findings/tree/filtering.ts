@@ -8,27 +8,26 @@ const filterKey = 'findings.filter';
 const groupingKey = 'findings.grouping';
 const handlesKey = 'findings.ownHandles';
 
-/** The filter and the grouping of the Findings view, kept for this workspace. */
+/** The filter and the grouping of the Findings view, saved for the workspace. */
 export class Filtering {
   readonly #memory: vscode.Memento;
   readonly #userMemory: vscode.Memento;
-  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #changes = new vscode.EventEmitter<void>();
   #filter: Filter;
   #branch: BranchState = { kind: 'pending' };
   #grouping: Grouping;
   #passes: (shown: ShownFinding) => boolean;
 
-  /** What belongs to the workspace is kept in `memory`, what belongs to the person in `userMemory`. */
+  /** `memory` belongs to the workspace, `userMemory` to the person. */
   constructor(memory: vscode.Memento, userMemory: vscode.Memento) {
     this.#memory = memory;
     this.#userMemory = userMemory;
-    const kept = filterSchema.safeParse(memory.get(filterKey));
-    this.#filter = kept.success ? kept.data : {};
+    this.#filter = filterSchema.safeParse(memory.get(filterKey)).data ?? {};
     this.#passes = toPredicate(this.#filter);
-    this.#grouping = GROUPINGS.find((each) => each === memory.get(groupingKey)) ?? GROUPINGS[0];
+    this.#grouping = GROUPINGS.find((grouping) => grouping === memory.get(groupingKey)) ?? GROUPINGS[0];
   }
 
-  readonly onDidChange = this.#changed.event;
+  readonly onDidChange = this.#changes.event;
 
   get filter(): Filter {
     return this.#filter;
@@ -38,55 +37,50 @@ export class Filtering {
     return this.#grouping;
   }
 
-  /** True when the filter can hide findings. */
   isActive(): boolean {
     return activeParts(this.#filter).length > 0;
   }
 
-  /** Whether a finding passes the filter; the same function until the filter changes. */
+  /** The same function until the filter changes. */
   get passes(): (shown: ShownFinding) => boolean {
     return this.#passes;
   }
 
-  /** How CODEOWNERS files name this person and their teams, with spaces between. */
+  /** The names of this person and their teams in CODEOWNERS, separated by spaces; saved for all workspaces. */
   get handles(): string {
     return this.#userMemory.get(handlesKey, '');
   }
 
-  /** Keeps the names of this person for all workspaces. */
-  async keepHandles(handles: string): Promise<void> {
+  async saveHandles(handles: string): Promise<void> {
     await this.#userMemory.update(handlesKey, handles);
   }
 
-  /** Replaces the filter. */
   async filterBy(filter: Filter): Promise<void> {
     this.#filter = filter;
     if (filter.changedOnBranch !== true) this.#branch = { kind: 'pending' };
     this.#passes = toPredicate(filter, this.#branch);
-    this.#changed.fire();
+    this.#changes.fire();
     await this.#memory.update(filterKey, filter);
   }
 
-  /** What is known of the branch's changes; `pending` while the filter doesn't ask for them. */
+  /** The branch's changes; `pending` while the filter does not use them. */
   get branch(): BranchState {
     return this.#branch;
   }
 
-  /** Replaces what is known of the branch's changes. */
   useBranch(branch: BranchState): void {
     this.#branch = branch;
     this.#passes = toPredicate(this.#filter, branch);
-    this.#changed.fire();
+    this.#changes.fire();
   }
 
-  /** Replaces the grouping. */
   async groupBy(grouping: Grouping): Promise<void> {
     this.#grouping = grouping;
-    this.#changed.fire();
+    this.#changes.fire();
     await this.#memory.update(groupingKey, grouping);
   }
 
   dispose(): void {
-    this.#changed.dispose();
+    this.#changes.dispose();
   }
 }

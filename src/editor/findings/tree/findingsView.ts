@@ -39,10 +39,9 @@ import type { Filtering } from './filtering.ts';
 import { describePart } from './filterPicks.ts';
 import { toItem } from './findingItems.ts';
 
-/** With more findings than this, files are collapsed at first. */
+/** With more findings, files are collapsed at first. */
 const maxExpanded = 300;
 
-/** What the Findings view is made from. */
 export interface FindingsViewDeps {
   readonly findings: FindingStore;
   readonly displayed: DisplayedFindings;
@@ -51,10 +50,10 @@ export interface FindingsViewDeps {
   readonly triage: TriageStore;
 }
 
-/** Fills the Findings view: groups, files, findings; its message names runs, what settings hide and the filter. */
+/** Fills the Findings view. Its message names the runs, the hidden findings and the filter. */
 export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
-  const changed = new vscode.EventEmitter<undefined>();
+  const changes = new vscode.EventEmitter<undefined>();
   let filtered = readFiltered(deps);
   const roots = (): readonly OutlineNode[] => {
     const nodes = rootNodes(
@@ -66,7 +65,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
     return nodes.length === 0 ? nodes : [...proposalsIn(deps.triage), ...nodes];
   };
   lazy.fill({
-    onDidChangeTreeData: changed.event,
+    onDidChangeTreeData: changes.event,
     getChildren: (node) => [...(node === undefined ? roots() : childNodes(node))],
     getTreeItem: (node) => toItem(node, filtered.passing.length <= maxExpanded),
   });
@@ -82,11 +81,11 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   const render = (): void => {
     filtered = readFiltered(deps);
     describe();
-    changed.fire(undefined);
+    changes.fire(undefined);
   };
   render();
   return vscode.Disposable.from(
-    changed,
+    changes,
     filtering.onDidChange(render),
     deps.triage.onDidChange(render),
     deps.displayed.onDidChange(render),
@@ -95,7 +94,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   );
 }
 
-/** The findings, or those of two compared runs, after the settings and the filter. A comparison and a filter by triage or acceptance also show settled findings. */
+/** Applies settings and filter. A comparison, and a filter by triage or acceptance, also shows settled findings. */
 function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
@@ -107,7 +106,7 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   return isActive('acceptance') ? { ...filtered, passing: byAcceptanceEnd(filtered.passing) } : filtered;
 }
 
-/** The folders with decisions that nobody has answered. */
+/** The folders with unanswered decisions. */
 function proposalsIn(triage: Pick<TriageStore, 'shared'>) {
   return [...triage.shared()]
     .filter(([, { proposals }]) => proposals.length > 0)
@@ -123,7 +122,7 @@ function setContext(key: string, value: unknown): void {
   void vscode.commands.executeCommand('setContext', `whitebox.${key}`, value);
 }
 
-/** What the Findings view shows, as the manifest's `whitebox.findingsView` conditions name it. */
+/** The values of `whitebox.findingsView` in the manifest's conditions. */
 type FindingsState =
   | 'shown'
   | 'unreadable'
@@ -142,7 +141,7 @@ type FindingsState =
   | 'cleared'
   | 'none';
 
-/** Why there are findings, or none; `runs` are those of the folders that are open, the latest first. */
+/** `runs` are the runs of the open folders, the latest first. */
 export function stateOf(
   folders: readonly ShownRun[],
   filtered: FilteredFindings,
@@ -157,7 +156,7 @@ export function stateOf(
   return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? stateOfEnded(runs);
 }
 
-/** What the latest of ended runs leads to where no findings are shown. */
+/** The state after the latest ended run, if no findings are shown. */
 function stateOfEnded(runs: readonly Run[]): FindingsState {
   const [latest] = runs;
   if (latest !== undefined && mayContinue(latest)) return 'limited';
@@ -166,12 +165,11 @@ function stateOfEnded(runs: readonly Run[]): FindingsState {
   return runs.some(hasFindings) ? 'cleared' : 'none';
 }
 
-/** True for an assessment that stopped at its credit limit and can be continued. */
 function mayContinue(run: Run): boolean {
   return hasHitCreditLimit(run) && continuationsOf(run).get('continueAssessment') === true;
 }
 
-/** The state of the runs that have not ended; one that waits for a person comes first. */
+/** The state of the unfinished runs; a run that waits for a person comes first. */
 function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   const live = runs.filter(isLive);
   const troubles = live.flatMap(({ trouble }) => trouble ?? []);
@@ -183,7 +181,7 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   return runs.length > 0 ? 'preparing' : undefined;
 }
 
-/** Writes message, description and badge of the view, without counts until all is compared. A message would replace the welcome of an empty view, which gets a description instead. */
+/** Writes message, description and badge of the view; counts only when all runs are compared. An empty view gets no message, which would replace its welcome. */
 export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,
@@ -205,7 +203,7 @@ export function describeFindings(
   const proposed = proposalsIn(triage).reduce((sum, { count }) => sum + count, 0);
   if (proposed > 0) lines.push(proposalsLabel(proposed));
   view.message = state === 'shown' ? lines.join(' — ') : '';
-  // A long description is cut at its end, so the filter comes first.
+  // VS Code cuts the end of a long description, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
   if (!findings.isComplete()) return;
   const open = filtered.displayed.filter(
@@ -217,7 +215,7 @@ export function describeFindings(
       : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', formatNumber(open)) };
 }
 
-/** The runs that the findings come from, with commits and notes; or the two that are compared. */
+/** The runs of the findings with commits and notes, or the two compared runs. */
 export function describeRuns(findings: FindingStore): string[] {
   const t = vscode.l10n.t;
   const comparison = findings.comparison();
@@ -258,7 +256,6 @@ export function describeRuns(findings: FindingStore): string[] {
   });
 }
 
-/** What was not read of a CODEOWNERS file. */
 function ownersGapLabel({ file, lines }: OwnersGap): string {
   const name = vscode.workspace.asRelativePath(file);
   if (lines === undefined)
@@ -267,14 +264,12 @@ function ownersGapLabel({ file, lines }: OwnersGap): string {
   return vscode.l10n.t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${some}, …` : some);
 }
 
-/** How many of a run's findings are compared, if not all. */
 function describeCut(run: Run, cut: Cut | undefined): string[] {
   if (cut === undefined) return [];
   const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
   return [vscode.l10n.t('compared in {0}: the {1} most severe of {2}', runLabel(run), ...counts)];
 }
 
-/** How many findings settings and triage hide. */
 function describeHidden({ mild, settled }: FilteredFindings): string[] {
   const t = vscode.l10n.t;
   return [
@@ -283,14 +278,13 @@ function describeHidden({ mild, settled }: FilteredFindings): string[] {
   ];
 }
 
-/** How many acceptances end soon. */
 function describeEnds(all: readonly ShownFinding[]): string[] {
   const now = Date.now();
   const soon = all.filter(({ triage }) => acceptanceEnd(triage, now) === 'soon').length;
   return soon === 0 ? [] : [vscode.l10n.t('Acceptance ends within 14 days: {0}', countFindings(soon))];
 }
 
-/** How many of the displayed findings are not in Problems. */
+/** Displayed findings that are not in Problems. */
 function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const { showInProblems, ...display } = readDisplaySettings();
   const reported = displayed.filter(({ verdict }) => isReported(verdict));
@@ -299,7 +293,6 @@ function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   return count === 0 ? [] : [vscode.l10n.t('Shown here, but not in Problems: {0}', countFindings(count))];
 }
 
-/** The active filter, and how many findings pass it. */
 function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFindings): string[] {
   const parts = activeParts(filtering.filter).map((part) => describePart(part, filtering));
   if (parts.length === 0) return [];
@@ -310,7 +303,7 @@ function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFi
   ];
 }
 
-/** How many of the displayed findings *Changed on this branch* hides, and how many it shows without being sure. */
+/** How many findings *Changed on this branch* hides, and how many it shows without a comparison. */
 function describeBranch({ filter, branch }: Filtering, displayed: readonly ShownFinding[]): string[] {
   if (filter.changedOnBranch !== true || branch.kind !== 'known') return [];
   const t = vscode.l10n.t;
