@@ -253,7 +253,7 @@ async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
       act: async () => {
         const question = t('Delete the saved password of {0}?', label);
         const detail = t(
-          'Runs that log in with it continue. VS Code can no longer remove this password from what the service says about those runs.',
+          'Runs that log in with this password continue. After you delete it, VS Code can’t hide it in the service’s messages about those runs.',
         );
         const yes = t('Delete');
         if ((await askInDialog({ question, detail }, yes)) !== yes) return;

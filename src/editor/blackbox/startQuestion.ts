@@ -102,7 +102,7 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
     const who = logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins));
     lines.push(
       t(
-        'The passwords of {0} are sent, and the service logs in with them where it is told to. Use test accounts.',
+        'VS Code sends the passwords of {0}. The service logs in with them where the login instructions say. Use test accounts.',
         who,
       ),
     );

@@ -91,7 +91,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space and try again.')],
     sourceUnreadable: () => [
       t(
-        'The rules for selecting files can’t be read: {0}. A rule file must be a regular, readable file of normal size. An environment variable must be valid for Git.',
+        'The rules for selecting files can’t be read: {0}. If it’s a file, make sure that it’s a regular, readable file of normal size. If it’s an environment variable, set it to a value that Git accepts.',
         failure.subject ?? detail,
       ),
     ],
@@ -124,10 +124,10 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     findingsTooLarge: () => [
       failure.subject === undefined
         ? t(
-            'The findings file is too large to read. It is saved as received and isn’t retried automatically. The report may still open.',
+            'The findings file is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
           )
         : t(
-            'The findings file of the run of {0} is too large to read. It is saved as received and isn’t retried automatically. The report may still open.',
+            'The findings file of the run of {0} is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
             failure.subject,
           ),
       showLog(),
@@ -147,7 +147,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     unanswered: () => [
       t(
-        'The service stopped responding about this run, so it is no longer watched. If it still exists, track it again by its run ID.',
+        'The service stopped responding to status checks of this run, so VS Code no longer watches the run. If the run still exists, track it again by its run ID.',
       ),
       trackRun(),
     ],
@@ -167,9 +167,15 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
             ),
             openFile(subject),
           ]
-        : [t('Only {0} of the triage decisions in {1} are read.', failure.limit, subject)],
+        : [
+            t(
+              '{1} contains too many triage decisions. VS Code reads only {0} of them. Delete files that you no longer need.',
+              failure.limit,
+              subject,
+            ),
+          ],
     outsideFolder: () => [
-      t('Choose a folder inside the assessed folder. Findings never lead outside it: {0}', subject),
+      t('Choose a folder inside the assessed folder. This folder is outside it: {0}', subject),
     ],
     interrupted: () => [
       t(
@@ -260,7 +266,8 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       'Nothing was imported: the bundle comes from a newer version of this extension. Update the extension and try again.',
     ),
     encrypted: t('Nothing was imported: the archive is encrypted. Bundles are never encrypted.'),
-    damaged: t('Nothing was imported: the bundle is damaged. Ask for it to be sent again.') + about,
+    damaged:
+      t('Nothing was imported: the bundle is damaged. Get another copy of the bundle and try again.') + about,
   }[fault];
 }
 
@@ -342,11 +349,11 @@ function describeTokenCommand(program: string, detail: string | undefined): Mess
     switch (detail) {
       case 'sameToken':
         return t(
-          'The token command printed the same token that the service refused. Run it in a terminal, and sign in again to the source of its token.',
+          'The token command printed the same token that the service refused. Run the command in a terminal, and sign in again to the tool that issues the token.',
         );
       case 'notOneLine':
         return t(
-          'The output of the token command {0} isn’t a token. It must print exactly one line without spaces, and nothing else.',
+          'The output of the token command {0} isn’t a token. The command must print exactly one line without spaces, and nothing else.',
           program,
         );
       case 'noAnswer':

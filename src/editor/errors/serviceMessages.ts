@@ -108,7 +108,7 @@ export function serviceMessages(
           ],
     addressRefused: () => [
       t(
-        '{0}, the service’s file storage, refused the transfer ({1}). Try again later. If your company’s proxy or filter responded instead, ask for this address to be allowed.',
+        '{0}, the service’s file storage, refused the transfer ({1}). Try again later. If your company’s proxy or filter responded instead, ask your administrator to allow this address.',
         origin,
         failure.status ?? '',
       ) + said,
@@ -151,7 +151,7 @@ export function serviceMessages(
       failure.subject === 'files'
         ? [
             t(
-              'The service gave a URL for files that isn’t safe to use. The URL isn’t https, contains a user name, or points to this machine or its local link. Contact your service provider.',
+              'The service gave a URL for files that isn’t safe to use. The URL isn’t https, contains a user name, or points to this machine or a link-local address. Contact your service provider.',
             ),
             showLog(),
           ]

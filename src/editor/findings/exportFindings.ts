@@ -146,7 +146,7 @@ async function agreesToContents(run: Run): Promise<boolean> {
   const t = vscode.l10n.t;
   const yes = t('Save Bundle…');
   const detail = t(
-    'Contains: the findings with the code they quote, the report, your triage decisions with notes, the list of assessed files, the commit, and the run ID. Doesn’t contain: source files, tokens, or the address of the service.',
+    'Contains: the findings with the code they quote, the report, your triage decisions with notes, the list of assessed files, the commit, and the run ID. Doesn’t contain: source files, tokens, or the base URL of the service.',
   );
   const question = t('Save the results of {0} as one file that you can share?', titleOf(run));
   return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;

@@ -225,7 +225,7 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
   const t = vscode.l10n.t;
   const copy = t('Copy Decisions');
   const message = t(
-    'Triage decisions are now saved in a different place. It has no decisions yet for {0}. Copy them there?',
+    'Triage decisions are now saved in a different place, which has no decisions yet for {0}. Copy the existing decisions there?',
     countFindings(count),
   );
   if ((await showInformation(message, copy, t('Leave Findings Open'))) === copy)

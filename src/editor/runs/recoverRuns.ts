@@ -40,12 +40,12 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   const message =
     lost.length === 1
       ? t(
-          'The {0} was started here, but its local data is gone, for example because a container was rebuilt. Run ID: {1}',
+          'The {0} was started in this workspace, but its local data is gone. This can happen when a container is rebuilt. Run ID: {1}',
           titles,
           ids,
         )
       : t(
-          'Runs were started here, but their local data is gone, for example because a container was rebuilt: {0}. Run IDs: {1}',
+          'Runs were started in this workspace, but their local data is gone: {0}. This can happen when a container is rebuilt. Run IDs: {1}',
           titles,
           ids,
         );
@@ -97,7 +97,7 @@ async function offerToForget(
   const forget = { title: t('Forget') };
   const choice = await showError(
     t(
-      'Run {0} couldn’t be tracked again. VS Code offers to track it the next time it starts. {1}',
+      'Run {0} couldn’t be tracked again. The next time VS Code starts, it offers to track the run. {1}',
       lost.note.runId,
       message,
     ),

@@ -141,7 +141,7 @@ export async function renameRun({ tracker }: RunDeps, run: Run | undefined): Pro
   const t = vscode.l10n.t;
   const label = await vscode.window.showInputBox({
     title: t('Rename Run'),
-    prompt: t('A name for this run, shown only in this editor. Leave empty for no name.'),
+    prompt: t('A name for this run, shown only on this machine. Leave empty for no name.'),
     value: run.label ?? '',
     validateInput: (text) =>
       text.trim().length > maxLabelLength ? t('At most {0} characters.', maxLabelLength) : undefined,

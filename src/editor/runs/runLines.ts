@@ -110,7 +110,7 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
     const question =
       run.state === 'collecting'
         ? t('Some results can’t be downloaded. Stop watching?')
-        : t('The run doesn’t end. Stop watching?');
+        : t('The run still hasn’t ended. Stop watching?');
     const lastResponse = t('Last response: {0}', formatTime(lastGoodAnswerAt(run)));
     add(question, 'eye-closed', lastResponse, onRun(run, t('Stop Watching'), 'whitebox.stopWatching'));
   }

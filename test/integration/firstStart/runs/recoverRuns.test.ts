@@ -66,7 +66,7 @@ describe('a run of which only the recovery note is left', () => {
 
   it('F93 is named by its workflow', async () => {
     const { texts } = await offered('notFound', [], undefined, undefined, 'blackbox-crawl');
-    assert.match(texts[0] ?? '', /^The crawl of docs, shop was started here/);
+    assert.match(texts[0] ?? '', /^The crawl of docs, shop was started in this workspace/);
   });
 
   it('F93 is offered if one of its folders is inside an open folder, and not if none is open', async () => {
@@ -79,7 +79,7 @@ describe('a run of which only the recovery note is left', () => {
     const { texts, forgotten } = await offered('notFound', ['Track Again']);
     assert.match(
       texts[1] ?? '',
-      /run-77 couldn’t be tracked again\. VS Code offers .*\. The service didn’t find/,
+      /run-77 couldn’t be tracked again\. The next time VS Code starts, .*\. The service didn’t find/,
     );
     assert.deepEqual(forgotten, []);
   });
