@@ -22,14 +22,12 @@ export interface Pair {
 /** Chosen pairs and their priority, by feature name, then by perspective. */
 export type Choice = ReadonlyMap<string, ReadonlyMap<Perspective, Priority>>;
 
-/** The subject of `badPairs`. */
 export type PairsFault = 'none' | 'tooMany' | 'gone' | 'damaged';
 
 export function pairsOf(features: readonly Pick<Feature, 'name'>[]): readonly Pair[] {
   return features.flatMap(({ name }) => perspectives.map((perspective) => ({ feature: name, perspective })));
 }
 
-/** The choice of all pairs, without priorities. */
 export function everyPair(features: readonly Feature[]): Choice {
   return withPairs(new Map(), pairsOf(features), true);
 }
@@ -126,7 +124,6 @@ export function askedPairs({ workflow, input }: Run): Pairs | 'all' | 'unknown' 
   return input === undefined ? 'unknown' : (input.pairs ?? 'all');
 }
 
-/** Whether a run requested exactly this one pair, with any priority. */
 export function isOnlyPairOf({ input }: Pick<Run, 'input'>, pairs: Pairs): boolean {
   const namesOf = (some: Pairs = []) => some.map((each) => [each.feature_name, each.perspective]);
   return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));

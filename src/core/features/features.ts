@@ -18,19 +18,14 @@ export interface FeatureList {
   readonly features: readonly Feature[];
   /** The number of entries with the name of an earlier one. */
   readonly repeated: number;
-  /** The number of entries without a usable name. */
   readonly unreadable: number;
-  /** The number of entries beyond the limit. */
   readonly cut: number;
 }
 
-/** The subject of `badFeatures`. */
 export type FeaturesFault = 'absent' | 'tooLarge' | 'malformed';
 
-/** Artifacts that the parsing worker reads, besides findings. */
 export type FeatureRole = 'features' | 'scan_progress';
 
-/** Starts the parsing worker. */
 export interface ArtifactStart {
   readonly role: FeatureRole;
   readonly path: string;

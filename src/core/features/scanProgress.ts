@@ -20,7 +20,6 @@ export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as
 export type PairState = (typeof pairStates)[number];
 
 export interface ScanProgress {
-  /** Numbers of pairs. */
   readonly tested: number;
   readonly notApplicable: number;
   /** Why not every state is known; `partlyUnreadable` if entries cannot be read or are too many. */

@@ -3,7 +3,6 @@ import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/con
 import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
 import { applicationSubject } from '../workflows/application.ts';
 
-/** True for an ended run with a findings file on this machine. */
 export function hasFindings(run: Run): boolean {
   return isFinal(run) && keptArtifact(run, 'findings') !== undefined;
 }
@@ -27,7 +26,6 @@ export function subjectOf({ id, workflow, input }: Run): string {
   return input === undefined ? `blackbox ${id}` : applicationSubject(input);
 }
 
-/** Each folder shows one run for each subject. */
 export function folderSubjectKey(run: Run, folder: string): string {
   return JSON.stringify([folder, subjectOf(run)]);
 }
@@ -51,7 +49,6 @@ function isShownByDefault(run: Run): boolean {
 interface FolderChoice {
   readonly folder: string;
   readonly runId: string | undefined;
-  /** The IDs of the runs that had findings when the person chose. */
   readonly runsWhenChosen: ReadonlySet<string>;
 }
 
@@ -113,7 +110,6 @@ function defaultRun(candidates: readonly Run[]): Run | undefined {
   return runs.find(isOfService) ?? runs[0];
 }
 
-/** The latest earlier run of the same folders and subject that has all its findings. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   // A run and the one that it continues are one assessment.
   const predecessor = runsBefore(runs, run).find((other) => continuesRun(run, other));
@@ -146,7 +142,6 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   return runs.filter((other) => isBefore(other, run) && isOfSameFolders(run, other));
 }
 
-/** Whether two runs assess the same subject in the same folders. */
 export function isOfSameFolders(a: Run, b: Run): boolean {
   return foldersOf(a) === foldersOf(b);
 }

@@ -10,17 +10,14 @@ import { readFindings } from './parse/readFindings.ts';
 export type LiveResult =
   'pending' | 'found' | 'same' | 'other' | 'nothing' | 'notApplicable' | 'notTested' | 'unknown';
 
-/** A run that tested one pair for a finding. */
 export interface Confirmation {
   readonly run: Run;
   readonly feature: string;
   readonly perspective: Perspective;
   readonly result: LiveResult;
-  /** The run's findings in the pair. */
   readonly found: readonly Finding[];
 }
 
-/** Older runs are not read. */
 const maxRuns = 10;
 
 export interface ConfirmationSource {
@@ -91,7 +88,6 @@ const perspectiveOfCwe: ReadonlyMap<number, Perspective> = new Map([
   [942, 'CORS'],
 ]);
 
-/** The perspective to test for a finding about code. */
 export function proposedPerspective({ cwes }: Finding): Perspective | undefined {
   return cwes.map((cwe) => perspectiveOfCwe.get(cwe)).find((perspective) => perspective !== undefined);
 }

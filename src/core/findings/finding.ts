@@ -3,7 +3,6 @@ export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'none', 'unrated
 
 export type Severity = (typeof SEVERITIES)[number];
 
-/** 0 for the worst severity. */
 export function severityRank(severity: Severity): number {
   return SEVERITIES.indexOf(severity);
 }
@@ -29,7 +28,6 @@ export interface Place {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** The code that the findings file quotes, as received. */
   readonly snippet?: string | undefined;
   readonly role?: PlaceRole | undefined;
   /** As received. */
@@ -72,14 +70,11 @@ export interface Finding {
   readonly id: string;
   /** True if `id` is a hash, which means nothing to a person. */
   readonly isGeneratedId?: boolean | undefined;
-  /** Empty if the file has none. */
   readonly title: string;
-  /** Rule ID. */
   readonly rule?: string | undefined;
   readonly severity: Severity;
   /** The rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
-  /** As written. */
   readonly confidence?: string | undefined;
   readonly description: string;
   readonly blocks: readonly Block[];
@@ -101,7 +96,6 @@ export interface Finding {
   readonly raw?: string | undefined;
 }
 
-/** True for a finding of a live application. */
 export function isLiveFinding({ url, feature, perspective }: Finding): boolean {
   return (url ?? feature ?? perspective) !== undefined;
 }

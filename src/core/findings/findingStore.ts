@@ -34,11 +34,9 @@ export class FindingStore implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
-  /** The two runs that a person compares. */
   #compared: { readonly run: Run; readonly baseline: Run } | undefined;
   /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
   #runIds: ReadonlyMap<string, string | undefined> = new Map();
-  /** The runs that are shown, with all their findings. */
   #loaded: readonly RunFindings[] = [];
   #shown: readonly ShownRun[] = [];
   /** Of the last reading, by run ID. */
@@ -47,7 +45,6 @@ export class FindingStore implements Disposable {
   #queue: Promise<unknown> = Promise.resolve();
   #mustForce = false;
   #isComplete = true;
-  /** Whether anything changed since listeners were called. */
   #isChanged = false;
 
   constructor(deps: Deps) {
@@ -110,7 +107,6 @@ export class FindingStore implements Disposable {
     }
   }
 
-  /** A comparison ends when its run is no longer shown, and when its baseline is removed. */
   #dropOldComparison(runs: readonly Run[]): void {
     if (this.#compared === undefined) return;
     const { run, baseline } = this.#compared;
@@ -195,7 +191,6 @@ export class FindingStore implements Disposable {
     return this.#shown.flatMap(({ shown }) => shown);
   }
 
-  /** Findings that only earlier runs report. */
   absent(): readonly ShownFinding[] {
     return this.#shown.flatMap(({ absent = [] }) => absent);
   }
@@ -211,7 +206,6 @@ export class FindingStore implements Disposable {
     return undefined;
   }
 
-  /** Why the last reading of a run's findings failed. */
   failureOf(runId: string): Failure | undefined {
     return this.#failures.get(runId);
   }
@@ -225,7 +219,6 @@ export class FindingStore implements Disposable {
     });
   }
 
-  /** Shown findings with their places by the present files. */
   async placeNow<T extends Pick<ShownFinding, 'finding' | 'places'>>(
     findings: readonly T[],
   ): Promise<readonly T[]> {
@@ -260,7 +253,6 @@ export class FindingStore implements Disposable {
     await this.load();
   }
 
-  /** The latest earlier run of the same folders and subject that has all its findings. */
   baselineOf(run: Run): Run | undefined {
     return baselineAmong(this.#deps.runs.all(), run);
   }
@@ -276,7 +268,6 @@ export class FindingStore implements Disposable {
     await this.load({ force: true });
   }
 
-  /** What `showComparison` shows. */
   comparison(): Comparison | undefined {
     const { run, baseline } = this.#compared ?? {};
     const found = this.#shown.find((shown) => shown.run.id === run?.id);

@@ -13,7 +13,6 @@ const minLine = 6;
 export interface Identity {
   /** Hash of kind, path, and quoted code without white space; for a live finding, of `liveSpotOf`. Similar findings may share it. */
   readonly fingerprint: string;
-  /** The same hash without the code. */
   readonly spot: string;
   readonly title: string;
   /** Why it is unique in its run: by its quoted code, by code and title, or, as a live finding, by `live` spot and title. */

@@ -20,7 +20,6 @@ import { isSettled, undecided } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
 import { findOwners, type OwnersGap } from './view/owners.ts';
 
-/** What the findings of runs are made from. */
 export interface RunFindingsDeps extends FindingsSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
   readonly triage: TriageStore;

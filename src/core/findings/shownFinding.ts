@@ -32,7 +32,6 @@ export interface ShownFinding {
   readonly run: Run;
   readonly finding: Finding;
   readonly places: readonly ShownPlace[];
-  /** See `SentPath`; independent of the disk. */
   readonly folder: string | undefined;
   readonly identity: Identity;
   readonly triage: TriageDecision;
@@ -56,18 +55,15 @@ export interface ShownRun {
   readonly failure?: Failure | undefined;
   /** The number of files with findings that differ from what was scanned. */
   readonly changedFiles?: number | undefined;
-  /** Findings that only earlier runs of its folders report. */
   readonly absent?: readonly ShownFinding[] | undefined;
   /** The run that it is compared with first, and how many of that run's findings are known, if not all. */
   readonly baseline?: Run | undefined;
   readonly baselineCut?: Cut | undefined;
-  /** Parts of CODEOWNERS files that were not read. */
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
 }
 
 type Placed = Pick<ShownFinding, 'run' | 'finding' | 'folder' | 'places'>;
 
-/** A reported place, if its file is on this machine. */
 export function localPlaceOf(
   place: Place | undefined,
   { places }: Pick<ShownFinding, 'places'>,

@@ -46,9 +46,7 @@ export function documentHtml(frame: DocumentFrame): string {
 
 interface SavedReport {
   readonly title: string;
-  /** As a BCP 47 tag. */
   readonly language: string;
-  /** Serialized by the view. */
   readonly body: string;
   readonly style: string;
 }
@@ -92,7 +90,6 @@ function escape(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Elements that a saved report may have. */
 const elements: ReadonlySet<string> = new Set(
   (
     'a abbr article b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i ' +

@@ -20,7 +20,6 @@ const reportStrings = z.strictObject({
 
 const severities = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
 
-/** The parts of a trend's bar, in order. */
 export const segmentKinds = [...severities, 'settled', 'unexplained', 'review'] as const;
 
 const trend = z.strictObject({
@@ -74,7 +73,6 @@ const reportContent = z.strictObject({
       count,
     }),
   ),
-  /** Replaces `severities` if there are no findings. */
   noFindings: z.optional(text),
   /** Differences from the baseline, which `label` names; absent without one. */
   changes: z.optional(
@@ -104,7 +102,6 @@ const problemMessage = z.strictObject({
   actions: z.array(text),
 });
 
-/** Asks for the whole document as HTML, to save it. */
 const renderMessage = z.strictObject({ type: z.literal('render') });
 
 const hostMessage = z.discriminatedUnion('type', [showMessage, problemMessage, renderMessage]);
@@ -115,7 +112,6 @@ const maxHtmlChars = 100_000_000;
 const webviewMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
   z.strictObject({ type: z.literal('openPlace'), index: count }),
-  /** A button of a problem was pressed. */
   z.strictObject({ type: z.literal('act'), index: count }),
   z.strictObject({
     type: z.literal('rendered'),
@@ -135,7 +131,6 @@ const webviewState = z.object({
 /** A run's report, a finding, or a trend; labels are localized. */
 export type ReportContent = z.infer<typeof reportContent>;
 export type TrendContent = z.infer<typeof trend>;
-/** The view's localized texts. */
 export type ReportStrings = z.infer<typeof reportStrings>;
 export type ShowMessage = z.infer<typeof showMessage>;
 export type ProblemMessage = z.infer<typeof problemMessage>;

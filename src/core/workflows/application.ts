@@ -66,7 +66,6 @@ export const perspectives = [
   'Clickjacking',
   'CORS',
 ] as const;
-/** How early a pair is assessed (docs/api.md, section 2.7). */
 export const prioritySchema = z.enum(['high', 'medium', 'low']);
 
 type ToObject = typeof z.strictObject;
@@ -87,12 +86,11 @@ function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject,
   });
 }
 
+/** docs/api.md, sections 2.6 to 2.8. */
 function toInputSchemas(toObject: ToObject) {
   const runReference = toObject({ workflow_id: identifierSchema, workflow_run_id: identifierSchema });
   return {
-    /** Without passwords (docs/api.md, section 2.6). */
     authentication: toAuthenticationSchema(toObject, toObject(credential)),
-    /** docs/api.md, section 2.6. */
     preference: toObject({
       preferences: z
         .array(
@@ -105,17 +103,14 @@ function toInputSchemas(toObject: ToObject) {
         )
         .check(z.minLength(1), z.maxLength(100)),
     }),
-    /** docs/api.md, section 2.8. */
     crawlResume: toObject({
       workflow_id: z.literal('blackbox-crawl'),
       workflow_run_id: identifierSchema,
     }),
-    /** docs/api.md, section 2.7. */
     assessmentResume: z.discriminatedUnion('kind', [
       toObject({ kind: z.literal('assess_crawled_features'), assess_crawled_features: runReference }),
       toObject({ kind: z.literal('continue_assessment'), continue_assessment: runReference }),
     ]),
-    /** Only these pairs are assessed (docs/api.md, section 2.7). */
     pairs: z
       .array(
         toObject({

@@ -12,10 +12,8 @@ interface SentInput {
   readonly input?: ApplicationInput | undefined;
 }
 
-/** A request that a password is saved for. */
 export interface PasswordRequest extends SentInput {
   readonly workflow: WorkflowId;
-  /** Absolute path. */
   readonly targetFile?: string | undefined;
 }
 
@@ -32,7 +30,6 @@ interface PasswordUse {
   readonly at: number;
 }
 
-/** A login whose password is saved. */
 export interface SavedLogin extends Login {
   readonly key: string;
   readonly origin: string;
@@ -101,7 +98,6 @@ export class PasswordStore {
     }
   }
 
-  /** Latest use first. */
   async savedLogins(): Promise<readonly SavedLogin[]> {
     const found = this.#index
       .keys()

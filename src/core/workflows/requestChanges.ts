@@ -67,7 +67,6 @@ export function changesBetween<Part extends SentPart>(
 export const maxPartLines = 10;
 export const maxPartLength = 1000;
 
-/** Unchanged characters that are shown before and after a change. */
 const contextLength = 40;
 
 /** A text that was added or removed, with some unchanged text around the difference. */
@@ -75,7 +74,6 @@ export interface ChangedLine {
   readonly sign: '+' | '−';
   /** One line without hidden characters; “…” stands for more unchanged text. */
   readonly text: string;
-  /** The number of changed characters, as shown. */
   readonly length: number;
 }
 

@@ -94,7 +94,6 @@ export interface TargetProblem {
   readonly length: number;
   /** The missing, unknown, or repeated member; the expected type; or the allowed values. */
   readonly subject?: string;
-  /** The exceeded limit, and what it counts. */
   readonly bound?: number;
   readonly counted?: 'items' | 'characters' | 'credits';
 }

@@ -17,7 +17,6 @@ export interface RunRequest {
     readonly archive?: { readonly type: ArchiveType } | undefined;
     readonly upload?: { readonly fileId: string } | undefined;
   }[];
-  /** Without language and passwords. */
   readonly input?: ApplicationInput | undefined;
 }
 
@@ -29,7 +28,6 @@ export interface RunEnd {
   readonly artifacts: readonly string[];
 }
 
-/** A run that uses the results of an ended run. */
 export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther';
 
 export type NoContinuation = 'notEligible' | 'noFeatures';
@@ -43,7 +41,6 @@ export interface Workflow {
   readonly toRequest: (run: RunRequest, passwords: readonly string[]) => unknown;
   /** File names, by artifact role (docs/api.md, section 2.4). */
   readonly artifacts: Readonly<Record<string, string>>;
-  /** Whether each continuation is allowed, or why not. */
   readonly continuations: (end: RunEnd) => ReadonlyMap<Continuation, true | NoContinuation>;
 }
 

@@ -10,7 +10,6 @@ export const mcpClients = [
   { client: 'Cursor', file: '~/.cursor/mcp.json', format: 'json' },
 ] as const;
 
-/** The program that runs the MCP server. */
 export interface McpRuntime {
   readonly command: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -62,7 +61,6 @@ export async function copyMcpServer(from: string, to: string): Promise<void> {
   if (copy !== bundled) await onDisk(writeFileAtomic(to, bundled));
 }
 
-/** Updates the copy after an update of the extension, if there is one. */
 export async function renewMcpServer(from: string, to: string): Promise<void> {
   if ((await readIfThere(to)) !== undefined) await copyMcpServer(from, to);
 }

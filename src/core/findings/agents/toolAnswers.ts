@@ -56,7 +56,6 @@ function toolName({ run, finding }: ToolFinding): string {
   return `${run.id}:${String(finding.index)}`;
 }
 
-/** Throws an error for the model if no finding has the name. */
 export function findNamed<T extends ToolFinding>(shown: readonly T[], wanted: string): T {
   const found = shown.find((each) => toolName(each) === wanted);
   if (found === undefined)
@@ -64,21 +63,18 @@ export function findNamed<T extends ToolFinding>(shown: readonly T[], wanted: st
   return found;
 }
 
-/** Throws an error for the model if the input does not fit. */
 export function readInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
   const parsed = schema.safeParse(input);
   if (!parsed.success) throw new Error(`The input does not fit the tool's schema: ${parsed.error.message}`);
   return parsed.data;
 }
 
-/** Marks the whole answer as data. */
 export function answerText(answer: unknown): string {
   return fenceData(JSON.stringify(answer, undefined, 1));
 }
 
 export interface ToolFindings {
   readonly runs: readonly ToolRun[];
-  /** The same findings with their present places. */
   readonly place: (some: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
 }
 
@@ -86,7 +82,6 @@ export interface ToolFindings {
 export interface ToolSource {
   readonly findings: () => ToolFindings | Promise<ToolFindings>;
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
-  /** The runs that tested the finding on a live application. */
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
   /** Compares files with the branch's base; absent outside VS Code. */
   readonly branch?: { compare(): Promise<BranchState> };
@@ -253,7 +248,6 @@ export function decide(
   return { state, note: note.trim() === '' ? former.note : note };
 }
 
-/** The latest runs with their last known states. */
 export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): unknown {
   return {
     total: runs.length,

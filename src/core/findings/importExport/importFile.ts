@@ -30,7 +30,6 @@ export async function readImport(
 
 /** The folder that imported findings belong to; without a path, one that does not exist on this machine. */
 export interface ImportTarget {
-  /** Absolute. */
   readonly folder?: string | undefined;
   readonly name: string;
 }

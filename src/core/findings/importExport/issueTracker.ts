@@ -1,4 +1,3 @@
-/** The issue tracker of a repository. */
 export interface IssueTracker {
   readonly kind: 'github' | 'gitlab';
   /** As in URLs, with a port that is not the default. */
@@ -12,7 +11,6 @@ const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
 /** The parts of a Git remote's URL, which is untrusted: it comes from the repository. */
 interface Remote {
-  /** Without a port. */
   readonly hostname: string;
   /** With the port of an HTTP URL; an SSH port says nothing about the web server. */
   readonly host: string;
@@ -36,7 +34,6 @@ function readRemote(remote: string): Remote | undefined {
     : undefined;
 }
 
-/** Undefined if the remote's tracker is unknown. */
 export function readTracker(remote: string): IssueTracker | undefined {
   const { hostname = '', host = '', names = [] } = readRemote(remote) ?? {};
   const kind = (['github', 'gitlab'] as const).find((each) => hostname.startsWith(`${each}.`));
@@ -50,7 +47,6 @@ export function repositoryUri(remote: string): string | undefined {
   return host && names && `https://${host}/${names.join('/')}`;
 }
 
-/** Opens a new issue with this title. */
 export function newIssueAddress({ kind, host, repository }: IssueTracker, title: string): string {
   const address = new URL(`https://${host}/${repository}/${kind === 'gitlab' ? '-/' : ''}issues/new`);
   address.searchParams.set(kind === 'gitlab' ? 'issue[title]' : 'title', title);

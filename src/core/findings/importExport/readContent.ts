@@ -33,7 +33,6 @@ export type ImportFault =
   | 'encrypted'
   | 'damaged';
 
-/** `part` is the affected part of the file. */
 export function badImport(fault: ImportFault, part?: string, cause?: unknown): AssessmentError {
   return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
 }
@@ -61,7 +60,6 @@ const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 /** A bundle has no URL of the service, no organization, and no folder of a machine. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
-  /** Absent for a whitebox assessment. */
   workflow: z.optional(z.enum(workflowIds)),
   targetUrls: z.optional(targetUrlsSchema),
   language: languageSchema,
@@ -81,7 +79,6 @@ const runFactsSchema = z.object({
 });
 export type RunFacts = z.infer<typeof runFactsSchema>;
 
-/** `bundle.json`, the index of a bundle. */
 export const bundleSchema = z.object({
   kind: z.literal('whitebox-assessment-bundle'),
   version: z.literal(1),
@@ -105,19 +102,15 @@ const decisionSchema = z.object({
 /** `index` is the position of the finding in its file, since equal code in two folders makes two findings. */
 export type Decision = z.infer<typeof decisionSchema> & TriageDecision;
 
-/** Starts the parsing worker with an untrusted file. */
 export interface ImportStart {
   readonly content: Uint8Array;
 }
 
-/** A checked file of findings. */
 export interface ImportedFile {
   /** For the run's folder, by name; always with `findings.json`. */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  /** The number of findings that are shown. */
   readonly findings: number;
   readonly cut: Cut | undefined;
-  /** Only of a bundle. */
   readonly run?: RunFacts | undefined;
   /** Folder names, in the order that `Place.targetIndex` counts; empty if unknown. */
   readonly folders: readonly string[];
@@ -177,7 +170,6 @@ function isTable(content: Buffer): boolean {
   return ['title', 'severity', 'file'].every((name) => header.includes(`"${name}"`));
 }
 
-/** Skips invalid items of an untrusted list. */
 export function readDecisions(list: readonly unknown[]): readonly Decision[] {
   return list.flatMap((entry) => {
     const read = decisionSchema.safeParse(entry);

@@ -50,7 +50,6 @@ export function decide(
     : { ...shown, triage, decidedBefore, verdict, sameAs, evidence };
 }
 
-/** The decision about a finding in another store. */
 export function decisionOf(shown: ShownFinding, decisions: Decisions): TriageDecision {
   return decisionAbout(shown, [shown.identity, ...(shown.sameAs ?? [])], decisions) ?? undecided;
 }

@@ -10,13 +10,11 @@ export type TriageState = (typeof TRIAGE_STATES)[number];
 
 export interface TriageDecision {
   readonly state: TriageState;
-  /** The person's reason; may be empty. */
   readonly note: string;
   /** Wall-clock milliseconds. */
   readonly at: number;
   /** Last day of an accepted risk, `YYYY-MM-DD` in local time, or an invalid text; absent without end. Kept after the end, when the finding is open. */
   readonly until?: string | undefined;
-  /** Absent for a person's decision. */
   readonly via?: 'agent' | undefined;
 }
 
@@ -56,7 +54,6 @@ export function acceptanceEnd(
   return decision.until <= dayAfter(now, 14) ? 'soon' : 'later';
 }
 
-/** True for a valid `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   return z.iso.date().safeParse(text).success;
 }
@@ -156,7 +153,6 @@ function keysOf({ run, index, only, title }: Identity): readonly string[] {
   return [`${run} ${String(index)}`, ...ways];
 }
 
-/** The latest decision about a finding that `isSame`, in any run. */
 export function entryOf(
   { index }: Pick<TriageBook, 'index'>,
   identity: Identity,
@@ -186,12 +182,10 @@ export function parseBook(text: string, path: string): TriageBook {
   return toBook(book.data.decisions.flatMap((decision) => toEntry(decision) ?? []));
 }
 
-/** Undefined if the file holds no decision. */
 export function parseEntry(text: string): TriageEntry | undefined {
   return toEntry(parseJson(text));
 }
 
-/** One line for each decision. */
 export function formatBook({ entries }: TriageBook): string {
   const lines = entries.map((entry) => `    ${JSON.stringify(toJson(entry))}`);
   return `{\n  "version": 1,\n  "decisions": [\n${lines.join(',\n')}\n  ]\n}\n`;
@@ -245,7 +239,6 @@ function toJson({ identity, path, ...decision }: TriageEntry): z.input<typeof en
   };
 }
 
-/** Undefined if the text is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));

@@ -62,7 +62,6 @@ export interface ReadBook {
   readonly counting: ReadonlyMap<string, TriageEntry>;
   readonly proposals: readonly Proposal[];
   readonly acceptance: Acceptance;
-  /** Why some of it cannot be read. */
   readonly failure?: AssessmentError | undefined;
 }
 

@@ -48,9 +48,7 @@ const lockTimeoutMs = 10_000;
 const retryMs = 20;
 
 interface TriageDeps {
-  /** Where a folder's decisions are stored. */
   readonly placeFor: (folder: string) => TriagePlace;
-  /** Shared by all windows. */
   readonly lockFolder: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -62,12 +60,10 @@ export class TriageStore {
   readonly #books = new Map<string, ReadBook>();
   #version = 0;
   readonly #changed = new Emitter<void>();
-  /** The day of the last notification. */
   #day: string;
   /** Each ended acceptance is returned as the same object every time. */
   readonly #ended = new WeakMap<TriageEntry, TriageEntry>();
   #queue: Promise<unknown> = Promise.resolve();
-  /** A reload that has not started. */
   #nextReload: Promise<void> | undefined;
 
   constructor(deps: TriageDeps) {
@@ -100,7 +96,6 @@ export class TriageStore {
     return this.#version;
   }
 
-  /** The decision about a finding of a folder, as of today. */
   get(folder: string, identity: Identity, isSame?: typeof isSameFinding): TriageEntry | undefined {
     const entry = entryOf(this.#bookOf(folder), identity, isSame);
     if (entry?.until === undefined) return entry;
@@ -111,7 +106,6 @@ export class TriageStore {
     return ended;
   }
 
-  /** Whether any acceptance ends in the future. */
   get hasFutureEnds(): boolean {
     return [...this.#books.values()].some(({ book: { entries } }) =>
       entries.some((entry) => entry.until !== undefined && asOf(entry, this.#day) === entry),
@@ -168,7 +162,6 @@ export class TriageStore {
     return new Map([...this.#books].map(([folder, { book }]) => [folder, book.entries]));
   }
 
-  /** For each folder whose decisions are shared. */
   shared(): ReadonlyMap<string, SharedDecisions> {
     const shared = [...this.#books].filter(([, { place }]) => place.kind === 'folder');
     return new Map(shared.map(([folder, { place, ...book }]) => [folder, { ...book, path: place.path }]));
@@ -181,7 +174,6 @@ export class TriageStore {
     );
   }
 
-  /** The decisions whose findings have none in this store. */
   withoutDecision(decisions: DecisionsByFolder): DecisionsByFolder {
     return new Map(
       [...decisions].map(([folder, entries]) => [folder, withoutDecision(entries, this.#bookOf(folder))]),
@@ -213,7 +205,6 @@ export class TriageStore {
     });
   }
 
-  /** Under the lock shared by all windows. */
   async #rewrite(
     folders: Iterable<string>,
     write: (known: ReadBook, folder: string) => Promise<void>,

@@ -14,7 +14,6 @@ export type BranchState =
   | { readonly kind: 'unavailable'; readonly why: NoBranch }
   | {
       readonly kind: 'known';
-      /** Branch and commit that files are compared with. */
       readonly base: string;
       readonly changeOf: (shown: Pick<ShownFinding, 'places'>) => BranchChange;
     };

@@ -20,15 +20,10 @@ export function isDisplayed({ finding, triage }: ShownFinding, display: Display)
   );
 }
 
-/** Findings after the settings and after a person's filter, in their order. */
 export interface FilteredFindings {
-  /** What the settings show. */
   readonly displayed: readonly ShownFinding[];
-  /** The displayed findings that pass the filter. */
   readonly passing: readonly ShownFinding[];
-  /** The number that the minimum severity hides. */
   readonly mild: number;
-  /** The number of others that are hidden as settled. */
   readonly settled: number;
 }
 
@@ -59,19 +54,16 @@ export const filterSchema = z.object({
   severities: z.optional(z.array(z.enum(SEVERITIES))),
   triage: z.optional(z.array(z.enum(TRIAGE_STATES))),
   drift: z.optional(z.array(z.enum(DRIFTS))),
-  /** `null` for a finding without a CWE. */
   cwes: z.optional(z.array(z.nullable(z.number()))),
-  /** Feature names; `null` for a finding without one, also of `perspectives`. */
+  /** `null` in this and the other lists is for a finding without any. */
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
   /** Absolute paths that end with `/`; empty for findings without a place on this machine. */
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
-  /** As CODEOWNERS names them; `null` for a finding without an owner. */
   owners: z.optional(z.array(z.nullable(z.string()))),
   acceptance: z.optional(z.array(z.enum(ACCEPTANCE_ENDS))),
-  /** Only findings on lines that differ from the branch's base. */
   changedOnBranch: z.optional(z.boolean()),
   text: z.optional(z.string()),
 });
@@ -80,7 +72,6 @@ export type Filter = z.infer<typeof filterSchema>;
 
 export type FilterPart = keyof Filter;
 
-/** Parts that are neither absent nor empty. */
 export function activeParts(filter: Filter): FilterPart[] {
   const parts = Object.keys(filterSchema.shape) as FilterPart[];
   return parts.filter((part) => {
@@ -103,7 +94,6 @@ export function toPredicate(
   return (shown) => tests.every((test) => test(shown));
 }
 
-/** By the last day of the acceptance, earliest first. */
 export function byAcceptanceEnd(shown: readonly ShownFinding[]): readonly ShownFinding[] {
   return shown.toSorted((one, other) => {
     const [first, second] = [one.triage.until ?? '', other.triage.until ?? ''];
@@ -111,12 +101,10 @@ export function byAcceptanceEnd(shown: readonly ShownFinding[]): readonly ShownF
   });
 }
 
-/** The parts of a filter that list values. */
 export type ListPart = Exclude<FilterPart, 'text' | 'changedOnBranch'>;
 
 export type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
 
-/** The values of a finding for each part. */
 export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => readonly ValueOf<P>[] } = {
   severities: ({ finding }) => [finding.severity],
   triage: ({ triage }) => [triage.state],

@@ -4,7 +4,6 @@ import { localPlaceOf, type ShownFinding } from '../shownFinding.ts';
 import { isUndecided, type TriageDecision } from '../triage/triage.ts';
 import { clip, visibleLine, visibleText } from '../../visibleText.ts';
 
-/** Localized words of a finding's document. */
 export interface FindingWords {
   readonly severity: string;
   readonly place: string;
@@ -129,7 +128,6 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
 }
 
-/** Escapes all Markdown syntax. */
 export function escapeMarkdown(text: string): string {
   return text.replaceAll(/[!-/:-@[-`{-~]/g, '\\$&');
 }

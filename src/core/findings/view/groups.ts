@@ -18,7 +18,6 @@ export type GroupTopic =
   | { readonly kind: 'owner'; readonly key: string; readonly owners: readonly string[] }
   | { readonly kind: 'verdict'; readonly key: string; readonly verdict: Verdict | undefined };
 
-/** Never empty. */
 export interface Group {
   readonly topic: GroupTopic;
   readonly shown: readonly ShownFinding[];
@@ -67,7 +66,6 @@ function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   }
 }
 
-/** Findings without a verdict come last. */
 export function toVerdictGroups(shown: readonly ShownFinding[]): Group[] {
   const groups = Map.groupBy(shown, ({ verdict }) => verdict);
   return [...VERDICTS, undefined].flatMap((verdict) =>
@@ -109,7 +107,6 @@ function toFileGroups(shown: readonly ShownFinding[]): Group[] {
     .flatMap(({ file, own }) => toGroup({ kind: 'file', key: file ?? '', file }, own));
 }
 
-/** Worst first, then by line. */
 export function inReadingOrder(shown: readonly ShownFinding[]): ShownFinding[] {
   return [...shown].sort(
     (one, other) =>

@@ -18,7 +18,6 @@ export interface FindingNode {
   readonly parent: GroupNode;
 }
 
-/** Stands for children beyond `maxChildren`. */
 interface MoreNode {
   readonly kind: 'more';
   readonly id: string;

@@ -12,7 +12,6 @@ import {
 } from '../../upload/ignore/pattern.ts';
 import { inSlices } from '../../yieldingWork.ts';
 
-/** The first file that exists counts. */
 export const OWNERS_FILES = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
 
 /** GitHub reads no larger file. */
@@ -35,12 +34,10 @@ export interface CodeOwners {
 
 /** Skipped lines of a CODEOWNERS file; undefined if the whole file is too large. */
 export interface OwnersGap {
-  /** Absolute. */
   readonly file: string;
   readonly lines: readonly number[] | undefined;
 }
 
-/** Follows GitHub's documentation. */
 export function parseOwners(text: string): CodeOwners {
   const rules: OwnerRule[] = [];
   const skipped: number[] = [];
@@ -70,7 +67,6 @@ function readRule(line: string): OwnerRule | undefined {
   return { pattern, isShallow: /(?:^|[^*])\/\*$/.test(written), owners };
 }
 
-/** A person, a team, or an email address. */
 function isOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
 }

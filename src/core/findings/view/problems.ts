@@ -4,7 +4,6 @@ import type { ShownFinding } from '../shownFinding.ts';
 /** VS Code shows no more problems of one file. */
 const maxPerFile = 1_000;
 
-/** By the absolute path of the first place's file. */
 export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 
 /** Findings with a place whose code still exists. */
@@ -21,7 +20,6 @@ export function hiddenFromProblems(shown: readonly ShownFinding[], display: Disp
   return shown.length - visible;
 }
 
-/** Absolute path and 1-based line. */
 export interface Spot {
   readonly file: string;
   readonly line: number;
@@ -32,7 +30,6 @@ function spotOf({ places: [place] }: ShownFinding): Spot {
   return { file: place?.file ?? '', line: place?.startLine ?? 1 };
 }
 
-/** By file, then by line. */
 export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
   return [...problems.values()].flat().sort((one, other) => compare(spotOf(one), spotOf(other)));
 }

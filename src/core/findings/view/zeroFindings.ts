@@ -1,14 +1,12 @@
 import { coverageOf, excludedIn } from '../../run/state/coverage.ts';
 import { endedEarly, type Run } from '../../run/state/run.ts';
 
-/** The editor's language, or `inEnglish`. */
 export interface Language {
   /** As `vscode.l10n.t`. */
   readonly t: (sentence: string, ...values: string[]) => string;
   readonly formatNumber: (value: number) => string;
 }
 
-/** For exports and answers to agents. */
 export const inEnglish: Language = {
   t: (sentence, ...values) => sentence.replace(/\{(\d)\}/g, (_, index) => values[Number(index)] ?? ''),
   formatNumber: (value) => value.toLocaleString('en'),

@@ -15,7 +15,6 @@ export const codeScanningLimits = {
   shownResults: 5_000,
 } as const;
 
-/** The numbers of steps and related places of a result that GitHub shows. */
 const maxSteps = 1_000;
 const maxRelated = 100;
 
@@ -158,7 +157,6 @@ function toArtifactLocation(path: string): { uri: string; uriBaseId: string } {
   return { uri: toRelativeUri(path), uriBaseId: sourceRoot };
 }
 
-/** All texts of a log, in order. */
 export function textsOf(log: Log): readonly string[] {
   const texts: string[] = [];
   mapTexts(log, (text) => {
@@ -183,7 +181,6 @@ function mapTexts(value: unknown, map: (text: string) => string, name = ''): unk
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapTexts(each, map, key)]));
 }
 
-/** Maps the decoded text of a URI. */
 function mapUri(uri: string, map: (text: string) => string): string {
   const text = decodeURIComponent(uri);
   const mapped = map(text);

@@ -8,12 +8,10 @@ import type { Place } from '../../finding.ts';
 export interface FileToRead {
   readonly candidates: readonly string[];
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
   readonly places: readonly Place[];
 }
 
-/** Starts the parsing worker. */
 export interface LinesStart {
   readonly files: readonly FileToRead[];
 }

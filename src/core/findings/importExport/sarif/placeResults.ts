@@ -27,7 +27,6 @@ export interface ResultPlace {
   readonly region: Region;
   /** Of the line as sent; absent if that text is unknown. */
   readonly hash?: string | undefined;
-  /** Of the file as sent, hex. */
   readonly sha256?: string | undefined;
 }
 
@@ -36,19 +35,16 @@ export interface PlacedFinding {
   readonly main: ResultPlace;
   /** Whether `main` stands for the repository, since the finding names no file of it. */
   readonly isElsewhere: boolean;
-  /** All its places in the repository. */
   readonly others: ReadonlyMap<Place, ResultPlace>;
 }
 
 export interface PlaceResultsDeps {
   readonly runFolderOf: (runId: string) => string;
-  /** `readLines` in the parsing worker. */
   readonly readLines: (start: LinesStart) => Promise<ReturnType<typeof readLines>>;
 }
 
 const firstLine: Region = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
 
-/** Files at the root of a project, in order of preference. */
 const mainFiles = [
   /^readme(?:\.\w+)?$/i,
   /^package\.json$/,
@@ -56,7 +52,6 @@ const mainFiles = [
   /^(?:pom\.xml|build\.gradle(?:\.kts)?)$/,
 ];
 
-/** A place in a file of the repository, before its text is read. */
 interface Spot {
   readonly path: string;
   /** The file as sent, and where its bytes may still be; absent if unknown. */
@@ -162,7 +157,6 @@ async function readAllLines(
   return new Map(files.flatMap(({ places }, at) => places.map((place, of) => [place, read[at]?.[of]])));
 }
 
-/** Undefined for a place without a line. */
 function toResultPlace(
   place: Place,
   { path, sent, now }: Spot,
@@ -203,7 +197,6 @@ async function mainFileOf(
   return { path, region: firstLine, sha256 };
 }
 
-/** Empty if the folder cannot be read. */
 async function namesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
