@@ -125,7 +125,7 @@ export function askedPairs({ workflow, input }: Run): Pairs | 'all' | 'unknown' 
 }
 
 export function isOnlyPairOf({ input }: Pick<Run, 'input'>, pairs: Pairs): boolean {
-  const namesOf = (some: Pairs = []) => some.map((each) => [each.feature_name, each.perspective]);
+  const namesOf = (all: Pairs = []) => all.map((pair) => [pair.feature_name, pair.perspective]);
   return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));
 }
 

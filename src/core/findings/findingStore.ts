@@ -223,9 +223,9 @@ export class FindingStore implements Disposable {
     findings: readonly T[],
   ): Promise<readonly T[]> {
     const wanted = new Set(findings.map(({ finding }) => finding));
-    const found = await Promise.all(this.#loaded.map((each) => each.placesNow(wanted)));
-    const places = new Map(found.flatMap((each) => [...each]));
-    return findings.map((each) => ({ ...each, places: places.get(each.finding) ?? each.places }));
+    const found = await Promise.all(this.#loaded.map((run) => run.placesNow(wanted)));
+    const places = new Map(found.flatMap((placesOfRun) => [...placesOfRun]));
+    return findings.map((shown) => ({ ...shown, places: places.get(shown.finding) ?? shown.places }));
   }
 
   /** The runs that tested a finding's pair on a live application, latest first. */
@@ -285,8 +285,8 @@ export class FindingStore implements Disposable {
   ): Promise<UndoDecisions> {
     const isTakenBack = state === 'open' && note === '';
     // Else a decision about the same finding of an earlier run would hold again.
-    const inAllRuns = shown.flatMap((each) =>
-      [each.identity, ...(each.sameAs ?? [])].map((identity) => ({ ...each, identity })),
+    const inAllRuns = shown.flatMap((finding) =>
+      [finding.identity, ...(finding.sameAs ?? [])].map((identity) => ({ ...finding, identity })),
     );
     const subjects = (isTakenBack ? inAllRuns : shown).flatMap(toTriageSubjects);
     return this.#deps.triage.set(subjects, state, note, more);

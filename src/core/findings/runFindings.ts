@@ -326,8 +326,8 @@ export class RunFindings implements ShownRun {
 
   /** The present places of those of the findings that this run, or the comparison with earlier runs, has. */
   async placesNow(wanted: ReadonlySet<Finding>): Promise<ReadonlyMap<Finding, Places>> {
-    const absent = await Promise.all(this.#absentByRun.map((each) => each.placesNow(wanted)));
-    const places = new Map(absent.flatMap((each) => [...each]));
+    const absentPlaces = await Promise.all(this.#absentByRun.map((absent) => absent.placesNow(wanted)));
+    const places = new Map(absentPlaces.flatMap((placesOfRun) => [...placesOfRun]));
     const findings = this.#shown.map(({ finding }) => finding).filter((finding) => wanted.has(finding));
     const source = this.#found?.source;
     if (source === undefined || findings.length === 0) return places;

@@ -108,10 +108,10 @@ const maxProblems = 100;
 
 /** Reads a target file strictly as JSON. Problems are in the order of the text; the last one may say where checking stopped. */
 export function readTargetFile(
-  written: string,
+  source: string,
 ): { readonly file: TargetFile } | { readonly problems: readonly TargetProblem[] } {
   // VS Code counts offsets without the byte order mark.
-  const text = written.replace(/^\uFEFF/, '');
+  const text = source.replace(/^\uFEFF/, '');
   if (Buffer.byteLength(text) > maxBytes)
     return { problems: [{ kind: 'tooLarge', offset: 0, length: 1, bound: maxBytes }] };
   const { root, error, end } = toTree(text);
@@ -245,26 +245,25 @@ export function takePasswords(text: string): {
   const { root, end } = toTree(text);
   const logins = root && findNodeAtLocation(root, ['authentication', 'credentials'])?.children;
   if (logins === undefined || end < text.length) return { text, passwords };
-  const taken = logins.flatMap(({ children: members = [] }, index) => {
-    let kept: Node | undefined;
+  const removed = logins.flatMap(({ children: members = [] }, index) => {
+    let isFirstLeft = true;
     return members.flatMap((member, at) => {
       const [key, value] = member.children ?? [];
       if (key?.value !== 'password' || value === undefined || !isMovable(value)) {
-        kept = member;
+        isFirstLeft = false;
         return [];
       }
       // A number counts as written: 0123 and 1e3 are passwords, too.
-      const written = text.slice(value.offset, value.offset + value.length);
-      passwords.set(index, value.type === 'string' ? String(value.value) : written);
-      // The member is removed with the comma before it or, for the first one, after it.
-      const before = kept && members[at - 1];
-      const from = before ? endOf(before) : member.offset;
-      const next = kept ? undefined : members[at + 1];
-      return [{ from, to: next?.offset ?? endOf(member) }];
+      const literal = text.slice(value.offset, endOf(value));
+      passwords.set(index, value.type === 'string' ? String(value.value) : literal);
+      // The member is removed with the comma before it or, if no member is left before it, after it.
+      const before = isFirstLeft ? undefined : members[at - 1];
+      const next = isFirstLeft ? members[at + 1] : undefined;
+      return [{ from: before ? endOf(before) : member.offset, to: next?.offset ?? endOf(member) }];
     });
   });
-  const rest = taken.map(({ from }, at) => text.slice(taken[at - 1]?.to, from));
-  return { text: rest.join('') + text.slice(taken.at(-1)?.to), passwords };
+  const parts = removed.map(({ from }, at) => text.slice(removed[at - 1]?.to, from));
+  return { text: parts.join('') + text.slice(removed.at(-1)?.to), passwords };
 }
 
 function endOf({ offset, length }: Node): number {

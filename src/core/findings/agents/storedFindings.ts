@@ -140,8 +140,8 @@ async function toToolFindings(
   await Promise.all([triage.reload(), elsewhere.reload()]);
   const isKnown = triage.failures().length === 0 && elsewhere.failures().length === 0;
   const toToolFinding = (shown: ShownFinding): ToolFinding => {
-    const other = decisionOf(shown, elsewhere);
-    const isLatest = other.at <= shown.triage.at || other.state === shown.triage.state;
+    const decision = decisionOf(shown, elsewhere);
+    const isLatest = decision.at <= shown.triage.at || decision.state === shown.triage.state;
     return { ...shown, triage: isKnown && isLatest ? shown.triage : undefined };
   };
   // A run may also have other folders, whose findings and places must not be shown.

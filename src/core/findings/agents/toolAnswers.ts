@@ -56,8 +56,8 @@ function toolName({ run, finding }: ToolFinding): string {
   return `${run.id}:${String(finding.index)}`;
 }
 
-export function findNamed<T extends ToolFinding>(shown: readonly T[], wanted: string): T {
-  const found = shown.find((each) => toolName(each) === wanted);
+export function findNamed<T extends ToolFinding>(findings: readonly T[], wanted: string): T {
+  const found = findings.find((shown) => toolName(shown) === wanted);
   if (found === undefined)
     throw new Error('There is no such finding among those that are shown. List the findings again.');
   return found;
@@ -75,7 +75,7 @@ export function answerText(answer: unknown): string {
 
 export interface ToolFindings {
   readonly runs: readonly ToolRun[];
-  readonly place: (some: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
+  readonly place: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
 }
 
 /** The findings and runs that VS Code shows or, without it, that are on disk. */

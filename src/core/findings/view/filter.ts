@@ -6,6 +6,7 @@ import { EVIDENCE, leastOf } from '../place/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
 import type { BranchChange, BranchState } from './branchChanges.ts';
+import { compareText } from './groups.ts';
 
 export interface Display {
   readonly minimumSeverity: Severity;
@@ -95,10 +96,7 @@ export function toPredicate(
 }
 
 export function byAcceptanceEnd(shown: readonly ShownFinding[]): readonly ShownFinding[] {
-  return shown.toSorted((one, other) => {
-    const [first, second] = [one.triage.until ?? '', other.triage.until ?? ''];
-    return first === second ? 0 : first < second ? -1 : 1;
-  });
+  return shown.toSorted((a, b) => compareText(a.triage.until ?? '', b.triage.until ?? ''));
 }
 
 export type ListPart = Exclude<FilterPart, 'text' | 'changedOnBranch'>;

@@ -50,14 +50,14 @@ function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
     case 'cwe': {
       const groups = Map.groupBy(shown, ({ finding }) => finding.cwes[0]);
       return [...groups]
-        .sort(([one], [other]) => (one ?? Infinity) - (other ?? Infinity))
-        .flatMap(([cwe, own]) => toGroup({ kind: 'cwe', key: String(cwe), cwe }, own));
+        .sort(([a], [b]) => (a ?? Infinity) - (b ?? Infinity))
+        .flatMap(([cwe, group]) => toGroup({ kind: 'cwe', key: String(cwe), cwe }, group));
     }
     case 'owner': {
       const groups = Map.groupBy(shown, ({ owners = [] }) => owners.join(' '));
       return [...groups]
-        .sort(([one], [other]) => Number(one === '') - Number(other === '') || compareText(one, other))
-        .flatMap(([key, own]) => toGroup({ kind: 'owner', key, owners: own[0]?.owners ?? [] }, own));
+        .sort(([a], [b]) => Number(a === '') - Number(b === '') || compareText(a, b))
+        .flatMap(([key, group]) => toGroup({ kind: 'owner', key, owners: group[0]?.owners ?? [] }, group));
     }
     case 'file':
       return toPlaceGroups(shown);
@@ -87,37 +87,30 @@ export function toPlaceGroups(shown: readonly ShownFinding[]): Group[] {
 
 function toFeatureGroups(shown: readonly ShownFinding[]): Group[] {
   return [...Map.groupBy(shown, ({ finding }) => finding.feature)]
-    .sort(
-      ([one], [other]) =>
-        Number(one === undefined) - Number(other === undefined) || compareText(one ?? '', other ?? ''),
-    )
-    .flatMap(([feature, own]) => toGroup({ kind: 'feature', key: feature ?? '', feature }, own));
+    .sort(([a], [b]) => Number(a === undefined) - Number(b === undefined) || compareText(a ?? '', b ?? ''))
+    .flatMap(([feature, group]) => toGroup({ kind: 'feature', key: feature ?? '', feature }, group));
 }
 
 function toFileGroups(shown: readonly ShownFinding[]): Group[] {
   const groups = Map.groupBy(shown, ({ places: [place] }) => place?.file);
   return [...groups]
-    .map(([file, own]) => ({ file, own, path: own[0]?.places[0]?.path ?? '' }))
+    .map(([file, group]) => ({ file, group, path: group[0]?.places[0]?.path ?? '' }))
     .sort(
-      (one, other) =>
-        Number(one.file === undefined) - Number(other.file === undefined) ||
-        compareText(one.path, other.path) ||
-        compareText(one.file ?? '', other.file ?? ''),
+      (a, b) =>
+        Number(a.file === undefined) - Number(b.file === undefined) ||
+        compareText(a.path, b.path) ||
+        compareText(a.file ?? '', b.file ?? ''),
     )
-    .flatMap(({ file, own }) => toGroup({ kind: 'file', key: file ?? '', file }, own));
+    .flatMap(({ file, group }) => toGroup({ kind: 'file', key: file ?? '', file }, group));
 }
 
 export function inReadingOrder(shown: readonly ShownFinding[]): ShownFinding[] {
-  return [...shown].sort(
-    (one, other) =>
-      severityRank(one.finding.severity) - severityRank(other.finding.severity) ||
-      lineOf(one) - lineOf(other) ||
-      one.finding.index - other.finding.index,
+  return shown.toSorted(
+    (a, b) =>
+      severityRank(a.finding.severity) - severityRank(b.finding.severity) ||
+      (a.places[0]?.startLine ?? 0) - (b.places[0]?.startLine ?? 0) ||
+      a.finding.index - b.finding.index,
   );
-}
-
-function lineOf({ places: [place] }: ShownFinding): number {
-  return place?.startLine ?? 0;
 }
 
 function toGroup(topic: GroupTopic, shown: readonly ShownFinding[] | undefined): Group[] {
@@ -125,7 +118,7 @@ function toGroup(topic: GroupTopic, shown: readonly ShownFinding[] | undefined):
 }
 
 /** By code units: ten times as fast as a locale's order, and the same everywhere. */
-function compareText(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

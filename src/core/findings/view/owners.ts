@@ -55,16 +55,16 @@ export function parseOwners(text: string): CodeOwners {
 }
 
 function readRule(line: string): OwnerRule | undefined {
-  const [written = ''] = /^(?:\\[^]|[^\s\\])+/.exec(line) ?? [];
-  const rest = line.slice(written.length);
-  if (written === '' || /^!|[[\]]|\\#/.test(written) || /^\S/.test(rest)) return undefined;
-  const words = rest.split(/\s+/, maxOwnersOfLine + 2).filter((word) => word !== '');
+  const [glob = ''] = /^(?:\\[^]|[^\s\\])+/.exec(line) ?? [];
+  const ownersText = line.slice(glob.length);
+  if (glob === '' || /^!|[[\]]|\\#/.test(glob) || /^\S/.test(ownersText)) return undefined;
+  const words = ownersText.split(/\s+/, maxOwnersOfLine + 2).filter((word) => word !== '');
   const comment = words.findIndex((word) => word.startsWith('#'));
   const owners = comment < 0 ? words : words.slice(0, comment);
   if (owners.length > maxOwnersOfLine || !owners.every(isOwner)) return undefined;
-  const pattern = parsePattern(toGitBytes(written), false);
+  const pattern = parsePattern(toGitBytes(glob), false);
   if (pattern === undefined || pattern.widened) return undefined;
-  return { pattern, isShallow: /(?:^|[^*])\/\*$/.test(written), owners };
+  return { pattern, isShallow: /(?:^|[^*])\/\*$/.test(glob), owners };
 }
 
 function isOwner(word: string): boolean {

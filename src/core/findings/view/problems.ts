@@ -1,4 +1,5 @@
 import { type Display, isDisplayed } from './filter.ts';
+import { compareText } from './groups.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
 /** VS Code shows no more problems of one file. */
@@ -14,7 +15,7 @@ export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles 
 
 /** The number that Problems does not show: hidden by settings, without a place, with code that is gone, or too many in one file. */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
-  const displayed = shown.filter((each) => isDisplayed(each, display));
+  const displayed = shown.filter((finding) => isDisplayed(finding, display));
   let visible = 0;
   for (const { length } of problemsByFile(displayed).values()) visible += Math.min(length, maxPerFile);
   return shown.length - visible;
@@ -31,30 +32,27 @@ function spotOf({ places: [place] }: ShownFinding): Spot {
 }
 
 export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
-  return [...problems.values()].flat().sort((one, other) => compare(spotOf(one), spotOf(other)));
+  return [...problems.values()].flat().sort((a, b) => compareSpots(spotOf(a), spotOf(b)));
 }
 
 /** Index of the next finding: the neighbor of `current` while the cursor is still there, else the first after the cursor. Wraps around; -1 without findings. */
 export function neighbor(
   ordered: readonly ShownFinding[],
-  from: { readonly cursor: Spot | undefined; readonly current: ShownFinding | undefined },
+  { cursor, current }: { readonly cursor: Spot | undefined; readonly current: ShownFinding | undefined },
   step: 1 | -1,
 ): number {
-  const { cursor, current } = from;
   const count = ordered.length;
   if (count === 0) return -1;
   const first = step === 1 ? 0 : count - 1;
   if (cursor === undefined) return first;
-  const at = ordered.findIndex((each) => isSame(each, current));
-  const there = ordered[at];
-  if (there !== undefined && isAt(there, cursor)) return (at + step + count) % count;
-  const isAhead = (each: ShownFinding): boolean => compare(spotOf(each), cursor) * step > 0;
+  const index = ordered.findIndex(
+    ({ run, finding }) => run.id === current?.run.id && finding.index === current.finding.index,
+  );
+  const shown = ordered[index];
+  if (shown !== undefined && isAt(shown, cursor)) return (index + step + count) % count;
+  const isAhead = (other: ShownFinding): boolean => compareSpots(spotOf(other), cursor) * step > 0;
   const ahead = step === 1 ? ordered.findIndex(isAhead) : ordered.findLastIndex(isAhead);
   return ahead === -1 ? first : ahead;
-}
-
-function isSame(one: ShownFinding, other: ShownFinding | undefined): boolean {
-  return one.run.id === other?.run.id && one.finding.index === other.finding.index;
 }
 
 /** Going to a finding without a line keeps the cursor's line. */
@@ -63,7 +61,6 @@ function isAt(shown: ShownFinding, cursor: Spot): boolean {
   return file === cursor.file && (shown.places[0]?.startLine === undefined || line === cursor.line);
 }
 
-function compare(one: Spot, other: Spot): number {
-  if (one.file !== other.file) return one.file < other.file ? -1 : 1;
-  return one.line - other.line;
+function compareSpots(a: Spot, b: Spot): number {
+  return compareText(a.file, b.file) || a.line - b.line;
 }

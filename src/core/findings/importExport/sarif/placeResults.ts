@@ -12,7 +12,7 @@ import {
   sentIn,
   sourceFile,
 } from '../../place/sentFiles.ts';
-import type { ShownFinding, ShownPlace } from '../../shownFinding.ts';
+import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../shownFinding.ts';
 import type { FileToRead, LinesOfPlace, LinesStart, readLines, Region } from './lineHash.ts';
 
 /** A repository and its assessed folders; `path` is from its root, and empty for the root itself. */
@@ -56,7 +56,7 @@ interface Spot {
   readonly path: string;
   /** The file as sent, and where its bytes may still be; absent if unknown. */
   readonly sent?: { readonly file: SentFile; readonly candidates: readonly string[] } | undefined;
-  readonly now?: ShownPlace | undefined;
+  readonly local?: ShownPlace | undefined;
 }
 
 /** Gives findings of a run, and of earlier runs, a file and a region in the repository. Regions of earlier runs are the present ones. */
@@ -67,7 +67,7 @@ export async function placeResults(
   deps: PlaceResultsDeps,
 ): Promise<readonly PlacedFinding[]> {
   const spots = new Map<Place, Spot>();
-  for (const group of Map.groupBy(findings, (each) => each.run.id).values())
+  for (const group of Map.groupBy(findings, ({ run: { id } }) => id).values())
     await findSpots(group, repository, deps, spots);
   const lines = await readAllLines(spots, deps);
   const fallback = await mainFileOf(run, repository, deps);
@@ -120,23 +120,23 @@ async function findSpots(
   );
   for (const { finding, places } of findings)
     for (const place of finding.places) {
-      const now = places.find(({ reported }) => reported === place);
+      const local = localPlaceOf(place, { places });
       // A path mapped by a person leads to a file in the workspace.
-      const mapped = now && sentIn({ run, sent }, now.folder, now.path);
-      const at = located.get(place) ?? (typeof mapped === 'object' ? mapped : undefined);
-      const folder = at === undefined ? now?.folder : run.targets[at.target]?.folder;
-      const path = at?.file.path ?? now?.path;
-      const base = repository.folders.find((each) => each.folder === folder)?.path;
+      const mapped = local && sentIn({ run, sent }, local.folder, local.path);
+      const found = located.get(place) ?? (typeof mapped === 'object' ? mapped : undefined);
+      const folder = found === undefined ? local?.folder : run.targets[found.target]?.folder;
+      const path = found?.file.path ?? local?.path;
+      const base = repository.folders.find((assessed) => assessed.folder === folder)?.path;
       // Nothing but the name is known of a file that was not sent.
-      if (base === undefined || path === undefined || (at === undefined && mapped === undefined)) continue;
-      const candidates = at && [
-        sourceFile(runFolder, at.target, at.file.path),
-        join(folder ?? '', ...at.file.path.split('/')),
+      if (base === undefined || path === undefined || (found === undefined && mapped === undefined)) continue;
+      const candidates = found && [
+        sourceFile(runFolder, found.target, found.file.path),
+        join(folder ?? '', ...found.file.path.split('/')),
       ];
       spots.set(place, {
         path: joinPath(base, path),
-        sent: at && candidates && { file: at.file, candidates },
-        now,
+        sent: found && candidates && { file: found.file, candidates },
+        local,
       });
     }
 }
@@ -154,23 +154,23 @@ async function readAllLines(
   });
   if (files.length === 0) return new Map();
   const read = await deps.readLines({ files });
-  return new Map(files.flatMap(({ places }, at) => places.map((place, of) => [place, read[at]?.[of]])));
+  return new Map(files.flatMap(({ places }, file) => places.map((place, at) => [place, read[file]?.[at]])));
 }
 
 function toResultPlace(
   place: Place,
-  { path, sent, now }: Spot,
+  { path, sent, local }: Spot,
   lines: LinesOfPlace | undefined,
   isEarlier: boolean,
 ): ResultPlace | undefined {
   const sha256 = sent?.file.sha256;
-  if (isEarlier && now !== undefined && now.startLine !== undefined && now.drift !== 'gone') {
-    const isSameText = now.drift === 'same' || now.drift === 'moved';
+  if (isEarlier && local?.startLine !== undefined && local.drift !== 'gone') {
+    const isSameText = local.drift === 'same' || local.drift === 'moved';
     const region = isSameText && lines !== undefined ? lines.region : firstLine;
-    return { path, region: movedTo(now.startLine, region), hash: lines?.hash };
+    return { path, region: movedTo(local.startLine, region), hash: lines?.hash };
   }
   if (lines !== undefined) return { path, ...lines, sha256 };
-  const startLine = sent === undefined ? now?.startLine : place.startLine;
+  const startLine = sent === undefined ? local?.startLine : place.startLine;
   return startLine === undefined ? undefined : { path, region: movedTo(startLine, firstLine), sha256 };
 }
 
@@ -187,10 +187,10 @@ async function mainFileOf(
   const sent: SentOfRun = await readSent(run, runFolderOf(run.id));
   const files: { readonly path: string; readonly name: string; readonly sha256: string | undefined }[] = [];
   for (const { folder, path } of folders) {
-    const known = sent[run.targets.findIndex((target) => target.folder === folder)];
-    const names = known === undefined ? await namesIn(folder) : [...known.keys()];
+    const sentFiles = sent[run.targets.findIndex((target) => target.folder === folder)];
+    const names = sentFiles === undefined ? await namesIn(folder) : [...sentFiles.keys()];
     for (const name of names.sort())
-      files.push({ path: joinPath(path, name), name, sha256: known?.get(name)?.sha256 });
+      files.push({ path: joinPath(path, name), name, sha256: sentFiles?.get(name)?.sha256 });
   }
   const first = mainFiles.flatMap((pattern) => files.find(({ name }) => pattern.test(name)) ?? [])[0];
   const { path = 'README.md', sha256 } = first ?? files[0] ?? {};

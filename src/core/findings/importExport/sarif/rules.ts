@@ -39,7 +39,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
   const cwe = /^CWE-(\d+)$/.exec(id)?.[1];
   const text = toSentence(escapeMessage(describe(id)));
   const page = cwe === undefined ? undefined : cweUrl(Number(cwe));
-  const tags = ['security', ...cwes.map((each) => `external/cwe/cwe-${String(each).padStart(3, '0')}`)];
+  const tags = ['security', ...cwes.map((number) => `external/cwe/cwe-${String(number).padStart(3, '0')}`)];
   return {
     id,
     name: id,
@@ -51,7 +51,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
     },
     ...(page === undefined ? {} : { helpUri: page }),
     defaultConfiguration: { level: 'warning' },
-    relationships: cwes.map((each) => ({ target: cweReference(each), kinds: ['relevant'] })),
+    relationships: cwes.map((number) => ({ target: cweReference(number), kinds: ['relevant'] })),
     properties: {
       // The form that code scanning services look for.
       tags: tags.slice(0, maxTags),

@@ -43,7 +43,7 @@ export function toSarif(source: ShownRun, tool: ExportTool): Log {
     hasSuppressions: all.some(({ triage }) => needsNote(triage.state)),
   };
   return toLog(source, findings, tool, {
-    results: all.map((each) => toResult(each, facts)),
+    results: all.map((finding) => toResult(finding, facts)),
   });
 }
 
