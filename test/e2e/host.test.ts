@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from '@playwright/test';
 import { launchBrowser } from '../host/browser.ts';
+import { installExtension } from '../host/server.ts';
 import { supportedVersions } from '../host/vscode.ts';
 
 test('package.json accepts exactly the VS Code versions from the oldest tested one', async () => {
@@ -35,4 +36,13 @@ test('a page cannot reach the network, and its attempts are recorded', async () 
   assert.deepEqual([...browser.blockedRequests].sort(), [...addresses].sort());
   await browser.dispose();
   await rm(profileDir, { recursive: true, force: true, maxRetries: 3 });
+});
+
+test('a VSIX that VS Code does not install is an error', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'host-test-'));
+  const broken = path.join(folder, 'broken.vsix');
+  await writeFile(broken, 'no archive');
+  const install = installExtension(supportedVersions.newest, broken, path.join(folder, 'extensions'));
+  await assert.rejects(install, /did not install/);
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });

@@ -39,8 +39,13 @@ export function requestAudit(): AuditReport {
   return JSON.parse(stdout || '{}') as AuditReport;
 }
 
-/** Throws when a bundled package is known to be vulnerable; returns what to print. */
-export function checkAudit(bundled: readonly BundledPackage[], { vulnerabilities }: AuditReport): string {
+/** Throws when a bundled package is known to be vulnerable, or the registry offers no audit where one is required; returns what to print. */
+export function checkAudit(
+  bundled: readonly BundledPackage[],
+  { vulnerabilities }: AuditReport,
+  isRequired = false,
+): string {
+  if (vulnerabilities === undefined && isRequired) throw new Error('the registry offers no audit');
   if (vulnerabilities === undefined)
     return `skipped: the registry offers no audit, so ${bundled.length} bundled packages are not audited`;
   // A package with this name further below belongs to a tool.

@@ -197,12 +197,7 @@ if (import.meta.main) {
     return `${bundled.length} components`;
   });
   await step('licences', () => checkLicences(bundled));
-  await step('audit', () => {
-    const report = requestAudit();
-    if (report.vulnerabilities === undefined && !values['dry-run'])
-      throw new Error('the registry offers no audit');
-    return checkAudit(bundled, report);
-  });
+  await step('audit', () => checkAudit(bundled, requestAudit(), !values['dry-run']));
   await step('release notes', () => writeFile(path.join(folder, 'notes.md'), notes));
   const flag = isPreRelease(version) ? '--pre-release' : '';
   if (process.env['GITHUB_OUTPUT'] !== undefined)

@@ -136,6 +136,7 @@ test('a release refuses a bundled package that is known to be vulnerable, and sa
   assert.throws(() => checkAudit(bundled, report('node_modules/two')), /two <2\.0\.1: high/);
   assert.match(checkAudit(bundled, report('node_modules/tool/node_modules/two')), /none of 2/);
   assert.match(checkAudit(bundled, {}), /^skipped: the registry offers no audit/);
+  assert.throws(() => checkAudit(bundled, {}, true), /the registry offers no audit/);
 });
 
 test('the bundled packages are read from the notices, and none is a mistake', async () => {
