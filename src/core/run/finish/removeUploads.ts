@@ -5,7 +5,7 @@ import { visibleLine } from '../../visibleText.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { backoffMs, tokenRetryMs } from '../state/backoff.ts';
 import { retentionMs } from '../state/deadlines.ts';
-import { isFinal, type Run, runIdOf, waitsForToken } from '../state/run.ts';
+import { isFinal, type Run, runIdOf, type Target, waitsForToken } from '../state/run.ts';
 
 interface FailedRemoval {
   readonly failures: number;
@@ -84,16 +84,18 @@ export class UploadRemoval {
 /** True when an ended run may have files to remove on the service; past `retentionMs` the service has removed them itself. */
 export function hasUploads(run: Run, includeConfirmed: boolean, now: number): boolean {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return false;
-  return run.targets.some(
-    ({ upload }) =>
-      upload?.state === 'reserved' ||
-      (upload?.state === 'confirmed' && (includeConfirmed || !isSurelyConfirmed(run, upload))),
-  );
+  return run.targets.some(({ upload }) => isToRemove(upload, run, includeConfirmed));
 }
 
-/** A dispatched file is confirmed. Another may be a reservation, because `confirm` takes a conflict for success. */
-function isSurelyConfirmed(run: Run, upload: { readonly isSure?: boolean | undefined }): boolean {
-  return upload.isSure === true || runIdOf(run) !== undefined;
+/** A dispatched file is confirmed. Another may be a reservation, because `confirm` takes a conflict for success: it is cancelled if it is one. */
+function isToRemove(
+  upload: Target['upload'],
+  run: Run,
+  includeConfirmed: boolean,
+): upload is NonNullable<Target['upload']> & { state: 'reserved' | 'confirmed' } {
+  if (upload?.state !== 'confirmed') return upload?.state === 'reserved';
+  const isSurelyConfirmed = upload.isSure === true || runIdOf(run) !== undefined;
+  return includeConfirmed || !isSurelyConfirmed;
 }
 
 /**
@@ -113,17 +115,9 @@ export async function removeUploads(
   const client = clientFor(run);
   let failure: AssessmentError | undefined;
   for (const [index, { upload }] of run.targets.entries()) {
-    if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
-    const isKept = upload.state === 'confirmed' && !includeConfirmed;
-    if (isKept && isSurelyConfirmed(run, upload)) continue;
+    if (!isToRemove(upload, run, includeConfirmed)) continue;
     try {
-      const state = isKept
-        ? await removeReservation(upload.fileId, client)
-        : await removeFile(upload.fileId, upload.state, client);
-      const change =
-        state === undefined
-          ? ({ type: 'foundConfirmed' } as const)
-          : ({ type: 'uploadRemoved', state } as const);
+      const change = await removeUpload(upload, includeConfirmed, client);
       await store.apply(run.id, { ...change, target: index, at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
@@ -144,6 +138,22 @@ export async function removeUploads(
         log.warn(`Run ${run.id}: the wait before its uploads are removed was not saved: ${String(error)}`),
       );
   return failure;
+}
+
+async function removeUpload(
+  { fileId, state }: { readonly fileId: string; readonly state: 'reserved' | 'confirmed' },
+  includeConfirmed: boolean,
+  client: AssessmentClient,
+): Promise<{ type: 'uploadRemoved'; state: 'cancelled' | 'deleted' } | { type: 'foundConfirmed' }> {
+  if (state === 'reserved' || includeConfirmed)
+    return { type: 'uploadRemoved', state: await removeFile(fileId, state, client) };
+  try {
+    await client.cancelUpload(fileId);
+    return { type: 'uploadRemoved', state: 'cancelled' };
+  } catch (error) {
+    if (isOtherState(error)) return { type: 'foundConfirmed' };
+    throw error;
+  }
 }
 
 /** Removes one file, which a call with a lost reply may have left in the other state. A file that neither call knows counts as removed. */
@@ -173,17 +183,6 @@ export async function removeFile(
       if (isGone) return believed === 'reserved' ? 'cancelled' : 'deleted';
       throw second;
     }
-  }
-}
-
-/** Cancels an upload that may be unconfirmed; undefined, with nothing done, when it is confirmed. */
-async function removeReservation(fileId: string, client: AssessmentClient): Promise<'cancelled' | undefined> {
-  try {
-    await client.cancelUpload(fileId);
-    return 'cancelled';
-  } catch (error) {
-    if (isOtherState(error)) return undefined;
-    throw error;
   }
 }
 

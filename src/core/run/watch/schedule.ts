@@ -16,7 +16,7 @@ interface Plan {
   polling: Promise<void> | undefined;
 }
 
-/** When the runs that this window drives are polled next. A run without a lease has no plan. */
+/** When the runs that this window drives are polled next. A plan belongs to a lease: a run without one has no plan. */
 export class Schedule {
   readonly #leases: HeldLeases;
   readonly #clock: Clock;
