@@ -114,7 +114,7 @@ export async function createExclusive(path: string, content: string): Promise<bo
   try {
     await file.writeFile(content);
   } catch (error) {
-    // An empty file would look like that of a living process.
+    // An empty file would look like a living process's.
     await rm(path, { force: true });
     throw error;
   } finally {

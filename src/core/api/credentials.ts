@@ -24,7 +24,7 @@ export function readTokenKey(key: string): { origin: string; organizationId: str
   return { origin, organizationId: encoded === undefined ? plain : decodeURIComponent(encoded) };
 }
 
-/** Trims a pasted token. Throws `badSetting` unless it is visible ASCII, as a header needs: the request's own error would show the token. */
+/** Trims a pasted token. Throws `badSetting` unless it is visible ASCII, as a header needs: the error of the request would show the token. */
 export function toToken(text: string): string {
   const token = text.trim();
   if (!/^[\x21-\x7e]+$/.test(token)) throw new AssessmentError('badSetting', { subject: 'token' });

@@ -6,7 +6,7 @@ import type { Run } from './state/run.ts';
 
 export interface RunDeps {
   readonly store: RunStore;
-  /** A client for a run's own origin and organization, whose messages hold none of the run's passwords. */
+  /** A client for the run's origin and organization; its messages hold none of the run's passwords. */
   readonly clientFor: (place: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
   /** The passwords of a blackbox run's credentials, in their order; throws `noPassword` for a missing one. */
   readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;

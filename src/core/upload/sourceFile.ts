@@ -105,9 +105,9 @@ function misplaced(fd: number, root: string, full: string, stat: Stats): Omissio
   if (real !== undefined && !real.startsWith(root === '/' ? root : `${root}/`)) return 'outsideRoot';
   const folder = dirname(full);
   if (!isInPlace(folder)) return 'outsideRoot';
-  const now = lstatSync(full, { throwIfNoEntry: false });
-  if (now === undefined) return 'vanished';
-  const isSame = now.isFile() && now.ino === stat.ino && now.dev === stat.dev;
+  const current = lstatSync(full, { throwIfNoEntry: false });
+  if (current === undefined) return 'vanished';
+  const isSame = current.isFile() && current.ino === stat.ino && current.dev === stat.dev;
   return isSame && real === undefined ? undefined : 'changed';
 }
 
@@ -146,6 +146,6 @@ export function readAt(fd: number, bytes: number, position: number): Buffer {
 
 /** True if the file has the size and time that it had when it was opened. */
 export function isUnchanged({ fd, stat }: SourceFile): boolean {
-  const now = fstatSync(fd);
-  return now.size === stat.size && now.mtimeMs === stat.mtimeMs;
+  const current = fstatSync(fd);
+  return current.size === stat.size && current.mtimeMs === stat.mtimeMs;
 }

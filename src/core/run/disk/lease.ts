@@ -42,8 +42,8 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
   if (await isHeld()) return undefined;
   const number = (held ?? 0) + 1;
   const file = join(folder, nameOf(number));
-  const taken = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
-  if (!taken) return undefined;
+  const isCreated = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
+  if (!isCreated) return undefined;
   let isReleased = false;
   let renewing: Promise<boolean> = Promise.resolve(true);
   const lease: Lease = {

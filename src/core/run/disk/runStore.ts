@@ -236,10 +236,10 @@ export class RunStore {
   }
 
   #forget(id: string): void {
-    const gone = this.#runs.get(id);
+    const removed = this.#runs.get(id);
     this.#runs.delete(id);
     this.#seen.delete(id);
-    if (gone !== undefined) this.#change.fire(gone);
+    if (removed !== undefined) this.#change.fire(removed);
     this.#forgetForeign(id);
   }
 

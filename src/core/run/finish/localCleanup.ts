@@ -35,8 +35,8 @@ export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Ru
   for (const run of store.all()) {
     try {
       if (await removeOld(run, deps)) isDue = true;
-      const near = await notifyRetention(run, deps);
-      if (near !== undefined) nearing.push(near);
+      const nearingRun = await notifyRetention(run, deps);
+      if (nearingRun !== undefined) nearing.push(nearingRun);
     } catch (error) {
       log.warn(`Run ${run.id}: its local files could not be cleaned up: ${String(error)}`);
     }

@@ -171,17 +171,17 @@ export async function removeFile(
     await client.deleteFile(fileId, { signal });
     return 'deleted';
   };
-  const [likely, other] = believed === 'reserved' ? [cancel, remove] : [remove, cancel];
+  const [first, second] = believed === 'reserved' ? [cancel, remove] : [remove, cancel];
   try {
-    return await likely();
+    return await first();
   } catch (error) {
     if (!isOtherState(error)) throw error;
     try {
-      return await other();
-    } catch (second) {
-      const isGone = isKind(error, 'notFound') && isKind(second, 'notFound');
+      return await second();
+    } catch (secondError) {
+      const isGone = isKind(error, 'notFound') && isKind(secondError, 'notFound');
       if (isGone) return believed === 'reserved' ? 'cancelled' : 'deleted';
-      throw second;
+      throw secondError;
     }
   }
 }

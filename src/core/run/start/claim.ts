@@ -6,7 +6,7 @@ import type { RunDeps } from '../runDeps.ts';
 
 const claimRenewMs = 5_000;
 
-/** The right to start a run of some folders. One start at a time has it, in whichever window. */
+/** The right to start a run of some folders. One start at a time has it, across all windows. */
 export interface FolderClaim {
   release(): Promise<void>;
 }

@@ -89,7 +89,7 @@ async function requireIntent(
     // `unsent` is retried.
     throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
   } finally {
-    // Replaces the error: a closing window has released its own lease.
+    // Replaces the error: a closing window has released the lease itself.
     signal.throwIfAborted();
   }
 }

@@ -44,7 +44,7 @@ export async function packageTargets(
   const folder = store.folderOf(run.id);
   const total = sum(assessment.targets.map(({ files }) => files?.selection.bytes ?? 0));
   const manifests: Iterable<ManifestEntry>[] = [];
-  let before = 0;
+  let doneBytes = 0;
   for (const [index, { files }] of assessment.targets.entries()) {
     if (files === undefined) continue;
     const { selection, archiveType } = files;
@@ -57,9 +57,9 @@ export async function packageTargets(
       maxBytes: assessment.maxArchiveBytes,
       workerFile,
       signal,
-      onBytes: (done) => onPackaging?.(before + done, total),
+      onBytes: (done) => onPackaging?.(doneBytes + done, total),
     });
-    before += selection.bytes;
+    doneBytes += selection.bytes;
     await writeFileAtomic(join(folder, `manifest-${String(index)}.json`), manifestText(manifest, omitted));
     const archive = {
       file,
@@ -100,12 +100,12 @@ export async function uploadTargets(
   const { client, clock } = deps;
   const { targets } = await applyTo(run, { type: 'packaged', at: clock.now() }, 'uploading', deps);
   const total = sum(targets.map((target) => target.archive?.bytes ?? 0));
-  let before = 0;
+  let doneBytes = 0;
   for (const [index, { archive }] of targets.entries()) {
     if (archive === undefined) continue;
-    const onBytes = (done: number): void => onUploading?.(before + done, total);
+    const onBytes = (done: number): void => onUploading?.(doneBytes + done, total);
     await sendArchive(run, index, archive, deps, { signal, onBytes });
-    before += archive.bytes;
+    doneBytes += archive.bytes;
   }
   const uploaded = await applyTo(run, { type: 'uploaded', at: clock.now() }, 'confirming', deps);
   for (const [index, { upload }] of uploaded.targets.entries()) {

@@ -147,7 +147,7 @@ export class RunStarter {
     return run;
   }
 
-  /** Recreates a lost journal. Where the journal has moved on, an accepted run gets a journal of its own. */
+  /** Recreates a lost journal. Where the journal has moved on, an accepted run gets another journal. */
   async #trySave(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
     const { store, log } = this.#deps;
     const { id } = intended;

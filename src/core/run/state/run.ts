@@ -73,7 +73,7 @@ const exitSchema = looseObject({
   artifacts: z.array(identifierSchema),
   roles: z.optional(z.array(looseObject({ name: identifierSchema, role: z.string() }))),
 });
-/** How a run ended (docs/api.md, section 2.5), in the service's own values. */
+/** How a run ended (docs/api.md, section 2.5), in the service's words. */
 export type Exit = z.infer<typeof exitSchema>;
 
 const artifactSchema = looseObject({

@@ -178,13 +178,13 @@ export async function packTask(
     const sha256 = createHash('sha256');
     builder.begin(file, bytes);
     for (let position = 0; position < bytes; position += sliceBytes) {
-      const wanted = Math.min(sliceBytes, bytes - position);
-      const content = readAt(source.fd, wanted, position);
-      if (content.length < wanted) return undefined;
+      const length = Math.min(sliceBytes, bytes - position);
+      const content = readAt(source.fd, length, position);
+      if (content.length < length) return undefined;
       sha256.update(content);
-      builder.slice(content, position + wanted === bytes);
+      builder.slice(content, position + length === bytes);
       contents.push(content);
-      if (position + wanted < bytes) await flush();
+      if (position + length < bytes) await flush();
     }
     return sha256.digest();
   }

@@ -19,13 +19,13 @@ export async function* readArchive(
   wanted: ReadonlySet<string>,
   signal?: AbortSignal,
 ): AsyncGenerator<ArchivedFile> {
-  let left = wanted.size;
-  if (left === 0) return;
+  let missingFiles = wanted.size;
+  if (missingFiles === 0) return;
   try {
     const read = format === 'zip' ? readZip : readTarGz;
     for await (const entry of read(file, wanted, signal)) {
       yield entry;
-      if (--left === 0) return;
+      if (--missingFiles === 0) return;
     }
   } catch (error) {
     if (isAbortError(error) || error instanceof AssessmentError) throw error;
@@ -91,19 +91,19 @@ function takeFrom(
   signal: AbortSignal | undefined,
 ): (bytes: number, keep: boolean) => Promise<Buffer | undefined> {
   const chunks = stream[Symbol.asyncIterator]();
-  let rest: Buffer = Buffer.alloc(0);
+  let buffered: Buffer = Buffer.alloc(0);
   return async (bytes, keep) => {
     const kept: Buffer[] = [];
     for (let missing = bytes; ;) {
-      const part = rest.subarray(0, missing);
-      rest = rest.subarray(part.length);
+      const part = buffered.subarray(0, missing);
+      buffered = buffered.subarray(part.length);
       missing -= part.length;
       if (keep) kept.push(part);
       if (missing === 0) return keep ? Buffer.concat(kept) : undefined;
       signal?.throwIfAborted();
       const next = await chunks.next();
       if (next.done) return undefined;
-      rest = next.value;
+      buffered = next.value;
     }
   };
 }

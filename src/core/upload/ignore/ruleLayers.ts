@@ -19,7 +19,7 @@ export interface RuleOptions {
 
 /**
  * Rules of one origin, as they apply in one folder. What any layer leaves out is left out; a negated rule (`!`) works inside its layer only. So
- * nothing in a repository brings back what the person's excludes file leaves out, and no `.whiteboxignore`, setting or nested repository brings back
+ * nothing in a repository brings back what the person's excludes file leaves out. No `.whiteboxignore`, setting or nested repository brings back
  * what git's rules leave out.
  */
 export interface RuleLayer {

@@ -34,7 +34,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
   const memory = options.memory ?? new Map<string, ScannedFile>();
   signal?.throwIfAborted();
   const tasks = cutTasks(files, taskBytes);
-  const before = new Map<number, readonly (ScannedFile | undefined)[]>();
+  const earlier = new Map<number, readonly (ScannedFile | undefined)[]>();
   const workerData: ScanStart = { root };
   const answers = runInWorkers<ScanAnswer>(tasks, {
     workerFile,
@@ -44,7 +44,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
     toMessage: ({ id, files }): ScanTask => {
       const paths = files.map(({ path }) => path);
       const scanned = paths.map((path) => memory.get(memoryKey(root, path)));
-      before.set(id, scanned);
+      earlier.set(id, scanned);
       return { task: id, paths, marks: scanned.map((file) => file?.mark) };
     },
   });
@@ -53,12 +53,12 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
   let done = 0;
   for await (const { task, results } of answers) {
     for (const [at, { path }] of (tasks[task]?.files ?? []).entries()) {
-      const result = results[at] === 'unchanged' ? before.get(task)?.[at] : results[at];
+      const result = results[at] === 'unchanged' ? earlier.get(task)?.[at] : results[at];
       check.set(path, result ?? { path, reason: 'unreadable' });
       if (result !== undefined && 'mark' in result) memory.set(memoryKey(root, path), result);
       else memory.delete(memoryKey(root, path));
     }
-    before.delete(task);
+    earlier.delete(task);
     done += tasks[task]?.bytes ?? 0;
     onBytes?.(done, total);
   }

@@ -233,7 +233,7 @@ export function maskToken(token: string): string {
   const rest = token.slice(shown.length);
   const whole = shown.endsWith('/') || shown.startsWith('-');
   if (whole || rest.length < minTailLength) return `${shown}…`;
-  // The last bytes of Base64 are often padding; those of a chunk may be half a character.
+  // The last bytes of Base64 are often padding, and of a chunk perhaps half a character.
   const tail = rest.slice(-2);
   return /^[A-Za-z0-9]{2}$/.test(tail) ? `${shown}…${tail}` : `${shown}…`;
 }
@@ -276,7 +276,7 @@ export const riskyNames: readonly NameRule[] = [
   { pattern: '*.jks', name: /\.jks$/ },
   { pattern: '*.keystore', name: /\.keystore$/ },
   { pattern: '*.kdbx', name: /\.kdbx?$/ },
-  // A key has no extension, or that of a copy: id_map.json and id_generator.py are ordinary files.
+  // A key has no extension, or a copy's: id_map.json and id_generator.py are ordinary files.
   {
     pattern: 'id_*',
     name: /^id_[^.]+$|^id_(?:rsa|dsa|ecdsa|ed25519)[^.]*\.(?:bak|old|orig|backup|key|txt|\d+)$/,
