@@ -44,7 +44,6 @@ import { saveArchive } from './upload/saveArchive.ts';
 import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
 import type { UploadPreview } from './upload/uploadPreview.ts';
 
-/** What the commands read of package.json. */
 export interface Manifest {
   readonly version: string;
   readonly contributes: {
@@ -62,7 +61,6 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly trends: TrendPanels;
   readonly workerFile: string;
   readonly parseWorkerFile: string;
-  /** For archives that are being saved. */
   readonly savingFolder: string;
   readonly mcp: McpFiles;
 }
@@ -73,7 +71,6 @@ const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 /** The arguments come from menus, keys and links, so they are checked before use. */
 type Handler = (...args: unknown[]) => unknown;
 
-/** The handler of every command, by id. */
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, tracker, log } = deps;
   const t = vscode.l10n.t;

@@ -9,7 +9,6 @@ export function formatAccount(account: { baseUrl: string; organizationId: string
   return vscode.l10n.t('{0}, organization {1}', originOf(account.baseUrl), account.organizationId);
 }
 
-/** "1 finding", "7 findings". */
 export function countFindings(count: number): string {
   return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', formatNumber(count));
 }
@@ -26,7 +25,6 @@ export function describeZero(run: Run): string {
   return zeroFindings(run, { t: vscode.l10n.t, formatNumber });
 }
 
-/** "1 file", "7 files". */
 export function countFiles(count: number): string {
   return count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', formatNumber(count));
 }

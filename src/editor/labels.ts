@@ -30,7 +30,6 @@ export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'feature
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
 
-/** A run's name in a list of runs of the same folders. */
 export function nameOf({ label, createdAt }: Run): string {
   return label ?? formatTime(createdAt);
 }
@@ -170,7 +169,6 @@ function atHost(state: string, { host }: NonNullable<Target['upload']>): string 
   return host === undefined ? state : vscode.l10n.t('{0}, stored at {1}', state, host);
 }
 
-/** The first ten characters of a commit's ID, and whether there were uncommitted changes. */
 export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): string {
   return dirty ? vscode.l10n.t('{0} with uncommitted changes', id.slice(0, 10)) : id.slice(0, 10);
 }
@@ -275,7 +273,6 @@ export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): str
   return decision && vscode.l10n.t('earlier decision was “{0}”; check it', triageLabel(decision.state));
 }
 
-/** Whether the quoted code was uploaded. */
 export function evidenceLabel(evidence: Evidence): string {
   const t = vscode.l10n.t;
   const path = visibleLine(evidence.path);
@@ -301,7 +298,6 @@ export function evidenceLabel(evidence: Evidence): string {
   }
 }
 
-/** Why a finding is not shown in full. */
 export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): string {
   return shortfall === 'clipped'
     ? vscode.l10n.t('in part, because it’s too long. “Show Raw JSON” shows all of it.')

@@ -36,7 +36,6 @@ export class BlockFinisher {
     window.addEventListener('resize', this.#onResize);
   }
 
-  /** Finishes the blocks of a complete section when it comes near the screen. */
   observe(section: HTMLElement): void {
     this.#observer.observe(section);
   }

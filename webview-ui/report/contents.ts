@@ -11,7 +11,6 @@ export interface Contents {
   dispose(): void;
   /** Adds a part's headings of levels 1 to 3. Parts can come in any order. */
   add(section: number, part: ParentNode): void;
-  /** Shows all entries. */
   flush(): void;
 }
 

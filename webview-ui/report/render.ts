@@ -124,7 +124,6 @@ function placeLink(index: number, tooltip: string, ...content: (Node | string)[]
   );
 }
 
-/** Links the places that inline code or text names. */
 function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): void {
   if (indexes.size === 0) return;
   for (const code of part.querySelectorAll('code')) {
@@ -170,7 +169,6 @@ const shared = { ALLOW_ARIA_ATTR: false, ALLOW_DATA_ATTR: false, RETURN_DOM_FRAG
 /** Turns untrusted HTML into nodes that can't run, load or navigate: URLs, names, classes and styles are removed. */
 export type Clean = (html: string) => DocumentFragment;
 
-/** DOMPurify for a report, and for the highlighter's spans. */
 export function createSanitizer(window: Window & typeof globalThis): { report: Clean; highlighted: Clean } {
   const purify = DOMPurify(window);
 

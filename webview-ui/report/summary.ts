@@ -1,7 +1,6 @@
 import type { ReportContent, ReportStrings } from '../../src/core/report/protocol.ts';
 import { element } from './element.ts';
 
-/** The head of the page: title, facts, findings by severity, and changes. */
 export function renderSummary(content: ReportContent, strings: ReportStrings): HTMLElement {
   const { title, facts, severities, noFindings, changes } = content;
   const header = element('header', { class: 'summary' }, element('h1', {}, title));

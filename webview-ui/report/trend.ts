@@ -3,7 +3,6 @@ import { element } from './element.ts';
 
 type Row = TrendContent['rows'][number];
 
-/** A table with a row for each run, which ends with a stacked bar. */
 export function renderTrend({ notes, headings, legend, rows }: TrendContent): HTMLElement[] {
   const total = ({ segments }: Row): number => segments.reduce((sum, { count }) => sum + count, 0);
   const max = Math.max(1, ...rows.map(total));

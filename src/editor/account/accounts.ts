@@ -92,7 +92,6 @@ export class Accounts {
     };
   }
 
-  /** Deletes the token of the destination in the settings. */
   async forget(): Promise<void> {
     const destination = currentDestination();
     if (destination !== undefined) await this.#secrets.delete(keyOf(destination));

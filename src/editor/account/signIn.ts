@@ -68,7 +68,6 @@ interface Question {
   readonly problemIn: (text: string) => string | undefined;
 }
 
-/** Asks three questions with Back buttons. */
 async function askAll(entered: Destination): Promise<Answers | undefined> {
   let { baseUrl, organizationId } = entered;
   let step = 1;

@@ -45,7 +45,6 @@ export async function checkWhetherFixed(
   await handToAgent(question.join('\n\n'), clip(data, maxSentChars));
 }
 
-/** A finding, its attack path, and the changes of its files since the assessment, as Markdown. */
 async function describe(shown: ShownFinding, deps: FindingStores, signal: AbortSignal): Promise<string> {
   const t = vscode.l10n.t;
   const steps = attackPathOf(shown.finding).map((place, at) => {

@@ -37,7 +37,6 @@ export async function confirmLive(shown: ShownFinding, deps: ConfirmDeps): Promi
   else await pickNextStep(shown, last, deps);
 }
 
-/** The result of a test, and which pair was tested when. */
 export function confirmationLabel({ run, feature, perspective, result }: Confirmation): string {
   const pair = `${visibleLine(feature)} · ${perspective}`;
   return vscode.l10n.t('{0} ({1}, {2})', resultLabel(result), pair, formatTime(run.createdAt));

@@ -13,7 +13,6 @@ export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
 export interface RequestDocuments extends Disposable {
   /** Opens the dispatch body of a run with its passwords hidden. */
   show(plan: BlackboxPlan): Promise<void>;
-  /** Opens all that changed between two requests. */
   showChanges(changes: string): Promise<void>;
   /** True if these are the changes that were opened last. */
   hasShown(changes: string): boolean;

@@ -10,7 +10,6 @@ import { formatNumber } from '../formats.ts';
 import { type FeaturesNode, pairStateLabel, priorityLabel, type ShownFeatures } from './featureItems.ts';
 import { type FeaturesView, pairsBelow } from './featuresView.ts';
 
-/** Asks which pairs of the shown features to choose: all, none, or by perspective or state. */
 export async function choosePairs(view: FeaturesView, findings: Pick<FindingStore, 'read'>): Promise<void> {
   const t = vscode.l10n.t;
   const shown = view.shown();

@@ -55,7 +55,6 @@ export function priorityLabel(priority: Priority): string {
   return { high: t('High priority'), medium: t('Medium priority'), low: t('Low priority') }[priority];
 }
 
-/** Names and texts are plain, with escapes for invisible characters. */
 export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeItem {
   const t = vscode.l10n.t;
   switch (node.kind) {

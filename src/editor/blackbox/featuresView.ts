@@ -33,7 +33,6 @@ export interface FeaturesView extends Disposable {
   shown(): ShownFeatures | undefined;
   /** Changes which pairs are chosen, and saves the choice with the run. */
   choose(change: (shown: ShownFeatures) => Choice): Promise<void>;
-  /** Shows only features that contain a text. */
   filterBy(text: string): void;
   /** Waits until the choice is saved; rejects if that failed. */
   settled(): Promise<unknown>;

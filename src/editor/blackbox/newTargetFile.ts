@@ -7,7 +7,6 @@ import { targetFileSuffix } from '../../core/workflows/workflow.ts';
 import { pickFolder } from '../folders.ts';
 import { describeProblem } from './targetDiagnostics.ts';
 
-/** Asks for an application's URL, writes a target file for it into a workspace folder, and opens the file. */
 export async function newTargetFile(): Promise<void> {
   const t = vscode.l10n.t;
   const folder = await pickFolder(t('New Blackbox Target File'));

@@ -144,7 +144,6 @@ function nameOf({ id, role }: Login): string {
   return vscode.l10n.t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
-/** Moves the passwords in a target file to the secret storage, and saves the file without them. */
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const t = vscode.l10n.t;
   const destination = readDestination();

@@ -155,7 +155,6 @@ export async function startBlackbox(
   return answer === 'cancelled' ? undefined : reopenAfterReading(answer, restart);
 }
 
-/** A title names so many hosts. */
 const maxHosts = 3;
 
 function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {

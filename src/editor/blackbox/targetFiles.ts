@@ -107,7 +107,6 @@ export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Pr
   return (await askInDialog({ question: t('Suspected secrets in the target file'), detail }, send)) === send;
 }
 
-/** The crawl and the assessment that a target file can start. */
 export function requestsOf(
   file: TargetFile,
   targetFile: string,

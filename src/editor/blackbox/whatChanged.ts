@@ -30,7 +30,6 @@ function clipped(text: string, maxLength: number): string {
 /** 60 characters can be read without scrolling sideways, also in full width. */
 const documentLines = /.{1,60}/gu;
 
-/** All changes of a request, for a document. */
 export function documentOfChanges(changes: readonly PartChange[]): string {
   const parts = changes.map((change) => {
     const lines = changedLines(change).lines.map(

@@ -3,14 +3,12 @@ import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { onRun } from '../runs/pickRun.ts';
 
-/** A button of a message, and what it runs. */
 export interface ErrorAction {
   readonly title: string;
   readonly command: string;
   readonly arguments?: unknown[];
 }
 
-/** Says what to do next, with buttons that do it. */
 export interface ErrorMessage {
   readonly message: string;
   readonly actions: readonly ErrorAction[];

@@ -60,7 +60,6 @@ type NotKnown = Exclude<BranchState, { kind: 'known' }>;
 interface Deps {
   readonly findings: FindingStore;
   readonly filtering: Filtering;
-  /** Stores the picked branch. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
 }

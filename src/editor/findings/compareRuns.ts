@@ -47,7 +47,6 @@ async function showComparison(run: Run, baseline: Run, findings: FindingStore): 
   }
 }
 
-/** Ends a comparison and shows all findings of the later run. */
 export async function showAllFindings({ findings }: FindingStores): Promise<void> {
   const comparison = findings.comparison();
   if (comparison !== undefined) await findings.show(comparison.run);

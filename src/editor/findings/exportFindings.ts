@@ -24,7 +24,6 @@ import {
 } from './exportFile.ts';
 import { exportForCodeScanning } from './exportForCodeScanning.ts';
 
-/** The file extension, the title and filter of the dialog, and the writer of a format. */
 function formatOf(format: ExportFormat) {
   const t = vscode.l10n.t;
   return {
@@ -128,7 +127,6 @@ async function pickScope({ filtering }: ExportDeps): Promise<ExportScope | 'code
   return picked?.scope;
 }
 
-/** Findings and report as downloaded, and the manifests of the uploads. */
 async function readArtifacts(run: Run, runs: RunStore): Promise<readonly BundleFile[]> {
   const folder = runs.folderOf(run.id);
   const files = [{ path: 'findings.json', content: await readFile(join(folder, 'findings.json')) }];

@@ -134,7 +134,6 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
   return choice === go;
 }
 
-/** Why a run may not have found everything. */
 function incompleteReasons({ run, cut }: ShownRun): readonly string[] {
   const t = vscode.l10n.t;
   return [

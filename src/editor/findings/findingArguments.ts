@@ -19,7 +19,6 @@ export interface FindingStores {
   readonly runs: RunStore;
 }
 
-/** Where a command without arguments looks for findings. */
 export interface FindingSources {
   readonly findings: FindingStore;
   readonly displayed: DisplayedFindings;

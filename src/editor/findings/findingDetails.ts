@@ -62,7 +62,6 @@ export function registerFindingDetails(deps: PanelDeps & FindingStores): Documen
   });
 }
 
-/** Everything about a finding, for the panel beside its code. */
 export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDocument {
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, finding.index) ?? shown;

@@ -25,7 +25,6 @@ export interface ImportDeps extends FindingStores {
   readonly parseWorkerFile: string;
 }
 
-/** Imports a picked file of findings as a run of a picked folder, and shows it. */
 export async function importFindings(deps: ImportDeps): Promise<void> {
   const t = vscode.l10n.t;
   const folders = vscode.workspace.workspaceFolders ?? [];

@@ -56,7 +56,6 @@ async function hasChat(): Promise<boolean> {
   return (await vscode.commands.getCommands(true)).includes(openChat);
 }
 
-/** Markdown that is safe to paste. */
 export function findingsMarkdown(shown: readonly ShownFinding[]): string {
   const t = vscode.l10n.t;
   const words: FindingWords = {

@@ -86,7 +86,6 @@ function hasAny([, { proposals, acceptance }]: readonly [string, SharedDecisions
   return proposals.length > 0 || answeredIn(acceptance).length > 0 || acceptance.laterFrom !== undefined;
 }
 
-/** The answers to decisions by others. */
 function answeredIn({ answers }: SharedDecisions['acceptance']): readonly Answer[] {
   return [...answers.values()].filter(({ as }) => as !== 'made');
 }

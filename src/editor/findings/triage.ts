@@ -31,7 +31,6 @@ export interface TriageDeps {
   readonly log: Logger;
 }
 
-/** Asks for a triage state and a note, stores them, and offers Undo. */
 export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps): Promise<void> {
   const t = vscode.l10n.t;
   const state = await pickState(shown);
@@ -129,7 +128,6 @@ async function askForNote(
   return trimmed;
 }
 
-/** Asks for the last day of an acceptance. */
 async function askForEnd(shown: readonly ShownFinding[]): Promise<Pick<TriageDecision, 'until'> | undefined> {
   const t = vscode.l10n.t;
   const now = Date.now();
@@ -158,7 +156,6 @@ async function askForEnd(shown: readonly ShownFinding[]): Promise<Pick<TriageDec
   return day === undefined ? undefined : { until: day.trim() };
 }
 
-/** The title of one finding, or the number of several. */
 export function subjectLabel(shown: readonly ShownFinding[]): string {
   const [only] = shown;
   if (shown.length !== 1 || only === undefined) return countFindings(shown.length);

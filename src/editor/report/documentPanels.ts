@@ -38,7 +38,6 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
   readonly panels: 'onePerDocument' | 'oneBeside';
   /** Loads the sources that `find` returns. */
   readonly load: () => Promise<unknown>;
-  /** The current source of the document with this ID. */
   readonly find: (id: string) => T | undefined;
   readonly toDocument: (source: T) => PanelDocument;
   /** Calls `refresh` when all documents have changed, or the one with this ID. */
@@ -69,7 +68,6 @@ export class DocumentPanels<T> implements Disposable {
     this.#subscriptions = vscode.Disposable.from(serializer, changes);
   }
 
-  /** Shows a document in its open panel or in a new one. */
   open(source: T): DocumentPanel {
     const { toDocument, panels, viewType } = this.#deps;
     const document = toDocument(source);
@@ -89,7 +87,6 @@ export class DocumentPanels<T> implements Disposable {
     return this.#fill(panel, document);
   }
 
-  /** The source of the document in the active panel. */
   active(): T | undefined {
     const active = [...this.#open.values()].find(({ panel }) => panel.active);
     return active && this.#deps.find(active.documentId);
@@ -164,7 +161,6 @@ export class DocumentPanel {
     this.#logged(this.#send());
   }
 
-  /** Shows changes of a visible document. */
   refresh(): void {
     if (this.panel.visible) this.#logged(this.#sendIfChanged());
   }

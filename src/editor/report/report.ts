@@ -42,7 +42,6 @@ export function registerReports(
   });
 }
 
-/** The downloaded Markdown with a summary of the run and links to code. */
 export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
   let linked: readonly ShownFinding[] = [];
   let places: readonly ShownPlace[] = [];

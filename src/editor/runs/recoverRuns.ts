@@ -66,7 +66,6 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   await Promise.all(failures.map((failure) => offerToForget(failure, deps)));
 }
 
-/** Asks, then deletes the notes: the only record of these runs. */
 async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes }): Promise<void> {
   const t = vscode.l10n.t;
   const ids = lost.map(({ note }) => visibleLine(note.runId));

@@ -13,7 +13,6 @@ import { pickRun } from './pickRun.ts';
 import { losesSource } from './removeRuns.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
 
-/** Polls every live run now, or says that there is none. */
 export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
   await runs.reload();
   if (runs.all().some(isLive)) await withViewProgress(() => tracker.checkNow());

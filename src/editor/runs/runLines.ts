@@ -75,7 +75,6 @@ export function linesOf(
 
 type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
 
-/** What a person should know or decide first. */
 function addState(run: Run, now: number, progress: string | undefined, add: AddLine): void {
   const t = vscode.l10n.t;
   if (run.state === 'failed') add(describeRefusal(run.failure, run).message, 'error');

@@ -37,7 +37,6 @@ import { linesOf, progressText, unsavedLines } from './runLines.ts';
 
 export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
-/** Fills the Runs view: folders, their runs, and the lines below each run. */
 export function showRuns(
   lazy: LazyView<RunsNode>,
   deps: {
@@ -190,7 +189,6 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   return item;
 }
 
-/** Why the run can't be continued. */
 function noContinuations(run: Run): string[] {
   return [...continuationsOf(run)].flatMap(([continuation, allowed]) =>
     allowed === true ? [] : [noContinuationLabel(continuation, allowed)],

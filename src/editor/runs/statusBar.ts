@@ -107,7 +107,6 @@ function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): stri
   return lines.map((line) => line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&')).join('  \n');
 }
 
-/** The menu of the status item, with the commands that apply now. */
 export async function showMenu({
   accounts,
   runs,

@@ -22,7 +22,6 @@ import { byteSteps } from '../progress.ts';
 import { readAssessmentSettings, readSecretCheck } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
 
-/** A folder with its selected files and the results of the secret check. */
 export type Prepared = PreparedFolder<Folder>;
 
 export interface PreparationDeps {

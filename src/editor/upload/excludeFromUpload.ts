@@ -132,7 +132,6 @@ function uriOf(target: unknown): vscode.Uri | undefined {
   return vscode.Uri.joinPath(about.folder.uri, about.path.replace(/\/$/, ''));
 }
 
-/** Opens the `.whiteboxignore` of a folder. */
 export async function editIgnoreFile(): Promise<void> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');

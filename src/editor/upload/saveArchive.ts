@@ -31,7 +31,6 @@ interface SavedArchive {
   readonly prepared: Prepared;
 }
 
-/** Removes the temporary files of interrupted saves. */
 export async function sweepSaving(folder: string, clock: Clock): Promise<void> {
   try {
     await sweepTemporary(folder, clock.now());
@@ -53,7 +52,6 @@ export async function saveArchive(deps: SaveDeps, shownFolders?: readonly Folder
   }
 }
 
-/** Packs a folder, then moves the archive to the file that the person chooses. */
 async function saveFolder(
   folder: Folder,
   deps: SaveDeps,

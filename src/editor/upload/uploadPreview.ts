@@ -21,9 +21,7 @@ const decidingSettings = [
   'whitebox.secrets.checkBeforeUpload',
 ];
 
-/** The Upload Preview: which files would be uploaded or excluded and why, with checkboxes. */
 export interface UploadPreview extends Disposable {
-  /** Selects the files of folders and shows them. */
   open(folders: readonly Folder[]): Promise<void>;
   /** Shows prepared folders, also for the retry of a run. */
   show(prepared: readonly Prepared[], retryOf?: string): void;

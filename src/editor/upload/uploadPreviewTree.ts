@@ -79,7 +79,6 @@ function reasonsOf(prepared: Prepared): PreviewNode[] {
   ];
 }
 
-/** At most `maxRows` rows, and how many more there are. */
 function capped(rows: readonly (() => PreviewNode)[]): PreviewNode[] {
   const nodes = rows.slice(0, maxRows).map((toNode) => toNode());
   const more = rows.length - nodes.length;

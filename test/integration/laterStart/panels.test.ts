@@ -137,7 +137,7 @@ describe('an open document', () => {
     const { trend, places } = await document.load();
     assert.deepEqual(trend?.rows[0]?.notes, ['Covers 1 of 2 folders.']);
     assert.deepEqual(trend.rows[0].counts, ['1 (High: 1)', '0', '1', '1']);
-    assert.match(trend.notes.join(' '), /those of today/);
+    assert.match(trend.notes.join(' '), /as of today/);
     await document.openPlace(places[0]?.index ?? -1);
     assert.deepEqual(chosen, [run.id, { verdicts: ['codeChanged', 'pairTested'] }]);
   });

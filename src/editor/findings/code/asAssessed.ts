@@ -123,14 +123,12 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
 
 /** A file of a finding as it was assessed, and as it is now. */
 export interface ChangedFile {
-  /** The path as uploaded. */
   readonly path: string;
   readonly before: AsSent;
   /** Undefined if the file is gone or not text. */
   readonly after: string | undefined;
 }
 
-/** The uploaded files of a finding's places. */
 export async function changesOf(
   { run, finding }: Pick<ShownFinding, 'run' | 'finding'>,
   deps: FindingStores,
@@ -179,7 +177,6 @@ function pathIn(target: Target | undefined, path: string): string {
   return join(target?.folder ?? '', ...path.split('/'));
 }
 
-/** Why a finding's place is in no uploaded file. */
 export async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
   const t = vscode.l10n.t;
   const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;

@@ -35,7 +35,6 @@ interface SymbolTreeModel {
 interface Step {
   readonly label: string;
   readonly description: string;
-  /** The current place of its code, if known. */
   readonly location: vscode.Location | undefined;
 }
 

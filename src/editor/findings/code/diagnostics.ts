@@ -22,7 +22,6 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   unrated: DiagnosticSeverity.Information,
 };
 
-/** Shows the displayed findings in the Problems panel, file by file. */
 export function showDiagnostics({
   displayed,
   log,
@@ -95,7 +94,6 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   return [diagnostic];
 }
 
-/** The text of the link to a finding's details in Problems. */
 function linkTextOf({ cwes: [cwe], id, isGeneratedId }: Finding): string {
   if (cwe !== undefined) return `CWE-${String(cwe)}`;
   return isGeneratedId === true ? vscode.l10n.t('details') : id;

@@ -43,7 +43,6 @@ export class DisplayedFindings implements vscode.Disposable {
     return this.#byFile;
   }
 
-  /** The findings whose main place touches a range, the narrowest first. */
   at(uri: vscode.Uri, range: vscode.Range): readonly ShownFinding[] {
     const touching = (this.byFile().get(uri.fsPath) ?? []).flatMap((shown) => {
       const [place] = shown.places;

@@ -40,7 +40,6 @@ export function placeNow(
   return current?.places.find((candidate) => candidate.reported === reported) ?? place;
 }
 
-/** Opens the first place of a finding. */
 export async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
   const [place] = shown?.places ?? [];
   if (place === undefined) showNoPlace();

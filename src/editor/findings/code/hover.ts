@@ -7,7 +7,6 @@ import type { DisplayedFindings } from './displayedFindings.ts';
 const maxFindings = 5;
 const maxTextLength = 1_500;
 
-/** Describes findings that have a text in the hover of their code. */
 export function registerHover({ displayed }: { readonly displayed: DisplayedFindings }): vscode.Disposable {
   return vscode.languages.registerHoverProvider(
     { scheme: 'file' },

@@ -8,7 +8,6 @@ import type { DisplayedFindings } from './displayedFindings.ts';
 const maxFindings = 5;
 const maxTitleLength = 80;
 
-/** Offers quick fixes for findings, in the hover, at the lightbulb and in Problems. */
 export function registerQuickFixes({
   displayed,
 }: {

@@ -53,7 +53,6 @@ function compareValues(a: AnyValue, b: AnyValue): number {
     : Number(a === null) - Number(b === null) || String(a).localeCompare(String(b));
 }
 
-/** Asks which part of the filter to change, and for its new value. */
 export async function filterFindings(
   filtering: Filtering,
   findings: FindingStore,
@@ -125,7 +124,6 @@ function askForText({ text = '' }: Filter): Thenable<string | undefined> {
   });
 }
 
-/** Offers “Mine” first, then all owners. */
 async function chooseOwners(
   filtering: Filtering,
   all: readonly ShownFinding[],

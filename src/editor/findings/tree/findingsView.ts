@@ -50,7 +50,6 @@ export interface FindingsViewDeps {
   readonly triage: TriageStore;
 }
 
-/** Fills the Findings view. Its message names the runs, the hidden findings and the filter. */
 export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
   const changes = new vscode.EventEmitter<undefined>();
@@ -106,7 +105,6 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   return isActive('acceptance') ? { ...filtered, passing: byAcceptanceEnd(filtered.passing) } : filtered;
 }
 
-/** The folders with unanswered decisions. */
 function proposalsIn(triage: Pick<TriageStore, 'shared'>) {
   return [...triage.shared()]
     .filter(([, { proposals }]) => proposals.length > 0)
@@ -284,7 +282,6 @@ function describeEnds(all: readonly ShownFinding[]): string[] {
   return soon === 0 ? [] : [vscode.l10n.t('Acceptance ends within 14 days: {0}', countFindings(soon))];
 }
 
-/** Displayed findings that are not in Problems. */
 function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const { showInProblems, ...display } = readDisplaySettings();
   const reported = displayed.filter(({ verdict }) => isReported(verdict));
