@@ -113,31 +113,6 @@ for (const ending of ['zip', 'sarif'] as const) {
   });
 }
 
-test('importing a CSV file is refused with the formats that can be imported', async ({
-  stage,
-  workbench,
-}) => {
-  await importFrom(stage, saved(stage, 'csv'));
-  await workbench.notification('tables can’t be imported. Export an Offline Bundle instead');
-  await workbench.dismissNotifications();
-  assert.equal((await workbench.problems()).length, 12);
-});
-
-test('importing a file without findings changes nothing and says why', async ({
-  service,
-  stage,
-  workbench,
-}) => {
-  const file = path.join(path.dirname(stage.folder), 'notes.json');
-  await writeFile(file, '{"name":"notes"}');
-  const before = service.requests.length;
-  await importFrom(stage, file);
-  await workbench.notification('Nothing was imported: the file isn’t a bundle, a SARIF file');
-  await workbench.dismissNotifications();
-  assert.equal((await workbench.problems()).length, 12);
-  assert.equal(service.requests.length, before);
-});
-
 test('decisions in an imported bundle count only after they are taken over', async ({ stage, workbench }) => {
   const { run, files } = await readBundle(await readFile(saved(stage, 'zip')));
   const decided = { index: 0, state: 'falsePositive', note: 'decided elsewhere', at: 1 };

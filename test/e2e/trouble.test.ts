@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import path from 'node:path';
 import { eventually } from '../host/workbench/eventually.ts';
 import { signIn, startAssessment } from './stage.ts';
@@ -61,29 +60,6 @@ test('sign-in says where to find each value and can go back to an earlier questi
   await workbench.dismissQuickInput();
 });
 
-test('an unreachable service is named in the error', async ({ service, workbench }) => {
-  const free = await freeAddress();
-  await signIn(workbench, { ...service, baseUrl: free });
-  await workbench.notification(/Sign-in failed: http:\/\/127\.0\.0\.1:\d+ can’t be reached \(ECONNREFUSED\)/);
-  await workbench.dismissNotifications();
-});
-
-test('an HTML page instead of the API is recognised', async ({ service, workbench }) => {
-  const remove = service.addFault({
-    match: { path: '/get-upload-url' },
-    before: {
-      kind: 'reply',
-      status: 200,
-      headers: { 'content-type': 'text/html' },
-      body: '<title>Company proxy</title>',
-    },
-  });
-  await signIn(workbench, service);
-  await workbench.notification('isn’t responding as the assessment API');
-  await workbench.dismissNotifications();
-  remove();
-});
-
 test('a rejected token keeps the sign-in at the token question', async ({ service, workbench }) => {
   await signIn(workbench, service, 'wrong-token');
   await workbench.notification('Sign-in failed: The access token for http://127.0.0.1');
@@ -134,12 +110,6 @@ test('an archive over the limit is refused before any call, with a link to the l
   await eventually(workbench.editorTitles, (titles) => titles.includes('Settings'));
   await rm(noise);
   assert.equal(service.requests.length, before);
-});
-
-test('a wrong organization is rejected at sign-in', async ({ service, workbench }) => {
-  await signIn(workbench, { ...service, organizationId: 'somebody-else' });
-  await workbench.notification(/Sign-in failed: .*organization/);
-  await workbench.dismissNotifications();
 });
 
 test('a start without an answer is not sent again, and continues with a run ID entered by the user', async ({
@@ -209,14 +179,6 @@ test('a findings file without a list is kept and named in the error; the report 
   await workbench.dismissNotifications();
 });
 
-test('a run started elsewhere is tracked by its ID', async ({ workbench }) => {
-  await workbench.runCommand('Whitebox: Track Existing Run by ID…');
-  await workbench.answer('no-such-run');
-  await workbench.pick('Whitebox assessment');
-  await workbench.notification('The service didn’t find this organization or run');
-  await workbench.dismissNotifications();
-});
-
 test('a token rejected during a run pauses the run until a new sign-in', async ({
   service,
   stage,
@@ -242,12 +204,3 @@ test('a token rejected during a run pauses the run until a new sign-in', async (
     (html) => html.includes('codicon-sync'),
   );
 });
-
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === 'object' && address !== null);
-  return `http://127.0.0.1:${String(address.port)}/v1`;
-}

@@ -125,18 +125,3 @@ test('F136 without a chosen pair, no question is asked and nothing is sent', asy
   await workbench.pick('All Pairs');
   await message(workbench, '33 of 33 pairs chosen.');
 });
-
-test('a filter without matches says so, and the view can be closed', async ({ workbench }) => {
-  await workbench.viewAction('Features', 'Filter Features…');
-  await workbench.answer('nothing has this');
-  await message(workbench, 'No features match the filter.');
-  await workbench.screenshot('features-3-filtered.png');
-  await workbench.viewButton('Features', 'Filter Features…');
-  await workbench.answer('');
-  await message(workbench, '33 of 33 pairs chosen.');
-  await workbench.viewAction('Features', 'Close Features');
-  await eventually(
-    () => workbench.page.locator('.pane-header[aria-label^="Features "]').count(),
-    (count) => count === 0,
-  );
-});

@@ -103,21 +103,11 @@ test('the details are readable in light, dark and high contrast themes', async (
   }
 });
 
-test('the code link of a problem opens its details', async ({ workbench }) => {
-  await workbench.openProblemCode('Weak hash function');
-  const details = await workbench.webviewFrame('Weak hash function');
-  await details.getByText('Argon2id').waitFor();
-  await eventually(
-    workbench.editorTitles,
-    (titles) => !titles.includes('SQL injection through a composed statement'),
-  );
-});
-
 test('the details are restored after a reload', async ({ workbench }) => {
-  await workbench.stateKept(/documentId\W+first:1\b/);
+  await workbench.stateKept(/documentId\W+first:0\b/);
   await workbench.reload();
-  const details = await workbench.webviewFrame('Weak hash function');
-  await details.getByText('Argon2id').waitFor();
+  const details = await workbench.webviewFrame('SQL injection through a composed statement');
+  await details.getByRole('heading', { name: 'Recommendation' }).waitFor();
 });
 
 test('the Findings view counts the findings that Problems cannot show for one file', async ({ stage }) => {

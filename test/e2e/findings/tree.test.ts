@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Workbench } from '../../host/workbench.ts';
 import { eventually, readWithin } from '../../host/workbench/eventually.ts';
-import type { TreeRowReading } from '../../host/workbench/trees.ts';
+
 import { signedIn, startAssessment } from '../stage.ts';
 import { test } from '../fixtures.ts';
 
@@ -19,8 +19,6 @@ const untilHeadings = (workbench: Workbench, ...expected: string[]): Promise<str
     () => headings(workbench),
     (found) => found.join() === expected.join(),
   );
-const findings = (rows: readonly TreeRowReading[]): string[] =>
-  rows.filter(({ level }) => level === 3).map(({ label }) => label);
 
 test('the Findings view shows a running assessment, and its findings after the end', async ({
   service,
@@ -90,23 +88,6 @@ test('the view offers to clear a filter without matches', async ({ workbench }) 
   );
   await workbench.screenshot('tree-4-nothing.png');
   await workbench.viewButton('Findings', 'Clear Filters');
-  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
-});
-
-test('grouping by CWE lists every finding once', async ({ workbench }) => {
-  const before = findings(await workbench.treeRows('Findings')).sort();
-  await workbench.runCommand('Whitebox: Group By…');
-  await workbench.pick('CWE');
-  await eventually(
-    () => headings(workbench),
-    (found) => found.every((heading) => heading.startsWith('CWE-')),
-  );
-  await workbench.expandAll('Findings');
-  await workbench.screenshot('tree-5-cwe.png');
-  const rows = await workbench.treeRows('Findings');
-  assert.deepEqual(findings(rows).sort(), before);
-  await workbench.runCommand('Whitebox: Group By…');
-  await workbench.pick('Severity');
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
 });
 

@@ -66,11 +66,6 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
       // Not in the middle, where the link of its code may be.
       await (await shownProblem(message)).locator('.marker-message').first().dblclick();
     },
-
-    /** Follows the link of the code that the problem with this message has. */
-    openProblemCode: async (message: string): Promise<void> => {
-      await (await shownProblem(message)).locator('.marker-code').click({ modifiers: ['ControlOrMeta'] });
-    },
   };
 }
 

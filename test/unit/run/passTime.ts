@@ -11,7 +11,7 @@ export async function sleepOn({ clock }: Fixture, ms: number): Promise<void> {
 
 /** Lets time pass in heartbeats. */
 export async function pass(fixture: Fixture, ms: number): Promise<void> {
-  await fixture.clock.passUntil(sleepOn(fixture, ms), fixture.traffic);
+  await fixture.passUntil(sleepOn(fixture, ms));
 }
 
 /** Lets time pass in the longest steps that are no sleep, with a heartbeat in each: a fifth of the heartbeats of `pass`. */

@@ -33,6 +33,8 @@ export interface Fixture {
   readonly folder: string;
   /** Requests of operations or of storage, by the end of their path. */
   readonly sent: (path: string | RegExp) => number;
+  /** Lets time pass until the promise settles. */
+  readonly passUntil: <T>(promise: Promise<T>) => Promise<T>;
   /** Refuses every connection until the returned function is called. */
   readonly pullCable: () => () => void;
 }
@@ -95,7 +97,16 @@ export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Prom
     );
     return () => pulled.restore();
   };
-  return { service, clock, traffic, root: join(base, 'runs'), folder, sent, pullCable };
+  return {
+    service,
+    clock,
+    traffic,
+    root: join(base, 'runs'),
+    folder,
+    sent,
+    passUntil: (promise) => clock.passUntil(promise, traffic),
+    pullCable,
+  };
 }
 
 export async function setUpWindow(
@@ -107,8 +118,8 @@ export async function setUpWindow(
 }
 
 export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = {}): RunWindow {
-  const { service, clock: fixtureClock, traffic } = fixture;
-  const clock = options.clock ?? fixtureClock;
+  const { service } = fixture;
+  const clock = options.clock ?? fixture.clock;
   const random = options.random ?? ((): number => 0.5);
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
@@ -161,7 +172,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
       const listening = store.onDidChange(look);
       look(store.get(id));
     });
-    return fixtureClock.passUntil(reached, traffic);
+    return fixture.passUntil(reached);
   };
   const assessment = async (changes: Partial<Assessment> = {}): Promise<Assessment> => {
     const surroundings = { home: fixture.root, env: {} };
@@ -194,7 +205,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
     assessment,
     start: async (changes) => {
       const started = tracker.start(await assessment(changes));
-      const run = await fixtureClock.passUntil(started, traffic);
+      const run = await fixture.passUntil(started);
       assert.ok(run !== undefined, 'the start was given up');
       return run;
     },

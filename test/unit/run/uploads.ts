@@ -43,7 +43,7 @@ export async function startWith(
     confirmUpload === undefined
       ? window.tracker.start(assessment, options)
       : startAsking(window, assessment, confirmUpload, options);
-  return fixture.clock.passUntil(started, fixture.traffic);
+  return fixture.passUntil(started);
 }
 
 /** Starts an assessment that the service accepts and the disk does not take, and closes its window while that is tried again. */

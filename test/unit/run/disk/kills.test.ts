@@ -36,7 +36,7 @@ async function dieWhileStarting(
 
 /** Lets the next window see every run to where it waits for a person or is over. */
 async function seeThrough(fixture: Fixture, window: RunWindow): Promise<readonly Run[]> {
-  await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+  await fixture.passUntil(window.tracker.resume());
   for (const { id } of fixture.service.runs()) await fixture.service.finishRun(id);
   for (const { id } of window.store.all()) {
     await window.until(id, (run) => run.state === 'unknown' || (isFinal(run) && !run.noticeDue));
@@ -127,7 +127,7 @@ describe('a window that is closed', () => {
   /** Opens the next window; returns the run it finds and checks that its end is announced once. */
   async function findNext(t: TestContext, fixture: Fixture, closed: RunWindow): Promise<Run | undefined> {
     const next = openWindow(t, fixture);
-    await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(next.tracker.resume());
     const ended = [...closed.ended, ...next.ended].map(({ state }) => state);
     assert.deepEqual(ended, ['failed'], 'the user was notified once');
     return next.store.all()[0];
@@ -155,7 +155,7 @@ describe('a window that is closed', () => {
       'a wait of at least 60_000 ms has begun',
     );
     window.tracker.dispose();
-    await fixture.clock.passUntil(started, fixture.traffic);
+    await fixture.passUntil(started);
     const run = await findNext(t, fixture, window);
     assert.ok(run?.state === 'failed');
     assert.deepEqual([run.failure, fixture.sent('/dispatch')], [{ kind: 'interrupted' }, 1]);
@@ -172,7 +172,7 @@ describe('a window that is closed', () => {
     await eventually(() => fixture.service.runs().length > 0, 'the service has a run');
     window.tracker.dispose();
     answer.resolve(undefined);
-    const run = await fixture.clock.passUntil(started, fixture.traffic);
+    const run = await fixture.passUntil(started);
     assert.ok(run?.state === 'running');
     assert.deepEqual([run.runId, fixture.sent('/dispatch')], [fixture.service.runs()[0]?.id, 1]);
   });

@@ -44,7 +44,7 @@ test('F66 no other window treats the run as unconfirmed while the disk is full',
   assert.equal(window.tracker.unsavedRunId(id), fixture.service.runs()[0]?.id);
   const other = openWindow(t, fixture);
   await other.tracker.resume();
-  const run = await fixture.clock.passUntil(started, fixture.traffic);
+  const run = await fixture.passUntil(started);
   assert.equal(run?.state, 'running');
   assert.deepEqual(
     [...window.lines, ...other.lines].filter((line) => line.includes('unknown')),
@@ -103,10 +103,7 @@ for (const [what, rob] of robberies) {
       window.ended.map((run) => [run.id, run.state, run.targets[0]?.upload?.state]),
       [[id, 'unknown', 'confirmed']],
     );
-    assert.equal(
-      (await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic)).state,
-      'running',
-    );
+    assert.equal((await fixture.passUntil(window.tracker.resend(id))).state, 'running');
   });
 }
 
@@ -143,7 +140,7 @@ test('F66 a reservation that could not be saved is cancelled by the next window 
   await next.store.reload();
   const following = notes.follow(next.store);
   t.after(() => following.dispose());
-  await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+  await fixture.passUntil(next.tracker.resume());
   await pass(fixture, minuteMs);
   assert.deepEqual([states(fixture), values.keys()], [['cancelled'], []]);
 });

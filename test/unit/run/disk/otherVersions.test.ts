@@ -48,10 +48,10 @@ describe('a journal of another version', () => {
       const asked = fixture.sent(/./);
       fixture.clock.advance(100 * dayMs);
       const next = openWindow(t, fixture, { notes });
-      await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(next.tracker.resume());
       notes.follow(next.store);
       await stayAwake(fixture, 26);
-      await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(next.tracker.resume());
       assert.deepEqual([next.store.all(), next.store.foreign().map((run) => run.id)], [[], [id]]);
       assert.equal(await readFile(join(folder, 'run.json'), 'utf8'), text);
       const kept = (await readdir(folder)).filter((name) => !/^(lease|lock)$/.test(name));
@@ -98,7 +98,7 @@ describe('a journal of another version', () => {
       };
     });
     const next = openWindow(t, fixture);
-    await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(next.tracker.resume());
     await fixture.service.finishRun(run.runId);
     await next.untilEnded(run.id);
     await pass(fixture, minuteMs);

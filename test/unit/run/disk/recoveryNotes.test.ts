@@ -136,7 +136,7 @@ describe('the notes of runs under way', () => {
     await next.store.reload();
     const again = notes.follow(next.store);
     t.after(() => again.dispose());
-    await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(next.tracker.resume());
     return next;
   }
 

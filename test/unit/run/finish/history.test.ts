@@ -21,7 +21,7 @@ describe('the run history', () => {
     for (const run of runs) await seeded.create(run);
     fixture.clock.advance(days * dayMs - fixture.clock.now());
     const window = openWindow(t, fixture, { retainLocalDays: keep });
-    await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(window.tracker.resume());
     await stayAwake(fixture, 25, 60);
     return window.store
       .all()
@@ -49,7 +49,7 @@ describe('the run history', () => {
     for (let start = 0; start < 30; start += 1) {
       fixture.clock.moveWall(91 * dayMs);
       const window = openWindow(t, fixture);
-      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(window.tracker.resume());
       await stayAwake(fixture, 1);
       assert.deepEqual(window.store.all().map(({ id }) => id), ['a']); // prettier-ignore
       fixture.clock.moveWall(-91 * dayMs);
@@ -65,7 +65,7 @@ describe('the run history', () => {
     for (const left of [1, 1, 0]) {
       // prettier-ignore
       const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
-      for (const { tracker } of windows) await fixture.clock.passUntil(tracker.resume(), fixture.traffic);
+      for (const { tracker } of windows) await fixture.passUntil(tracker.resume());
       // Twice this is less than a day, and three times is much more.
       await stayAwake(fixture, 11.5);
       // Any of them may have removed it.
@@ -108,7 +108,7 @@ describe('the run history', () => {
     const isKeptAfter = async (ms: number): Promise<boolean> => {
       fixture.clock.advance(ms);
       const window = openWindow(t, fixture);
-      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(window.tracker.resume());
       return existsSync(file);
     };
     assert.deepEqual([await isKeptAfter(7 * dayMs), await isKeptAfter(1)], [true, true]);
@@ -124,7 +124,7 @@ describe('the run history', () => {
     const leftAfter = async (ms: number): Promise<string[]> => {
       fixture.clock.advance(ms);
       const next = openWindow(t, fixture);
-      await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(next.tracker.resume());
       await stayAwake(fixture, 25);
       next.tracker.dispose();
       const names = await readdir(join(fixture.root, id));

@@ -25,7 +25,7 @@ describe('a removed run', () => {
     test(`that was unknown is gone, and its file is ${left} if deletion is set to ${String(deleteSource)}`, async (t) => {
       const { fixture, window } = await setUpWindow(t, { deleteSource });
       const { id } = await seedUnknownRun(fixture, window);
-      await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+      await fixture.passUntil(window.tracker.remove(id));
       assert.deepEqual([states(fixture), window.store.all(), await readdir(fixture.root)], [[left], [], []]);
       // A confirmed file is deleted, and only where it is to stay the service is asked whether it is confirmed at all.
       const sent = [fixture.sent('/delete'), fixture.sent('/cancel-upload')];
@@ -40,7 +40,7 @@ describe('a removed run', () => {
     const { id } = await window.start();
     assert.deepEqual(states(fixture), ['reserved']);
     heal();
-    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.remove(id));
     assert.deepEqual([states(fixture), await readdir(fixture.root)], [['cancelled'], []]);
     assert.equal(fixture.sent('/delete'), 0);
   });
@@ -65,7 +65,7 @@ describe('a removed run', () => {
     const { fixture, window } = await setUpWindow(t);
     const { id, targets } = await seedUnknownRun(fixture, window);
     fixture.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
-    const failure = await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+    const failure = await fixture.passUntil(window.tracker.remove(id));
     assert.equal(failure?.kind, 'forbidden');
     assert.deepEqual([window.store.get(id)?.state, await readdir(fixture.root)], ['cancelled', [id]]);
     const sent = fixture.sent('/delete');
@@ -105,7 +105,7 @@ describe('a removed run', () => {
     assert.equal((await window.tracker.deleteUploads(id))?.kind, 'notSignedIn');
     assert.deepEqual([window.store.get(id)?.state, states(fixture)], ['succeeded', ['confirmed']]);
     window.setToken(fixture.service.token);
-    assert.equal(await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic), undefined);
+    assert.equal(await fixture.passUntil(window.tracker.remove(id)), undefined);
     assert.deepEqual([states(fixture), await readdir(fixture.root)], [['deleted'], []]);
   });
 
@@ -120,7 +120,7 @@ describe('a removed run', () => {
   test('is kept if it continues meanwhile, whatever the window showed', async (t) => {
     const { fixture, window, other, id } = await sharedUnknownRun(t);
     const runId = await startRemoteRun(fixture);
-    await fixture.clock.passUntil(window.tracker.giveRunId(id, runId), fixture.traffic);
+    await fixture.passUntil(window.tracker.giveRunId(id, runId));
     assert.equal(other.store.get(id)?.state, 'unknown');
     for (const leavesSource of [false, true])
       await assert.rejects(other.tracker.remove(id, { leavesSource }), { kind: 'changedMeanwhile' });
@@ -137,7 +137,7 @@ describe('a removed run', () => {
     await eventually(() => fixture.sent('/dispatch') > 0, 'the dispatch is sent');
     await assert.rejects(other.tracker.remove(id), { kind: 'changedMeanwhile' });
     resolve(undefined);
-    assert.equal((await fixture.clock.passUntil(sent, fixture.traffic)).state, 'running');
+    assert.equal((await fixture.passUntil(sent)).state, 'running');
     assert.deepEqual([states(fixture), await readdir(fixture.root)], [['confirmed'], [id]]);
   });
 
@@ -157,7 +157,7 @@ describe('a removed run', () => {
 
   test('is removed as well if another window removed it just before', async (t) => {
     const { fixture, window, other, id } = await sharedUnknownRun(t);
-    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.remove(id));
     assert.equal(await other.tracker.remove(id), undefined);
     assert.deepEqual([other.store.all(), await readdir(fixture.root), fixture.sent('/delete')], [[], [], 1]);
   });
@@ -174,7 +174,7 @@ describe('a removed run', () => {
     });
     window.tracker.start(await window.assessment(), { signal: stop.signal }).catch(() => undefined);
     const id = await reserved;
-    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.remove(id));
     assert.deepEqual([states(fixture), await readdir(fixture.root)], [['cancelled'], []]);
   });
 });

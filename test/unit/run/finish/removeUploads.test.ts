@@ -47,7 +47,7 @@ describe('the source of an ended run', () => {
     for (let change = 0; change < 3; change += 1) await window.tracker.tokenChanged((run) => run.id !== id);
     assert.equal(fixture.sent('/delete'), asked);
     heal();
-    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    await fixture.passUntil(window.tracker.tokenChanged());
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
@@ -70,7 +70,7 @@ describe('the source of an ended run', () => {
     const run = (await window.start()) as RunIn<'running'>;
     const heal = refuse(fixture, 401);
     await end(fixture, window, run);
-    await fixture.clock.passUntil(other.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(other.tracker.resume());
     for (let minute = 0; minute < 120; minute += 1) {
       await stride(fixture, minuteMs);
       for (const { tracker } of windows) void tracker.resume();
@@ -79,7 +79,7 @@ describe('the source of an ended run', () => {
     heal();
     await pass(fixture, 20 * minuteMs);
     for (const each of windows) each.setToken(fixture.service.token);
-    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    await fixture.passUntil(window.tracker.tokenChanged());
     await pass(fixture, 20 * minuteMs);
     assert.deepEqual(states(fixture), ['deleted']);
   });
@@ -87,10 +87,7 @@ describe('the source of an ended run', () => {
   test('F56 is deleted at once when the user changes the token source', async (t) => {
     const { fixture, window, heal } = await untidyRun(t, 401);
     heal();
-    await fixture.clock.passUntil(
-      window.tracker.tokenChanged(undefined, { isNewSource: true }),
-      fixture.traffic,
-    );
+    await fixture.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }));
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
@@ -114,7 +111,7 @@ describe('the source of an ended run', () => {
     await pass(fixture, 20 * minuteMs);
     assert.deepEqual(states(fixture), ['deleted']);
     const { length } = fixture.clock.slept;
-    await fixture.clock.passUntil(fixture.clock.sleep(60 * minuteMs), fixture.traffic);
+    await fixture.passUntil(fixture.clock.sleep(60 * minuteMs));
     assert.deepEqual(fixture.clock.slept.slice(length + 1), []);
   });
 

@@ -27,14 +27,11 @@ describe('results near their expiry on the service', () => {
     assert.deepEqual(second.nearing, []);
     fixture.clock.advance(2 * dayMs);
     const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
-    await fixture.clock.passUntil(
-      Promise.all(windows.map(({ tracker }) => tracker.resume())),
-      fixture.traffic,
-    );
+    await fixture.passUntil(Promise.all(windows.map(({ tracker }) => tracker.resume())));
     assert.equal(windows.flatMap(({ nearing }) => nearing).length, 1, 'once, in one window');
     heal();
     const [one] = windows;
-    await fixture.clock.passUntil(one!.tracker.downloadAgain(id), fixture.traffic);
+    await fixture.passUntil(one!.tracker.downloadAgain(id));
     const run = one!.store.get(id);
     assert.ok(run?.state === 'succeeded');
     assert.deepEqual(
@@ -112,7 +109,7 @@ describe('results near their expiry on the service', () => {
     await writeFile(findings, '[]');
     breakStorage(fixture);
     const before = window.store.get(id);
-    const again = fixture.clock.passUntil(window.tracker.downloadAgain(id), fixture.traffic);
+    const again = fixture.passUntil(window.tracker.downloadAgain(id));
     await assert.rejects(again, { kind: 'addressRefused' });
     assert.deepEqual(window.store.get(id), before);
   });
@@ -131,7 +128,7 @@ describe('results near their expiry on the service', () => {
       });
     });
     await fixture.service.finishRun(run.runId);
-    await fixture.clock.passUntil(again, fixture.traffic);
+    await fixture.passUntil(again);
     assert.equal(window.store.get(run.id)?.state, 'succeeded');
   });
 
@@ -157,7 +154,7 @@ describe('results near their expiry on the service', () => {
     assert.deepEqual([window.store.get(id), fixture.clock.now()], [before, began]);
     const other = openWindow(t, fixture);
     await other.store.reload();
-    await assert.rejects(fixture.clock.passUntil(other.tracker.downloadAgain(id), fixture.traffic), {
+    await assert.rejects(fixture.passUntil(other.tracker.downloadAgain(id)), {
       kind: 'rateLimited',
     });
   });
@@ -179,14 +176,13 @@ describe('source that cannot be deleted from the service', () => {
       await fixture.service.finishRun(run.runId);
       await window.untilEnded(run.id);
       await pass(fixture, 60_000);
-      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(window.tracker.resume());
       const tried = fixture.sent('/delete');
-      for (let focus = 0; focus < 5; focus += 1)
-        await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      for (let focus = 0; focus < 5; focus += 1) await fixture.passUntil(window.tracker.resume());
       assert.deepEqual([tried > 0, fixture.sent('/delete') - tried], [true, 0]);
       heal();
       fixture.clock.advance(waitMs + 15 * 60_000);
-      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(window.tracker.resume());
       // A heartbeat may have taken it up just before.
       await window.until(run.id, ({ targets }) => targets[0]?.upload?.state === 'deleted');
       assert.deepEqual(states(fixture), ['deleted']);

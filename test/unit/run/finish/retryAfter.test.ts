@@ -43,7 +43,7 @@ describe('a Retry-After answer', () => {
     const asked = fixture.sent(addresses);
     const remove = fixture.service.addFault(limited(addresses, 3600));
     t.after(remove);
-    const again = fixture.clock.passUntil(window.tracker.downloadAgain(id), fixture.traffic);
+    const again = fixture.passUntil(window.tracker.downloadAgain(id));
     await assert.rejects(again, { kind: 'rateLimited' });
     assert.equal(fixture.sent(addresses) - asked, 1);
     const run = window.store.get(id);
@@ -62,7 +62,7 @@ describe('a Retry-After answer', () => {
     assert.equal(fixture.sent('/delete'), 1, 'nor is it asked about the second file');
     heal();
     const other = openWindow(t, fixture);
-    await fixture.clock.passUntil(other.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(other.tracker.resume());
     assert.equal((await other.tracker.deleteUploads(run.id))?.kind, 'rateLimited');
     assert.equal((await other.tracker.remove(run.id))?.kind, 'rateLimited');
     assert.equal(fixture.sent('/delete'), 1);
@@ -77,7 +77,7 @@ describe('a Retry-After answer', () => {
     const { id } = await seedUnknownRun(fixture, window);
     const retryAfterMs = 24 * 3600_000;
     await window.store.apply(id, { type: 'removalDelayed', retryAfterMs, at: fixture.clock.now() + 1 });
-    await fixture.clock.passUntil(window.tracker.abandon(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.abandon(id));
     assert.deepEqual(states(fixture), ['deleted']);
   });
 });

@@ -18,7 +18,7 @@ describe('a cancellation', () => {
           ? { match, after: { kind: 'reset' } }
           : { match, before: { kind: 'reply', status } },
       );
-      await assert.rejects(fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic));
+      await assert.rejects(fixture.passUntil(window.tracker.cancel(id)));
       assert.equal(window.store.get(id)?.state, 'running');
       await window.until(id, (run) => 'lastAnswerAt' in run && run.lastAnswerAt !== undefined);
       if (status !== undefined) await fixture.service.finishRun(runId, { kind: 'aborted', code: 'invented' });
@@ -29,20 +29,20 @@ describe('a cancellation', () => {
   test('with a lost answer and a rejected second request lets the run end as cancelled', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.addFault({ match: { path: '/cancel', nth: 1 }, after: { kind: 'reset' } });
-    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.cancel(id));
     assert.equal(fixture.sent('/cancel'), 2);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
   test('that was accepted but cannot be saved lets the run end as cancelled', async (t) => {
     const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelAsked') });
-    await assert.rejects(fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic), /no space/);
+    await assert.rejects(fixture.passUntil(window.tracker.cancel(id)), /no space/);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
   test('is sent even if it cannot be saved first, since the run costs credits meanwhile', async (t) => {
     const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelSent') });
-    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.cancel(id));
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
     assert.equal(fixture.sent('/cancel'), 1);
   });
@@ -56,7 +56,7 @@ describe('a cancellation', () => {
     await eventually(() => fixture.service.runs().length > 0, 'the service has a run');
     stop.abort();
     held.resolve(undefined);
-    const run = await fixture.clock.passUntil(started, fixture.traffic);
+    const run = await fixture.passUntil(started);
     assert.ok(run?.state === 'running');
     assert.equal(run.runId, fixture.service.runs()[0]?.id);
   });

@@ -11,7 +11,7 @@ import { accepted } from '../uploads.ts';
 /** The dispatch alone, of a run whose file is confirmed: all that goes before it is the other tests' matter. */
 async function dispatchOnly(fixture: Fixture, window: RunWindow): Promise<Run> {
   const { id } = await seedUnknownRun(fixture, window);
-  return fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
+  return fixture.passUntil(window.tracker.resend(id));
 }
 
 describe('a dispatch', () => {
@@ -124,7 +124,7 @@ describe('a dispatch', () => {
     await fixture.clock.whenAsleep();
     const back = await startService({ port, organizations: { [organizationId]: [token] } });
     t.after(() => back.close());
-    const run = await fixture.clock.passUntil(resent, fixture.traffic);
+    const run = await fixture.passUntil(resent);
     // The new service does not know the file: a clear refusal, which only a request that arrived can get.
     assert.ok(run.state === 'unknown');
     assert.equal(run.refusal?.status, 404);

@@ -74,7 +74,7 @@ for (const workflow of workflowIds) {
       const window = open(t, fixture);
       const { id, state } = await window.start(inputOf(workflow));
       assert.deepEqual([state, fixture.sent('/dispatch'), accepted(fixture)], ['unknown', 1, 1]);
-      const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
+      const run = await fixture.passUntil(window.tracker.resend(id));
       assert.deepEqual([run.state, fixture.sent('/dispatch')], ['running', 2]);
       const bodies = fixture.service.requests.filter(({ path: at }) => at.endsWith('/dispatch'));
       for (const { body } of bodies)
@@ -96,7 +96,7 @@ for (const workflow of workflowIds) {
       const fixture = await setUpFixture(t);
       const window = open(t, fixture);
       const { id } = await window.start(inputOf(workflow));
-      await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+      await fixture.passUntil(window.tracker.cancel(id));
       assert.equal((await window.untilEnded(id)).state, 'cancelled');
       await assertNoPassword(fixture, window);
     });
@@ -109,7 +109,7 @@ for (const workflow of workflowIds) {
       fixture.service.setTokens(['next-invented-token']);
       await window.until(run.id, needsPerson);
       window.setToken('next-invented-token');
-      await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+      await fixture.passUntil(window.tracker.tokenChanged());
       await fixture.service.finishRun(run.runId);
       assert.equal((await window.untilEnded(run.id)).state, 'succeeded');
     });
@@ -119,10 +119,10 @@ for (const workflow of workflowIds) {
       const [first, second] = [open(t, fixture), open(t, fixture)];
       const run = await first.start(inputOf(workflow));
       assert.ok(run.state === 'running');
-      await fixture.clock.passUntil(second.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(second.tracker.resume());
       assert.equal(second.tracker.nextCheckAt(run.id), undefined);
       await killHolder(fixture, run.id);
-      await fixture.clock.passUntil(second.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(second.tracker.resume());
       await fixture.service.finishRun(run.runId);
       assert.equal((await second.untilEnded(run.id)).state, 'succeeded');
       assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);

@@ -48,7 +48,7 @@ describe('a dispatch', () => {
   test('F47 that waits to be sent again is dropped once another window holds the run', async (t) => {
     const { fixture, started, id } = await startAndWait(t);
     await takeOver(fixture, id);
-    await assert.rejects(fixture.clock.passUntil(started, fixture.traffic), { kind: 'busyElsewhere' });
+    await assert.rejects(fixture.passUntil(started), { kind: 'busyElsewhere' });
     assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 0]);
   });
 
@@ -59,7 +59,7 @@ describe('a dispatch', () => {
     await store.reload();
     await store.apply(id, { type: 'dispatchLost', reason: { kind: 'interrupted' }, at });
     await store.apply(id, { type: 'dispatchIntended', at });
-    await assert.rejects(fixture.clock.passUntil(started, fixture.traffic), { kind: 'busyElsewhere' });
+    await assert.rejects(fixture.passUntil(started), { kind: 'busyElsewhere' });
     assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 0]);
   });
 
@@ -91,7 +91,7 @@ describe('a dispatch', () => {
     });
     const window = openWindow(t, fixture, { store });
     const { id } = await seedUnknownRun(fixture, window);
-    const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
+    const run = await fixture.passUntil(window.tracker.resend(id));
     assert.equal(run.state, 'running');
     assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
   });

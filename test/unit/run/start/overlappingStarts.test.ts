@@ -29,14 +29,10 @@ describe('overlapping starts', () => {
         await apart.release();
         return confirmUpload();
       });
-      assert.equal((await fixture.clock.passUntil(started, fixture.traffic))?.state, 'running');
+      assert.equal((await fixture.passUntil(started))?.state, 'running');
       assert.deepEqual([questions, accepted(fixture)], [1, 1]);
       const next = second.tracker.start({ ...assessment, targets: [target!] });
-      assert.equal(
-        (await fixture.clock.passUntil(next, fixture.traffic))?.state,
-        'running',
-        'and then may begin',
-      );
+      assert.equal((await fixture.passUntil(next))?.state, 'running', 'and then may begin');
     });
   }
 
@@ -68,7 +64,7 @@ describe('overlapping starts', () => {
     for (const { tracker } of windows) await tracker.resume();
     const runId = await startRemoteRun(fixture);
     const tracked = Promise.all(windows.map((window) => trackRun(fixture, window, runId)));
-    const ids = await fixture.clock.passUntil(tracked, fixture.traffic);
+    const ids = await fixture.passUntil(tracked);
     assert.equal(new Set(ids).size, 1);
     await fixture.service.finishRun(runId);
     await windows[0]!.untilEnded(ids[0]!);

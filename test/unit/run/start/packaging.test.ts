@@ -95,7 +95,7 @@ describe('the archives of a run', () => {
     assert.equal(run.state, 'unknown');
     const folder = window.store.folderOf(run.id);
     assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
-    await fixture.clock.passUntil(window.tracker.abandon(run.id), fixture.traffic);
+    await fixture.passUntil(window.tracker.abandon(run.id));
     assert.deepEqual(await localArchives(folder), []);
   });
 

@@ -107,7 +107,7 @@ describe('an interrupted start', () => {
     removeFault();
     first.tracker.dispose();
     const second = openWindow(t, fixture);
-    await fixture.clock.passUntil(second.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(second.tracker.resume());
     assert.deepEqual(
       [second.store.get(id)?.targets[0]?.upload?.state, states(fixture)],
       ['cancelled', ['cancelled']],
@@ -206,7 +206,7 @@ describe('an interrupted start', () => {
     assert.equal((await window.start()).state, 'running');
     window.tracker.dispose();
     const next = openWindow(t, fixture);
-    await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(next.tracker.resume());
     await next.until(cancelled.id, ({ targets: [target] }) => target?.upload?.state === 'cancelled');
     assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });

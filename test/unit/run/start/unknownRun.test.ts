@@ -34,7 +34,7 @@ describe('an unknown run', () => {
   test('continues with the run ID that the user found', async (t) => {
     const { fixture, window, id } = await lose(t);
     const [started] = fixture.service.runs();
-    await fixture.clock.passUntil(window.tracker.giveRunId(id, started!.id), fixture.traffic);
+    await fixture.passUntil(window.tracker.giveRunId(id, started!.id));
     await fixture.service.finishRun(started!.id);
     const run = await window.untilState(id, 'succeeded');
     assert.equal(run.runId, started!.id);
@@ -44,7 +44,7 @@ describe('an unknown run', () => {
   test('stays unknown if the service does not know the run ID', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
-    const given = fixture.clock.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'), fixture.traffic);
+    const given = fixture.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'));
     await assert.rejects(given, { kind: 'notFound' });
     assert.equal(window.store.get(id)?.state, 'unknown');
   });
@@ -54,7 +54,7 @@ describe('an unknown run', () => {
     const { id } = await seedUnknownRun(fixture, window);
     const other = openWindow(t, fixture);
     const { id: tracked, runId } = await trackRemoteRun(fixture, other);
-    const give = () => fixture.clock.passUntil(window.tracker.giveRunId(id, runId), fixture.traffic);
+    const give = () => fixture.passUntil(window.tracker.giveRunId(id, runId));
     await assert.rejects(give(), { kind: 'runIdTaken' });
     assert.equal(window.store.get(id)?.state, 'unknown');
     await endWithoutExit(other, tracked, fixture.clock.now());
@@ -64,7 +64,7 @@ describe('an unknown run', () => {
 
   test('is dispatched again with the same file only on request', async (t) => {
     const { fixture, window, id } = await lose(t);
-    const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
+    const run = await fixture.passUntil(window.tracker.resend(id));
     assert.equal(run.state, 'running');
     assert.deepEqual([fixture.sent('/dispatch'), fixture.sent('/get-upload-url')], [2, 1]);
     assert.equal((await window.tracker.resend(id)).state, 'running');
@@ -83,17 +83,17 @@ describe('an unknown run', () => {
       assert.ok(before?.state === 'unknown');
       const heal = refuse(fixture);
       t.after(heal);
-      const run = await fixture.clock.passUntil(window.tracker.resend(id), fixture.traffic);
+      const run = await fixture.passUntil(window.tracker.resend(id));
       assert.ok(run.state === 'unknown');
       const { refusal, ...rest } = run;
       assert.deepEqual(rest, before);
       assert.ok(['forbidden', 'rateLimited', 'unsent'].includes(refusal?.kind ?? ''), refusal?.kind);
       assert.deepEqual(window.ended.at(-1), run, 'the user is notified');
       heal();
-      await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(window.tracker.resume());
       assert.equal(fixture.service.files()[0]?.state, 'confirmed');
       const [started] = fixture.service.runs();
-      await fixture.clock.passUntil(window.tracker.giveRunId(id, started!.id), fixture.traffic);
+      await fixture.passUntil(window.tracker.giveRunId(id, started!.id));
       assert.equal(window.store.get(id)?.state, 'running');
     });
   }
@@ -118,7 +118,7 @@ describe('an unknown run', () => {
     const [first] = fixture.service.runs();
     for (const { tracker } of [window, other])
       await assert.rejects(tracker.giveRunId(id, first!.id), { kind: 'busyElsewhere' });
-    const run = await fixture.clock.passUntil(again, fixture.traffic);
+    const run = await fixture.passUntil(again);
     assert.ok(run.state === 'running');
     assert.equal(run.runId, fixture.service.runs()[1]?.id);
   });
@@ -129,7 +129,7 @@ describe('an unknown run', () => {
     const other = openWindow(t, fixture);
     await other.store.reload();
     await other.store.apply(id, { type: 'dispatched', runId: first!.id, at: fixture.clock.now() });
-    await assert.rejects(fixture.clock.passUntil(again, fixture.traffic), { kind: 'busyElsewhere' });
+    await assert.rejects(fixture.passUntil(again), { kind: 'busyElsewhere' });
     assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [2, 1]);
     const run = await window.store.refresh(id);
     assert.ok(run?.state === 'running');
@@ -155,7 +155,7 @@ describe('an unknown run', () => {
       const again = openWindow(t, fixture, { store });
       const { store: other } = openWindow(t, fixture);
       await Promise.all([again.store.reload(), other.reload()]);
-      await fixture.clock.passUntil(again.tracker.resend(id), fixture.traffic);
+      await fixture.passUntil(again.tracker.resend(id));
       const [, second] = fixture.service.runs();
       const known = again.store.all().flatMap((run) => (run.state === 'running' ? run.runId : []));
       assert.deepEqual(new Set(known), new Set(live === 2 ? [first!.id, second!.id] : [second!.id]));
@@ -180,10 +180,7 @@ describe('an unknown run', () => {
       assert.deepEqual([fixture.sent('/dispatch'), fixture.service.files()[0]?.state], [sent, 'confirmed']);
       const next = openWindow(t, fixture);
       await next.tracker.resume();
-      assert.equal(
-        (await fixture.clock.passUntil(next.tracker.resend(id), fixture.traffic)).state,
-        'running',
-      );
+      assert.equal((await fixture.passUntil(next.tracker.resend(id))).state, 'running');
     });
   }
 
@@ -193,7 +190,7 @@ describe('an unknown run', () => {
     const other = openWindow(t, fixture);
     await other.store.reload();
     const tries = [window.tracker.resend(id), window.tracker.resend(id), other.tracker.resend(id)];
-    const outcomes = await fixture.clock.passUntil(Promise.allSettled(tries), fixture.traffic);
+    const outcomes = await fixture.passUntil(Promise.allSettled(tries));
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected')

@@ -86,9 +86,9 @@ describe('a run with occasional bytes of results', () => {
     await fixture.service.finishRun(runId);
     await window.until(id, (run) => run.state === 'collecting' && run.trouble?.kind === 'timeout');
     fixture.clock.advance(dayMs);
-    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.stopWatching(id));
     assert.equal(window.store.get(id)?.state, 'succeeded');
-    await fixture.clock.passUntil(window.tracker.remove(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.remove(id));
     assert.equal(window.store.get(id), undefined);
   });
 });
@@ -101,7 +101,7 @@ describe('a run that no longer answers', () => {
     assert.equal(mayStop(), false);
     await leap(fixture, 3600_000);
     assert.equal(mayStop(), true);
-    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.stopWatching(id));
     const run = window.store.get(id);
     assert.ok(run?.state === 'failed');
     assert.deepEqual([run.failure.kind, run.noticeDue, window.ended.length], ['unanswered', false, 0]);
@@ -135,7 +135,7 @@ describe('a run that no longer answers', () => {
     const other = openWindow(t, fixture);
     await other.store.reload();
     heal();
-    await fixture.clock.passUntil(window.tracker.checkNow(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.checkNow(id));
     assert.equal(mayStopWatching(other.store.get(id)!, fixture.clock.now()), true);
     await assert.rejects(other.tracker.stopWatching(id), { kind: 'changedMeanwhile' });
     assert.deepEqual([window.store.get(id)?.state, fixture.sent('/delete')], ['running', 0]);
@@ -144,7 +144,7 @@ describe('a run that no longer answers', () => {
   test('F95 that was given up can be tracked again by its ID', async (t) => {
     const { fixture, window, id, heal } = await forgottenRun(t);
     await leap(fixture, dayMs);
-    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.stopWatching(id));
     heal();
     const [remote] = fixture.service.runs();
     const again = await trackRun(fixture, window, remote!.id);
@@ -156,7 +156,7 @@ describe('a run that no longer answers', () => {
     const fixture = await setUpFixture(t, { cancelDelayMs: 400 * dayMs });
     const window = openWindow(t, fixture);
     const { id } = await trackRemoteRun(fixture, window);
-    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.cancel(id));
     const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, fixture.clock.now());
     await leap(fixture, dayMs - 120_000);
     assert.equal(mayStop(), false);
@@ -199,11 +199,11 @@ describe('a run that no longer answers', () => {
       const { fixture, second, id } = await openAfterMonth(t);
       const reply = { kind: 'reply' as const, status: 200, body: '<html>Welcome</html>' };
       fixture.service.addFault({ match: { path: '/describe' }, before: reply });
-      await fixture.clock.passUntil(second.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(second.tracker.resume());
       await stayAwake(fixture, 10);
       second.tracker.dispose();
       const third = openWindow(t, fixture);
-      await fixture.clock.passUntil(third.tracker.resume(), fixture.traffic);
+      await fixture.passUntil(third.tracker.resume());
       await stayAwake(fixture, hours - 10);
       assert.equal(third.store.get(id)?.state, state);
     });
@@ -226,7 +226,7 @@ describe('a run that no longer answers', () => {
     await leap(fixture, 2 * dayMs);
     assert.deepEqual([mayStop(), fixture.sent('/describe') - asked], [true, 0]);
     window.setToken(fixture.service.token);
-    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    await fixture.passUntil(window.tracker.tokenChanged());
     const run = window.store.get(id);
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });

@@ -24,13 +24,13 @@ describe('the end of a run', () => {
     await pass(fixture, 20 * minuteMs);
     assert.deepEqual(states(fixture), ['deleted'], 'taken up again');
     const { length } = fixture.clock.slept;
-    await fixture.clock.passUntil(fixture.clock.sleep(60 * minuteMs), fixture.traffic);
+    await fixture.passUntil(fixture.clock.sleep(60 * minuteMs));
     assert.deepEqual(fixture.clock.slept.slice(length + 1), []);
-    await fixture.clock.passUntil(window.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(window.tracker.resume());
     assert.deepEqual([window.ended.length, window.store.get(started.id)?.noticeDue], [1, true]);
     window.tracker.dispose();
     const next = openWindow(t, fixture);
-    await fixture.clock.passUntil(next.tracker.resume(), fixture.traffic);
+    await fixture.passUntil(next.tracker.resume());
     assert.deepEqual([next.ended.length, next.store.get(started.id)?.noticeDue], [1, false]);
   });
 

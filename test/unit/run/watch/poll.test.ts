@@ -29,7 +29,7 @@ describe('a run that a window polls', () => {
     await pass(fixture, minuteMs);
     assert.equal(window.tracker.nextCheckAt(id), undefined);
     const slept = fixture.clock.slept.length;
-    await fixture.clock.passUntil(fixture.clock.sleep(60 * minuteMs), fixture.traffic);
+    await fixture.passUntil(fixture.clock.sleep(60 * minuteMs));
     assert.equal(fixture.clock.slept.length - slept, 1);
   });
 
@@ -87,7 +87,7 @@ describe('a run with an unreachable service', () => {
     const other = openWindow(t, fixture);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
     const heal = fixture.service.addFault({ match: { path: '/describe' }, before: reply });
-    const focus = ({ tracker }: RunWindow) => fixture.clock.passUntil(tracker.focused(), fixture.traffic);
+    const focus = ({ tracker }: RunWindow) => fixture.passUntil(tracker.focused());
     await focus(window);
     const asked = fixture.sent('/describe');
     heal();
@@ -105,7 +105,7 @@ describe('a run with an unreachable service', () => {
     fixture.service.setTokens(['next-invented-token']);
     await window.until(id, needsToken);
     const asked = fixture.sent('/describe');
-    await fixture.clock.passUntil(window.tracker.focused(), fixture.traffic);
+    await fixture.passUntil(window.tracker.focused());
     assert.equal(fixture.sent('/describe'), asked);
   });
 });

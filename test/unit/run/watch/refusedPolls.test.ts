@@ -39,7 +39,7 @@ describe('a watched run', () => {
     assert.equal(fixture.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
     assert.equal(window.tracker.nextCheckAt(id), undefined);
     window.setToken('next-invented-token');
-    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    await fixture.passUntil(window.tracker.tokenChanged());
     const run = window.store.get(id);
     assert.ok(run?.state === 'running');
     assert.equal(run.trouble, undefined);
@@ -61,28 +61,22 @@ describe('a watched run', () => {
     });
     const { id } = await trackRemoteRun(fixture, window);
     fixture.service.setTokens(['the-right-invented-token']);
-    await fixture.clock.passUntil(fixture.clock.sleep(60_000), fixture.traffic);
+    await fixture.passUntil(fixture.clock.sleep(60_000));
     void window.tracker.checkNow();
     await stride(fixture, 120 * minuteMs);
     assert.ok(made > 4 && made < 40, `${String(made)} tokens in two hours`);
     window.setToken('the-right-invented-token');
-    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    await fixture.passUntil(window.tracker.tokenChanged());
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
   test('F56 with a rejected token continues at once with the right one, however often tokens of others changed', async (t) => {
     const { fixture, window, id, asked } = await pausedRun(t);
     for (let change = 0; change < 5; change += 1)
-      await fixture.clock.passUntil(
-        window.tracker.tokenChanged((run) => run.id !== id),
-        fixture.traffic,
-      );
+      await fixture.passUntil(window.tracker.tokenChanged((run) => run.id !== id));
     assert.equal(fixture.sent('/describe'), asked);
     window.setToken('next-invented-token');
-    await fixture.clock.passUntil(
-      window.tracker.tokenChanged((run) => run.id === id),
-      fixture.traffic,
-    );
+    await fixture.passUntil(window.tracker.tokenChanged((run) => run.id === id));
     const run = window.store.get(id);
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
@@ -90,7 +84,7 @@ describe('a watched run', () => {
   test('F56 with a rejected token is not delayed by changing tokens', async (t) => {
     const { fixture, window, asked } = await pausedRun(t);
     for (let change = 0; change < 60; change += 1) {
-      await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+      await fixture.passUntil(window.tracker.tokenChanged());
       await pass(fixture, 10_000);
     }
     const times = fixture.sent('/describe') - asked;
@@ -134,16 +128,10 @@ describe('a watched run', () => {
     await other.tracker.resume();
     await other.tracker.tokenChanged(undefined, { isNewSource: true });
     assert.equal(tries, 5);
-    await fixture.clock.passUntil(
-      window.tracker.tokenChanged(undefined, { isNewSource: true }),
-      fixture.traffic,
-    );
+    await fixture.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }));
     assert.equal(tries, 6);
     prints = () => Promise.resolve(fixture.service.token);
-    await fixture.clock.passUntil(
-      window.tracker.tokenChanged(undefined, { isNewSource: true }),
-      fixture.traffic,
-    );
+    await fixture.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }));
     const run = window.store.get(id);
     assert.equal(run !== undefined && 'trouble' in run ? run.trouble : undefined, undefined);
     assert.ok(fixture.clock.now() - before < 1_000);
@@ -156,7 +144,7 @@ describe('a watched run', () => {
     assert.equal('trouble' in paused && paused.trouble?.kind, 'notSignedIn');
     await fixture.service.finishRun(runId);
     window.setToken(fixture.service.token);
-    await fixture.clock.passUntil(window.tracker.tokenChanged(), fixture.traffic);
+    await fixture.passUntil(window.tracker.tokenChanged());
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
@@ -201,7 +189,7 @@ describe('a watched run', () => {
     await other.tracker.resume();
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
     fixture.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
-    await fixture.clock.passUntil(other.tracker.checkNow(id), fixture.traffic);
+    await fixture.passUntil(other.tracker.checkNow(id));
     const [askedAt, asked] = [fixture.clock.now(), fixture.sent('/describe')];
     await driving.until(id, () => fixture.sent('/describe') > asked);
     assert.ok(fixture.clock.now() - askedAt >= 600_000);

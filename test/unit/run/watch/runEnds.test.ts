@@ -78,7 +78,7 @@ describe('a run', () => {
     await window.untilEnded(started.id);
     assert.equal(fixture.service.files()[0]?.state, 'confirmed');
     const deleted = window.tracker.deleteUploads(started.id);
-    assert.equal(await fixture.clock.passUntil(deleted, fixture.traffic), undefined);
+    assert.equal(await fixture.passUntil(deleted), undefined);
     assert.equal(fixture.service.files()[0]?.state, 'deleted');
   });
 
@@ -165,7 +165,7 @@ describe('a run', () => {
     const fixture = await setUpFixture(t, { cancelOutcome: { kind: 'bare' }, cancelDelayMs: 20_000 });
     const window = openWindow(t, fixture);
     const { id } = await trackRemoteRun(fixture, window);
-    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.cancel(id));
     assert.equal(window.store.get(id)?.state, 'cancelling');
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
@@ -175,7 +175,7 @@ describe('a run', () => {
     const window = openWindow(t, fixture);
     const { id } = await trackRemoteRun(fixture, window);
     const before = fixture.clock.now();
-    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.cancel(id));
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'cancelled');
     assert.ok(fixture.clock.now() - before >= 120_000);
@@ -186,14 +186,14 @@ describe('a run', () => {
   test('F60 that ended before the cancel arrived has its true result', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
-    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.cancel(id));
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
   test('F60 that the service does not cancel continues and says so', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.addFault({ match: { path: '/cancel' }, before: { kind: 'reply', status: 409 } });
-    await assert.rejects(fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic), {
+    await assert.rejects(fixture.passUntil(window.tracker.cancel(id)), {
       kind: 'conflict',
     });
     assert.equal(window.store.get(id)?.state, 'running');
@@ -203,7 +203,7 @@ describe('a run', () => {
     const fixture = await setUpFixture(t, { cancelDelayMs: 60_000 });
     const window = openWindow(t, fixture);
     const { id, runId } = await trackRemoteRun(fixture, window);
-    await fixture.clock.passUntil(window.tracker.cancel(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.cancel(id));
     assert.equal(window.store.get(id)?.state, 'cancelling');
     await fixture.service.finishRun(runId);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
@@ -286,7 +286,7 @@ describe('a run', () => {
     assert.deepEqual([exitedAt + day - 1, exitedAt + day].map((now) => mayStopWatching(troubled, now)), [false, true]); // prettier-ignore
     assert.equal(fixture.service.requests.filter(({ method }) => method === 'GET').length, 1);
     await leap(fixture, day);
-    await fixture.clock.passUntil(window.tracker.stopWatching(id), fixture.traffic);
+    await fixture.passUntil(window.tracker.stopWatching(id));
     const run = window.store.get(id);
     assert.ok(run?.state === 'succeeded');
     assert.deepEqual(
@@ -345,10 +345,8 @@ describe('a run', () => {
     fixture.service.addFault({ match: { path: '/dispatch' }, after: echo(200) });
     const { id } = await window.start();
     const { id: runId } = fixture.service.runs()[0]!;
-    await fixture.clock
-      .passUntil(window.tracker.giveRunId(id, runId), fixture.traffic)
-      .catch(() => undefined);
-    await fixture.clock.passUntil(window.tracker.giveRunId(id, runId), fixture.traffic);
+    await fixture.passUntil(window.tracker.giveRunId(id, runId)).catch(() => undefined);
+    await fixture.passUntil(window.tracker.giveRunId(id, runId));
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     const names = await readdir(fixture.root, { recursive: true, withFileTypes: true });

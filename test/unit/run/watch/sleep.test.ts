@@ -44,7 +44,7 @@ describe('F54 F63 a sleeping machine on which another window wakes first', () =>
     await other.tracker.resume();
     assert.deepEqual([other.store.get(id)?.state, other.ended], ['dispatching', []]);
     held.resolve(undefined);
-    await fixture.clock.passUntil(started, fixture.traffic);
+    await fixture.passUntil(started);
     assert.deepEqual([(await started)?.state, fixture.sent('/dispatch')], ['running', 1]);
   });
 

@@ -65,11 +65,10 @@ describe('a watched run', () => {
     const others = Array.from({ length: 4 }, () => openWindow(t, fixture));
     for (const window of others) await window.tracker.resume();
     const asked = fixture.sent('/describe');
-    await fixture.clock.passUntil(
+    await fixture.passUntil(
       (async () => {
         for (let beat = 0; beat < 3; beat += 1) await fixture.clock.sleep(5_000);
       })(),
-      fixture.traffic,
     );
     assert.equal(fixture.sent('/describe'), asked, 'the owner lives: nobody else asks');
     await killHolder(fixture, id);
@@ -100,7 +99,7 @@ describe('a watched run', () => {
     const { fixture, window } = await setUpWindow(t);
     const sleptInAnHour = async (): Promise<number[]> => {
       const { length } = fixture.clock.slept;
-      await fixture.clock.passUntil(fixture.clock.sleep(3600_000), fixture.traffic);
+      await fixture.passUntil(fixture.clock.sleep(3600_000));
       return fixture.clock.slept.slice(length + 1);
     };
     await window.tracker.resume();
@@ -109,7 +108,7 @@ describe('a watched run', () => {
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     // The heartbeat that was under way is the last one.
-    await fixture.clock.passUntil(fixture.clock.sleep(60_000), fixture.traffic);
+    await fixture.passUntil(fixture.clock.sleep(60_000));
     assert.deepEqual(await sleptInAnHour(), []);
   });
 
@@ -135,11 +134,10 @@ describe('a watched run', () => {
       await fixture.clock.whenAsleep();
       fixture.clock.moveWall(days * 24 * 3600_000);
       const asked = fixture.sent('/describe');
-      await fixture.clock.passUntil(
+      await fixture.passUntil(
         (async () => {
           for (let beat = 0; beat < 24; beat += 1) await fixture.clock.sleep(5_000);
         })(),
-        fixture.traffic,
       );
       const looks = fixture.sent('/describe') - asked;
       // Forward, the run looks a day older, and is asked about once at the jump and then every ten minutes.
@@ -171,7 +169,7 @@ describe('a watched run', () => {
     await leap(fixture, 3 * 3600_000);
     await fixture.service.finishRun(runId);
     const asked = fixture.clock.now();
-    await fixture.clock.passUntil(other.tracker.checkNow(id), fixture.traffic);
+    await fixture.passUntil(other.tracker.checkNow(id));
     await window.untilState(id, 'succeeded');
     assert.ok(fixture.clock.now() - asked <= 30_000, `${String(fixture.clock.now() - asked)} ms`);
   });
@@ -183,7 +181,7 @@ describe('a watched run', () => {
     const other = openWindow(t, fixture);
     await other.tracker.resume();
     await fixture.service.finishRun(runId);
-    await fixture.clock.passUntil(other.tracker.checkNow(id), fixture.traffic);
+    await fixture.passUntil(other.tracker.checkNow(id));
     assert.equal(other.store.get(id)?.state, 'collecting');
     assert.equal(fixture.sent(/artifact-download-url$/), 0);
   });
@@ -211,7 +209,7 @@ describe('a watched run', () => {
       [window.tracker.nextCheckAt(id) === undefined, other.tracker.nextCheckAt(id)],
       [false, undefined],
     );
-    await fixture.clock.passUntil(resumed, fixture.traffic);
+    await fixture.passUntil(resumed);
     assert.equal(fixture.sent('/delete'), 4, 'one window tidies up');
   });
 
