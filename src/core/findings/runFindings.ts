@@ -7,7 +7,7 @@ import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { isSameRun } from './chooseRun.ts';
 import { type FindingsOfRun, type FindingsSource, readFindingsOfRun } from './compare/findingsOfRun.ts';
 import { type AcrossRuns, isHistoryOf, type RunHistory, traceBack } from './compare/history.ts';
-import type { TextNow } from './drift/followFile.ts';
+import type { CurrentText } from './drift/followFile.ts';
 import type { Finding } from './finding.ts';
 import type { Cut } from './parse/parse.ts';
 import { checkEvidence, type EvidenceOfPlaces } from './place/evidence.ts';
@@ -305,9 +305,9 @@ export class RunFindings implements ShownRun {
     const files = [...(this.#places?.files.keys() ?? [])].filter(
       (file) => changed.has(file) || isAtOrBelow(file, createdOrDeleted),
     );
-    const texts = new Map<string, TextNow>();
+    const texts = new Map<string, CurrentText>();
     const readText = async (file: string): Promise<void> => {
-      const text = await this.#places?.textNow(file, this.#deps.textOf);
+      const text = await this.#places?.currentText(file, this.#deps.textOf);
       if (text !== undefined) texts.set(file, text);
     };
     await Promise.all(files.map(readText));

@@ -13,8 +13,8 @@ import {
   splitLines,
 } from './lineText.ts';
 
-/** Where a place is in a file's present text; lines are absent when unknown, columns where its line is not as it was reported. */
-interface PlaceNow {
+/** Lines are absent when unknown, columns also where the line differs from the reported one. */
+interface CurrentPlace {
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
@@ -22,129 +22,137 @@ interface PlaceNow {
   readonly drift: Drift;
 }
 
-/** A text in which places can be looked up. */
-export interface TextNow {
-  /** True when the text is not the one that was scanned. */
+/** The text that a file has now. */
+export interface CurrentText {
+  /** True when it differs from the text that was scanned. */
   readonly isChanged: boolean;
-  placeOf(reported: Place): PlaceNow;
+  placeOf(reported: Place): CurrentPlace;
 }
 
-/** A file whose text is followed. */
 export interface FollowedFile {
-  /** True when it is followed from the text that was scanned. */
+  /** True when the file is followed from the text that was scanned. */
   readonly isScanned: boolean;
-  look(now: readonly string[]): TextNow;
+  compareWith(lines: readonly string[]): CurrentText;
 }
 
 /**
- * Follows places from the text they were reported for: the one that was scanned or, when that is not at hand, the first text that was seen
- * here. From the latter, lines are followed as well, but what happened to them before is `unknown`.
+ * Follows the places of a file from `lines`: the text that was scanned or, if that is not available, the text that was first seen. In the second case lines
+ * are followed in the same way, but their drift is `unknown`.
  */
 export function followFile(lines: readonly string[], isScanned: boolean): FollowedFile {
-  const follow = followLines(lines);
-  const anchor = anchorIn(lines);
-  const anchors = new WeakMap<Place, { readonly anchored: Anchored | undefined }>();
-  const anchorOf = (place: Place): Anchored | undefined => {
-    const known = anchors.get(place) ?? { anchored: anchor(place) };
-    anchors.set(place, known);
-    return known.anchored;
-  };
-  const look = (now: readonly string[]): TextNow => {
-    const map = follow(now);
-    return {
-      isChanged: isScanned && now !== lines && !isEqual(now, lines),
-      placeOf: (reported) => {
-        const anchored = anchorOf(reported);
-        if (anchored === undefined) return { drift: 'unknown' };
-        const { drift, startLine, endLine } = map(anchored);
-        const found = { startLine, endLine, drift: isScanned ? drift : ('unknown' as const) };
-        const isAsReported =
-          !anchored.isReanchored &&
-          lines[anchored.startLine - 1] === now[startLine - 1] &&
-          lines[anchored.endLine - 1] === now[endLine - 1];
-        return isAsReported
-          ? { ...found, startColumn: reported.startColumn, endColumn: reported.endColumn }
-          : found;
-      },
+  const mapTo = followLines(lines);
+  const anchorOf = memoized(anchorIn(lines));
+
+  const compareWith = (current: readonly string[]): CurrentText => {
+    const map = mapTo(current);
+    const placeOf = (reported: Place): CurrentPlace => {
+      const anchor = anchorOf(reported);
+      if (anchor === undefined) return { drift: 'unknown' };
+      const { drift, startLine, endLine } = map(anchor);
+      const range = { startLine, endLine, drift: isScanned ? drift : ('unknown' as const) };
+      const isAsReported =
+        !anchor.isReanchored &&
+        lines[anchor.startLine - 1] === current[startLine - 1] &&
+        lines[anchor.endLine - 1] === current[endLine - 1];
+      return isAsReported
+        ? { ...range, startColumn: reported.startColumn, endColumn: reported.endColumn }
+        : range;
     };
+    return { isChanged: isScanned && current !== lines && !isEqual(current, lines), placeOf };
   };
-  return { isScanned, look };
+  return { isScanned, compareWith };
+}
+
+function memoized(anchorOf: (place: Place) => Anchor | undefined): (place: Place) => Anchor | undefined {
+  const anchors = new WeakMap<Place, { readonly anchor: Anchor | undefined }>();
+  return (place) => {
+    const known = anchors.get(place) ?? { anchor: anchorOf(place) };
+    anchors.set(place, known);
+    return known.anchor;
+  };
 }
 
 function isEqual(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, at) => line === other[at]);
 }
 
-/** The lines of a place in a text; `isReanchored` when they come from its snippet and not from its line: then its columns mean nothing. */
-export interface Anchored extends LineRange {
+/** The lines of a place in a text. */
+export interface Anchor extends LineRange {
+  /** True when they come from the place's snippet, not from its line. Its columns mean nothing then. */
   readonly isReanchored: boolean;
 }
 
-/** A part of a quote with more characters is looked up as whole lines, and not in lines. */
+/** A part of a quote with more characters is only searched for as whole lines. */
 const maxPartLength = 1_000;
-/** A shorter part of a line, or one of punctuation alone, stands in lines that have nothing to do with it. */
+/** A shorter part of a line, or one of punctuation, stands in unrelated lines, too. */
 const minPartLength = 4;
 
 /**
- * Reads a text once, to find places that were reported for it: at their line when their snippet is there or nowhere, else at their
- * snippet; undefined when neither is known. White space is no difference.
+ * Indexes a text, to find places that were reported for it. A place is at its line if its snippet is there or nowhere, else at its snippet; undefined if
+ * neither is known. White space does not count.
  */
 export function anchorIn(
   lines: readonly string[],
-): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchored | undefined {
-  let code: CodeLines | undefined;
+): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchor | undefined {
   const compactAt = compactEach(lines);
+  let code: CodeLines | undefined;
   return (place) => {
     const reported = reportedLines(place, lines.length);
     const quoted = trimBlank(splitLines(place.snippet ?? ''));
     const wanted = quoted.map(compact).filter((text) => text !== '');
-    const start = (reported?.startLine ?? 0) - 1;
-    // Most snippets stand at their line: the whole text is searched for the others only.
-    const linesThere = quoted.map((_, at) => compactAt(start + at));
-    const isThere = wanted.length === 0 || findSnippet(readCode(linesThere), wanted)?.length !== 0;
-    if (reported !== undefined && isThere) return { ...reported, isReanchored: false };
+    if (reported !== undefined) {
+      // Most snippets are at their line: the whole text is searched only for the others.
+      const linesThere = quoted.map((_, at) => compactAt(reported.startLine - 1 + at));
+      const isThere = wanted.length === 0 || findSnippet(readCode(linesThere), wanted)?.length !== 0;
+      if (isThere) return { ...reported, isReanchored: false };
+    }
     code ??= readCode(lines.map((_, at) => compactAt(at)));
     const found = nearest(findSnippet(code, wanted) ?? [], place.startLine);
-    // A snippet may carry lines of context around the line that is meant.
+    if (found === undefined) return reported && { ...reported, isReanchored: false };
+    // A snippet may have lines of context around the reported line.
     const holdsReported =
-      found !== undefined &&
-      reported !== undefined &&
-      found.startLine <= reported.startLine &&
-      reported.startLine <= found.endLine;
-    if (found !== undefined && !holdsReported) return { ...found, isReanchored: true };
-    return reported && { ...reported, isReanchored: false };
+      reported !== undefined && found.startLine <= reported.startLine && reported.startLine <= found.endLine;
+    return holdsReported ? { ...reported, isReanchored: false } : { ...found, isReanchored: true };
   };
 }
 
 /**
- * Reads a text once, to tell whether it holds quotes. White space is no difference, nor are lines that a quote leaves out where it has a line of dots;
- * undefined for a quote that is too short to tell anything. A quote in one part is searched for at any length.
+ * Indexes a text, to tell whether it contains quotes. White space does not count, and a line of dots in a quote stands for any lines. Undefined for a quote
+ * that is too short to be significant. A quote without a line of dots may have any length.
  */
 export function quotedIn(lines: readonly string[]): (quote: string) => boolean | 'tooLong' | undefined {
   const code = readCode(lines.map(compact));
   return (quote) => {
-    const parts: string[][] = [[]];
-    for (const line of splitLines(quote)
-      .map(compact)
-      .filter((text) => text !== ''))
-      if (isLeftOut(line)) parts.push([]);
-      else parts.at(-1)?.push(line);
-    const telling = parts.filter((part) => isTelling(part.join('')));
-    const isSearched = (part: readonly string[]): boolean =>
-      parts.length === 1 || part.join('').length <= maxPartLength;
-    const found = telling.map((part) => (isSearched(part) ? findSnippet(code, part) : findWhole(code, part)));
-    if (found.includes(undefined)) return 'tooLong';
-    return telling.length === 0 ? undefined : found.every((each) => each?.length !== 0);
+    const parts = partsOf(quote);
+    const significant = parts.filter((part) => isSignificant(part.join('')));
+    if (significant.length === 0) return undefined;
+    const found = significant.map((part) =>
+      parts.length === 1 || part.join('').length <= maxPartLength
+        ? findSnippet(code, part)
+        : findWhole(code, part),
+    );
+    return found.includes(undefined) ? 'tooLong' : found.every((ranges) => ranges?.length !== 0);
   };
 }
 
-/** Where a snippet stands as whole lines; undefined where it may still be in lines. */
-function findWhole(code: CodeLines, wanted: readonly string[]): readonly number[] | undefined {
-  const whole = findBlocks(code, wanted);
-  return whole.length > 0 ? whole : undefined;
+/** The lines of a quote without white space, split at lines of dots. */
+function partsOf(quote: string): readonly (readonly string[])[] {
+  const parts: string[][] = [[]];
+  for (const line of splitLines(quote).map(compact)) {
+    if (line === '') continue;
+    if (isLeftOut(line)) parts.push([]);
+    else parts.at(-1)?.push(line);
+  }
+  return parts;
 }
 
-/** The lines that are reported, in a text of `lineCount` lines; undefined when the first is unknown, or past the end. */
+/** Finds a snippet as whole lines; undefined if there is none, for it may still be in parts of lines. */
+function findWhole(code: CodeLines, wanted: readonly string[]): readonly number[] | undefined {
+  const starts = findBlocks(code, wanted);
+  return starts.length > 0 ? starts : undefined;
+}
+
+/** Undefined when the first line is unknown, or past the end. */
 function reportedLines(
   { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
   lineCount: number,
@@ -154,31 +162,32 @@ function reportedLines(
   return { startLine, endLine: Math.min(Math.max(startLine, endLine ?? startLine), lineCount) };
 }
 
-/** Where a snippet stands as whole lines; else where its first line ends a line and its last begins one, or its only one is part of one. Undefined where that takes too long to find out. */
+/** Finds a snippet as whole lines, else as parts of lines; undefined where that would take too long. */
 function findSnippet(code: CodeLines, wanted: readonly string[]): readonly LineRange[] | undefined {
   if (wanted.length === 0) return [];
   const starts = findWhole(code, wanted) ?? findParts(code, wanted);
   return starts?.map((start) => rangeOf(code, start, wanted.length));
 }
 
-function findParts(code: CodeLines, parts: readonly string[]): readonly number[] | undefined {
-  if (!isTelling(parts.join(''))) return [];
-  const [first = '', last = first] = [parts[0], parts.at(-1)];
-  if (parts.length === 1) {
-    const isIn = code.texts.map((text) => contains(text, first));
-    if (isIn.includes(undefined)) return undefined;
-    return [...isIn.keys()].filter((at) => isIn[at]);
+/** A single line is found inside a line; of several, the first ends a line, and the last begins one. */
+function findParts(code: CodeLines, wanted: readonly string[]): readonly number[] | undefined {
+  if (!isSignificant(wanted.join(''))) return [];
+  const [first = '', last = first] = [wanted[0], wanted.at(-1)];
+  if (wanted.length === 1) {
+    const isInLine = code.texts.map((text) => contains(text, first));
+    if (isInLine.includes(undefined)) return undefined;
+    return [...isInLine.keys()].filter((at) => isInLine[at]);
   }
-  return findBlocks(code, parts.slice(1, -1))
+  return findBlocks(code, wanted.slice(1, -1))
     .map((at) => at - 1)
-    .filter((at) => code.texts[at]?.endsWith(first) && code.texts[at + parts.length - 1]?.startsWith(last));
+    .filter((at) => code.texts[at]?.endsWith(first) && code.texts[at + wanted.length - 1]?.startsWith(last));
 }
 
-function isTelling(text: string): boolean {
+function isSignificant(text: string): boolean {
   return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
 }
 
-/** The only range, or the one nearest to a line; undefined when two are equally near. */
+/** The range nearest to a line; undefined when two are equally near. */
 function nearest(ranges: readonly LineRange[], line: number | undefined): LineRange | undefined {
   if (ranges.length < 2) return ranges[0];
   if (line === undefined) return undefined;
@@ -188,7 +197,7 @@ function nearest(ranges: readonly LineRange[], line: number | undefined): LineRa
   return distances.includes(least, at + 1) ? undefined : ranges[at];
 }
 
-/** Lines without the blank ones around them. */
+/** Without the blank lines at both ends. */
 function trimBlank(lines: readonly string[]): readonly string[] {
   const first = lines.findIndex((line) => line.trim() !== '');
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => line.trim() !== '') + 1);

@@ -16,40 +16,40 @@ import {
   toText,
 } from './sentFiles.ts';
 
-/** The kinds of evidence, the doubtful ones first. */
+/** The most doubtful kind first. */
 export const EVIDENCE = ['notAsSent', 'elsewhere', 'unchecked', 'asSent'] as const;
 
-/** Whether the code that a place quotes, and its line, are in what was sent. */
+/** Whether the quote and the line of a place are in what was sent. */
 export type Evidence =
   | { readonly kind: 'asSent'; readonly path: string }
   /** The quote is in another file that was sent. */
   | { readonly kind: 'elsewhere'; readonly path: string }
-  /** What of it is not there: the file itself, the quote, or the line of a place without a quote. */
+  /** `line` only for a place without a quote. */
   | { readonly kind: 'notAsSent'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
-  /** Nobody knows what was sent, which file is meant, or the text that was sent of it; or the quote is too long to be searched for. */
+  /** What is not known: what was sent, which file is meant, or its text; or the quote is too long to be searched for. */
   | {
       readonly kind: 'unchecked';
       readonly path: string;
       readonly unknown: 'sent' | 'file' | 'text' | 'encoding' | 'quote';
     };
 
-/** What is known of each place of a finding, in their order; undefined where nothing is quoted that could be checked. */
+/** For each place of a finding; undefined where there is nothing to check. */
 export type EvidenceOfPlaces = readonly (Evidence | undefined)[];
 
-/** The most doubtful evidence of a finding's places. */
+/** The most doubtful evidence. */
 export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
   return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
 }
 
-/** So many bytes of archives are searched at most, for so many quotes that are not in their files. */
+/** Limits on the search of archives for quotes that are not in their files. */
 const maxSearchedBytes = 64 * 1024 * 1024;
-const maxSearchedFile = 1024 * 1024;
-const maxSearched = 500;
+const maxSearchedFileBytes = 1024 * 1024;
+const maxSearchedQuotes = 500;
 const placesAtOnce = 500;
-/** As many as Node's thread pool reads; each is held whole until it is checked. */
+/** The size of Node's thread pool. Each file is in memory until it is checked. */
 const filesAtOnce = 4;
 
-/** Checks all quotes and lines of a run's findings; undefined for one without any. Other work goes on meanwhile. */
+/** Checks all quotes and lines of a run's findings; undefined for a finding with nothing to check. Yields to other work. */
 export async function checkEvidence(
   findings: readonly Finding[],
   source: RunSource,
@@ -59,7 +59,7 @@ export async function checkEvidence(
   const checked = new Map<Place, Evidence | undefined>();
   const byFile = new Map<SentFile, { readonly spot: SentSpot; readonly places: Place[] }>();
   for (const [at, place] of all.entries()) {
-    // What is resolved already lets nothing else go on.
+    // Promises that are resolved already do not yield to other work.
     if (at % placesAtOnce === 0) await setImmediate();
     const spot = (await sentFileOf(source, place)) ?? (await mappedSpotOf(source, place));
     const known = spot && byFile.get(spot.file);
@@ -67,7 +67,7 @@ export async function checkEvidence(
     else if (known === undefined) byFile.set(spot.file, { spot, places: [place] });
     else known.places.push(place);
   }
-  // Files are read side by side, but the slices of several would be one long one, also without a pause between two.
+  // Files are read in parallel, but checked one at a time with a pause between two: the slices of several would add up to a long one.
   let checking: Promise<unknown> = Promise.resolve();
   await inParallel(byFile.values(), filesAtOnce, async ({ spot, places }) => {
     const text = await readSentText(source, spot, decode);
@@ -76,10 +76,10 @@ export async function checkEvidence(
       .then(() => inSlices(checkPlaces(places, text, spot.file.path, checked)));
     await checking;
   });
-  const lacking = all.filter(
+  const missing = all.filter(
     (place) => checked.get(place)?.kind === 'notAsSent' && place.snippet !== undefined,
   );
-  for (const [place, path] of await searchArchives(lacking.slice(0, maxSearched), source, decode))
+  for (const [place, path] of await searchArchives(missing.slice(0, maxSearchedQuotes), source, decode))
     checked.set(place, { kind: 'elsewhere', path });
   return findings.map(({ places }) => {
     const evidence = places.map((place) => checked.get(place));
@@ -87,14 +87,14 @@ export async function checkEvidence(
   });
 }
 
-/** The sent file that a place means because a person mapped its path. */
+/** The sent file of a place whose path a person mapped. */
 async function mappedSpotOf({ sent, resolver }: RunSource, place: Place): Promise<SentSpot | undefined> {
   const here = await resolver.locate(place);
   const file = here.kind === 'file' ? sent[here.target]?.get(here.path) : undefined;
   return here.kind === 'file' && file !== undefined ? { target: here.target, file } : undefined;
 }
 
-/** What is known of a place that is in no file that is known to be sent. */
+/** For a place in no file that is known to be sent. */
 async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise<Evidence | undefined> {
   const { path, snippet, startLine } = place;
   const found = await resolver.sentFile(place);
@@ -104,7 +104,7 @@ async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise
   return { kind: 'unchecked', path, unknown: sent.includes(undefined) ? 'sent' : 'file' };
 }
 
-/** Checks the places of one file by the text that was sent. */
+/** `text` is the file's sent text. */
 function* checkPlaces(
   places: readonly Place[],
   text: string | undefined,
@@ -112,7 +112,7 @@ function* checkPlaces(
   checked: Map<Place, Evidence | undefined>,
 ): Generator<undefined, void> {
   const lines = text === undefined ? undefined : splitLines(text);
-  // In another encoding than it was read in, nobody knows its letters.
+  // False where the text has another encoding than it was read in.
   const isDecoded = text !== undefined && !/[\uFFFD\0]/.test(text);
   const isQuoted = lines && quotedIn(lines);
   const check = ({ snippet, startLine = 0 }: Place): Evidence | undefined => {
@@ -134,7 +134,7 @@ function* checkPlaces(
   }
 }
 
-/** The paths of sent files that hold the quotes of places, as far as archives are still here. */
+/** The paths of sent files that contain the quotes, as far as archives are still kept. */
 async function searchArchives(
   places: readonly Place[],
   { run, runFolder, sent }: RunSource,
@@ -146,7 +146,7 @@ async function searchArchives(
     if (archive === undefined || found.size === places.length) continue;
     const wanted = new Set<string>();
     for (const { path, bytes } of sent[index]?.values() ?? []) {
-      if (bytes > Math.min(maxSearchedFile, bytesLeft)) continue;
+      if (bytes > Math.min(maxSearchedFileBytes, bytesLeft)) continue;
       bytesLeft -= bytes;
       wanted.add(path);
     }
@@ -166,7 +166,7 @@ async function searchArchives(
         await inSlices(searchEach());
       }
     } catch (error) {
-      // It may be removed at any time: the service has had its files.
+      // The archive may be deleted at any time after it was uploaded.
       if (!(error instanceof AssessmentError)) throw error;
     }
   }

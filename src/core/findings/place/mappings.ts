@@ -11,7 +11,7 @@ import {
   type Visit,
 } from './workspacePath.ts';
 
-/** Paths that start with `from`, and have no file as they are, are meant to start with `to`: whole segments, as a person decided. */
+/** A person decided that paths without a file which start with `from` start with `to`. Both are whole segments. */
 export interface PathMapping {
   readonly from: string;
   /** Relative to the folder, with `/`; empty for the folder itself. */
@@ -27,12 +27,11 @@ export interface MappingMemory {
 const key = 'whitebox.pathMappings';
 const schema = z.record(z.string(), z.array(z.object({ from: z.string(), to: z.string() })));
 
-/** What a person decided about the paths of a folder's findings. */
 export function mappingsOf(memory: MappingMemory, folder: string): readonly PathMapping[] {
   return readAll(memory)[folder] ?? [];
 }
 
-/** From now on, paths of a folder's findings that start with `prefix` start in `to`, an absolute folder in that folder. Throws `outsideFolder`. */
+/** `to` is an absolute folder in `folder`. Throws `outsideFolder`. */
 export async function addMapping(
   memory: MappingMemory,
   folder: string,
@@ -46,60 +45,59 @@ export async function addMapping(
   await memory.update(key, { ...readAll(memory), [folder]: [...others, mapping] });
 }
 
-/** Paths of a folder's findings mean what they say again. */
 export async function forgetMappings(memory: MappingMemory, folder: string): Promise<void> {
   const others = Object.entries(readAll(memory)).filter(([each]) => each !== folder);
   await memory.update(key, Object.fromEntries(others));
 }
 
-/** Looks where a path text leads by the mapping with the longest `from` that fits; never out of the folder (`root`, which `visit` looks in). */
+/** Applies the mapping with the longest `from` that fits. `visit` visits `root`. */
 export async function visitMapped(
   text: string,
   { root, mapping, visit }: { root: string; mapping: readonly PathMapping[]; visit: Visit },
 ): Promise<Located> {
-  const written = toWorkspacePath(text, root);
-  if (written.kind === 'none') return written;
-  const path = written.segments.join('/');
+  const parsed = toWorkspacePath(text, root);
+  if (parsed.kind === 'none') return parsed;
+  const path = parsed.segments.join('/');
   const fitting = mapping
     .map(({ from, to }) => ({ from: segmentsOf(from).join('/'), to }))
     .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
   if (best === undefined) return none('notFound');
-  const meant = toWorkspacePath(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''), '');
-  return meant.kind === 'path' ? visit(meant.segments.join('/')) : meant;
+  const mapped = toWorkspacePath(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''), '');
+  return mapped.kind === 'path' ? visit(mapped.segments.join('/')) : mapped;
 }
 
 function readAll(memory: MappingMemory): z.infer<typeof schema> {
   return schema.safeParse(memory.get(key)).data ?? {};
 }
 
-/** A mapping of paths that start with `prefix` to a folder, and how many of the paths that were asked for it would give a file. */
 export interface MappingPlan {
-  /** Leading part of the paths; empty for paths as they came. */
+  /** Empty for whole paths. */
   readonly prefix: string;
+  /** How many paths would have a file. */
   readonly placed: number;
 }
 
-/** More paths say nothing new about where they start. */
+/** More paths show no new prefixes. */
 const maxPaths = 2_000;
 const maxPrefixes = 50;
 
 /**
- * Finds which leading part of paths stands for a folder: the one with which most paths become files, the shortest among equals. `to` is relative to the
- * folder, with `/`. Undefined when no path would become one.
+ * Finds the prefix that stands for the folder `to`: the one with which most paths have a file, the shortest among equals. `to` is relative to `root`, with
+ * `/`. Undefined when no path would have a file.
  */
 export async function planMapping(
   paths: readonly string[],
   { root, to, signal }: { readonly root: string; readonly to: string; readonly signal?: AbortSignal },
 ): Promise<MappingPlan | undefined> {
-  const asked = paths.slice(0, maxPaths);
+  const tried = paths.slice(0, maxPaths);
   const visit = createVisit(root);
   let best: MappingPlan | undefined;
-  for (const prefix of prefixesOf(asked).slice(0, maxPrefixes)) {
+  for (const prefix of prefixesOf(tried).slice(0, maxPrefixes)) {
     signal?.throwIfAborted();
     const mapping = [{ from: prefix, to }];
     const found = await Promise.all(
-      asked.map((path) => decodingLast(path, (text) => visitMapped(text, { root, mapping, visit }))),
+      tried.map((path) => decodingLast(path, (text) => visitMapped(text, { root, mapping, visit }))),
     );
     const placed = found.filter(({ kind }) => kind === 'file').length;
     if (placed > (best?.placed ?? 0)) best = { prefix, placed };
@@ -107,7 +105,7 @@ export async function planMapping(
   return best;
 }
 
-/** Every leading part of the paths, those that most paths share first, the shortest among equals. */
+/** All prefixes, those that most paths share first, the shortest among equals. */
 function prefixesOf(paths: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) {
@@ -118,6 +116,6 @@ function prefixesOf(paths: readonly string[]): string[] {
     }
   }
   return [...counts]
-    .sort(([one, often], [other, seldom]) => seldom - often || one.length - other.length)
+    .sort(([a, countA], [b, countB]) => countB - countA || a.length - b.length)
     .map(([prefix]) => prefix);
 }

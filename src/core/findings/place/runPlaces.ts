@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../../run/state/run.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import { splitLines } from '../drift/lineText.ts';
-import { type TextNow, type FollowedFile, followFile } from '../drift/followFile.ts';
+import { type CurrentText, type FollowedFile, followFile } from '../drift/followFile.ts';
 import type { Finding, Place } from '../finding.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 import type { Resolver } from './resolver.ts';
@@ -17,42 +17,40 @@ import {
   toText,
 } from './sentFiles.ts';
 
-/** A file here that a place is in. */
-interface Spot extends Pick<ShownPlace, 'file' | 'folder' | 'path'> {
-  /** The position of the run's target that the file lies in. */
+/** The file on this machine that a place is in. */
+interface LocatedFile extends Pick<ShownPlace, 'file' | 'folder' | 'path'> {
+  /** The position of its target in the run. */
   readonly target: number;
-  /** What was sent of it; undefined when that is not known. */
+  /** What was sent of it, if known. */
   readonly sent: SentFile | undefined;
 }
 
-/** Where the places of findings are. */
 export interface LocatedPlaces {
-  /** The files here. */
-  readonly spots: ReadonlyMap<Place, Spot>;
-  /** The names of files that are not here, and of the folders on the way to them: either may come back. */
+  readonly files: ReadonlyMap<Place, LocatedFile>;
+  /** The names of files that are missing, and of the folders on the way to them. They may be created later. */
   readonly missing: ReadonlySet<string>;
 }
 
 const placesAtOnce = 100;
 
-/** Looks the places of a run's findings up; other work goes on meanwhile. */
+/** Finds the files that the places of findings are in. Yields to other work. */
 export async function locateFindings(
   { targets }: Run,
   findings: readonly Finding[],
   { sent, resolver }: { sent: SentOfRun; resolver: Resolver },
 ): Promise<LocatedPlaces> {
-  const spots = new Map<Place, Spot>();
+  const files = new Map<Place, LocatedFile>();
   const missing = new Set<string>();
   const locate = async (place: Place): Promise<void> => {
     const found = await resolver.locate(place);
     if (found.kind === 'file') {
       const { absolute: file, target, path } = found;
       const folder = targets[target]?.folder ?? '';
-      spots.set(place, { file, folder, target, path, sent: sent[target]?.get(path) });
+      files.set(place, { file, folder, target, path, sent: sent[target]?.get(path) });
       return;
     }
-    const meant = await resolver.sentFile(place);
-    const paths = [place.path, ...(meant.kind === 'file' ? [meant.path] : [])];
+    const sentFile = await resolver.sentFile(place);
+    const paths = sentFile.kind === 'file' ? [place.path, sentFile.path] : [place.path];
     for (const name of paths.flatMap((path) => path.split(/[\\/]/))) missing.add(name);
   };
   const places = findings.flatMap((finding) => finding.places);
@@ -60,52 +58,56 @@ export async function locateFindings(
     await Promise.all(places.slice(start, start + placesAtOnce).map(locate));
     await setImmediate();
   }
-  return { spots, missing };
+  return { files, missing };
 }
 
-/** The places of findings that are files here, as they were reported: no file is read. */
+/** The places that have a file, with the lines that were reported. Reads no file. */
 export function placesAsReported(
   findings: readonly Finding[],
-  { spots }: LocatedPlaces,
+  { files }: LocatedPlaces,
 ): readonly (readonly ShownPlace[])[] {
   return findings.map(({ places }) =>
     places.flatMap((place) => {
-      const spot = spots.get(place);
-      return spot === undefined ? [] : [toShownPlace(spot, place, unreadText)];
+      const file = files.get(place);
+      return file === undefined ? [] : [toShownPlace(file, place, unreadableText)];
     }),
   );
 }
 
 const filesAtOnce = 16;
-/** So many letters of files that are followed from where they were first seen are kept in memory. */
+/** Characters of texts that are kept in memory, of files that are followed from where they were first seen. */
 const maxKept = 32_000_000;
 
-type FilePlaces = readonly [file: string, placed: readonly (readonly [Place, Spot])[]];
+/** A file and the places in it. */
+type PlacesOfFile = readonly [file: string, places: readonly (readonly [Place, LocatedFile])[]];
 
-/** Where the findings of a run are, in files that change. */
+/** The text of a file that is being edited, by its absolute path. */
+type EditedText = (file: string) => string | undefined;
+
+/** The places of a run's findings in files that change. */
 export class RunPlaces {
   readonly #runFolder: string;
   readonly #decode: Decode;
-  readonly #byFile: ReadonlyMap<string, readonly (readonly [Place, Spot])[]>;
-  /** Files that changed while they were followed, and those that are followed from where they were first seen: what was there may be nowhere else by now. */
-  readonly #tracked: Map<string, FollowedFile>;
-  readonly #kept: { letters: number };
+  readonly #byFile: ReadonlyMap<string, PlacesOfFile[1]>;
+  /** Files that changed while they were followed, or that are followed from the text first seen: that text may exist nowhere else now. */
+  readonly #followed: Map<string, FollowedFile>;
+  readonly #kept: { length: number };
   readonly #changed = new Set<string>();
-  /** Names of files that findings point at and that are not here, and of their folders. */
+  /** Names of missing files that findings point at, and of their folders. */
   readonly missing: ReadonlySet<string>;
 
-  /** `former` are the places of the same run as they were known so far: what they follow is followed on. */
+  /** Files that `former`, the same run's places, follows are followed further. */
   constructor(
     runFolder: string,
-    { spots, missing }: LocatedPlaces,
+    { files, missing }: LocatedPlaces,
     decode: Decode,
     former: RunPlaces | undefined,
   ) {
     this.#runFolder = runFolder;
     this.#decode = decode;
-    this.#tracked = former === undefined ? new Map<string, FollowedFile>() : former.#tracked;
-    this.#kept = former === undefined ? { letters: 0 } : former.#kept;
-    this.#byFile = Map.groupBy(spots, ([, { file }]) => file);
+    this.#followed = former === undefined ? new Map<string, FollowedFile>() : former.#followed;
+    this.#kept = former === undefined ? { length: 0 } : former.#kept;
+    this.#byFile = Map.groupBy(files, ([, { file }]) => file);
     this.missing = missing;
   }
 
@@ -114,92 +116,103 @@ export class RunPlaces {
     return this.#byFile;
   }
 
-  /** Files that findings point at and whose text is not the one that was scanned. */
+  /** Files that findings point at and whose text differs from the one that was scanned. */
   get changed(): ReadonlySet<string> {
     return this.#changed;
   }
 
   /**
-   * The places of findings that are files here, as they are now; `textOf` gives the text of a file that is being edited. Where some files have changed since they were sent,
-   * `onUnchanged` gets the places in the others first, undefined for a finding with places in the changed ones.
+   * The places that have a file, in its current text. Where some files have changed since they were sent, `onUnchanged` gets the places in the other
+   * files first, and undefined for a finding with places in changed ones.
    */
   async placesOf(
     findings: readonly Finding[],
-    textOf: (file: string) => string | undefined,
+    editedText: EditedText,
     onUnchanged?: (places: readonly (readonly ShownPlace[] | undefined)[]) => void,
   ): Promise<readonly (readonly ShownPlace[])[]> {
     const shown = new Map<Place, ShownPlace>();
-    // Files are read side by side, but the slices of several would be one long one.
+    const shownOf = ({ places }: Finding): readonly ShownPlace[] =>
+      places.flatMap((place) => shown.get(place) ?? []);
+    // Files are read in parallel, but places are found in one file at a time: the slices of several would add up to a long one.
     let placing = Promise.resolve();
-    const show = async ([, placed]: FilePlaces, now: TextNow): Promise<void> => {
-      placing = placing.then(() => inSlices(showPlaces(placed, now, shown)));
+    const show = async ([, places]: PlacesOfFile, text: CurrentText): Promise<void> => {
+      placing = placing.then(() => inSlices(showPlaces(places, text, shown)));
       await placing;
     };
-    const changed: FilePlaces[] = [];
+
+    const changed: PlacesOfFile[] = [];
     await inParallel(this.#byFile, filesAtOnce, async (entry) => {
-      const [file, [first]] = entry;
-      const disk = first && textOf(file) === undefined ? await this.#readDisk(first[1]) : undefined;
-      if (first !== undefined && disk?.isSent === true)
-        await show(entry, await this.#textOnDisk(first[1], disk));
-      else changed.push(entry);
+      const text = await this.#unchangedText(entry, editedText);
+      if (text === undefined) changed.push(entry);
+      else await show(entry, text);
     });
-    const isChanged = new Set(changed.flatMap(([, placed]) => placed.map(([place]) => place)));
-    if (changed.length > 0 && shown.size > 0)
+    if (changed.length > 0 && shown.size > 0) {
+      const isInChanged = new Set(changed.flatMap(([, places]) => places.map(([place]) => place)));
       onUnchanged?.(
-        findings.map(({ places }) =>
-          places.some((place) => isChanged.has(place))
-            ? undefined
-            : places.flatMap((place) => shown.get(place) ?? []),
+        findings.map((finding) =>
+          finding.places.some((place) => isInChanged.has(place)) ? undefined : shownOf(finding),
         ),
       );
+    }
     await inParallel(changed, filesAtOnce, async (entry) => {
-      const now = await this.textNow(entry[0], textOf);
-      if (now !== undefined) await show(entry, now);
+      const text = await this.currentText(entry[0], editedText);
+      if (text !== undefined) await show(entry, text);
     });
-    return findings.map(({ places }) => places.flatMap((place) => shown.get(place) ?? []));
+    return findings.map(shownOf);
   }
 
-  /** A file's present text, which `textOf` gives while it is being edited; undefined for a file that no finding points at. */
-  async textNow(file: string, textOf: (file: string) => string | undefined): Promise<TextNow | undefined> {
-    const [spot] = this.#byFile.get(file)?.map(([, each]) => each) ?? [];
-    if (spot === undefined) return undefined;
-    if (textOf(file) !== undefined && !this.#tracked.has(file)) {
-      // It is kept, since an edit may be about to take it from the disk.
-      const tracked = await this.#track(spot, await this.#readDisk(spot));
-      if (!this.#tracked.has(file)) this.#tracked.set(file, tracked);
+  /** Undefined for a file that is being edited, or that is not as it was sent. */
+  async #unchangedText(
+    [file, [first]]: PlacesOfFile,
+    editedText: EditedText,
+  ): Promise<CurrentText | undefined> {
+    if (first === undefined || editedText(file) !== undefined) return undefined;
+    const [, located] = first;
+    const disk = await this.#readDisk(located);
+    return disk.isSent ? this.#textOnDisk(located, disk) : undefined;
+  }
+
+  /** Undefined for a file that no finding points at. */
+  async currentText(file: string, editedText: EditedText): Promise<CurrentText | undefined> {
+    const [, located] = this.#byFile.get(file)?.[0] ?? [];
+    if (located === undefined) return undefined;
+    if (editedText(file) !== undefined && !this.#followed.has(file)) {
+      // Kept, since saving the edited text removes the text that it starts from.
+      const followed = await this.#follow(located, await this.#readDisk(located));
+      if (!this.#followed.has(file)) this.#followed.set(file, followed);
     }
-    // It may have been edited on, or saved, meanwhile.
-    const text = textOf(file);
-    const tracked = this.#tracked.get(file);
-    return text === undefined || tracked === undefined
-      ? this.#textOnDisk(spot, await this.#readDisk(spot))
-      : this.#look(spot, tracked, splitLines(text));
+    // Asked again: the file may have been edited further, or saved, meanwhile.
+    const text = editedText(file);
+    const followed = this.#followed.get(file);
+    return text === undefined || followed === undefined
+      ? this.#textOnDisk(located, await this.#readDisk(located))
+      : this.#compare(located, followed, splitLines(text));
   }
 
-  async #textOnDisk(spot: Spot, disk: DiskText): Promise<TextNow> {
-    const { file } = spot;
+  async #textOnDisk(located: LocatedFile, disk: DiskText): Promise<CurrentText> {
+    const { file } = located;
     if (disk.lines.length === 0) {
-      const now = existsSync(file) ? unreadText : noText;
-      if (now.isChanged) this.#changed.add(file);
-      return now;
+      if (existsSync(file)) return unreadableText;
+      this.#changed.add(file);
+      return deletedText;
     }
-    const known = this.#tracked.get(file);
-    const isKnown = known !== undefined && (known.isScanned || !disk.isSent);
-    const tracked = isKnown ? known : await this.#track(spot, disk);
-    if (known !== undefined || !tracked.isScanned) this.#keep(file, tracked, disk);
-    return this.#look(spot, tracked, disk.lines);
+    const known = this.#followed.get(file);
+    const canGoOn = known !== undefined && (known.isScanned || !disk.isSent);
+    const followed = canGoOn ? known : await this.#follow(located, disk);
+    if (known !== undefined || !followed.isScanned) this.#keep(file, followed, disk);
+    return this.#compare(located, followed, disk.lines);
   }
 
-  /** Starts from the text that was scanned when that can be had, else from the one that is there. */
-  async #track({ file, target, path, sent }: Spot, disk: DiskText): Promise<FollowedFile> {
+  /** Follows a file from the text that was scanned, if that can be read, else from the text on the disk. */
+  async #follow({ file, target, path, sent }: LocatedFile, disk: DiskText): Promise<FollowedFile> {
     if (sent === undefined || disk.isSent) return followFile(disk.lines, disk.isSent);
-    const kept = await readText(sourceFile(this.#runFolder, target, path));
-    return kept !== undefined && isSent(kept, sent)
-      ? followFile(splitLines(await toText(kept, file, this.#decode)), true)
+    const content = await readText(sourceFile(this.#runFolder, target, path));
+    return content !== undefined && isSent(content, sent)
+      ? followFile(splitLines(await toText(content, file, this.#decode)), true)
       : followFile(disk.lines, false);
   }
 
-  async #readDisk({ file, sent }: Spot): Promise<DiskText> {
+  async #readDisk({ file, sent }: LocatedFile): Promise<DiskText> {
     const content = await readText(file);
     if (content === undefined) return { lines: [], isSent: false };
     return {
@@ -208,26 +221,27 @@ export class RunPlaces {
     };
   }
 
-  /** What was scanned can be read again, but not the first text that was seen: it is kept as far as there is room. */
-  #keep(file: string, tracked: FollowedFile, { lines }: DiskText): void {
-    if (!this.#tracked.has(file)) this.#kept.letters += lines.reduce((sum, line) => sum + line.length + 1, 0);
-    if (this.#tracked.has(file) || this.#kept.letters <= maxKept) this.#tracked.set(file, tracked);
+  /** Keeps the text that a file is followed from, as far as there is room. */
+  #keep(file: string, followed: FollowedFile, { lines }: DiskText): void {
+    const isKept = this.#followed.has(file);
+    if (!isKept) this.#kept.length += lines.reduce((sum, line) => sum + line.length + 1, 0);
+    if (isKept || this.#kept.length <= maxKept) this.#followed.set(file, followed);
   }
 
-  /** Looks at a text, and records whether it is the one that was scanned. */
-  #look({ file, sent }: Spot, tracked: FollowedFile, lines: readonly string[]): TextNow {
-    const now = tracked.look(lines);
-    // What was sent is known, and is neither on the disk nor kept: the file has changed, who knows where.
-    const isOther = !tracked.isScanned && sent !== undefined;
-    if (now.isChanged || isOther) this.#changed.add(file);
+  /** Also records whether the file has changed since it was scanned. */
+  #compare({ file, sent }: LocatedFile, followed: FollowedFile, lines: readonly string[]): CurrentText {
+    const text = followed.compareWith(lines);
+    // What was sent is neither on the disk nor kept: the file has changed, but it is not known where.
+    const hasUnknownChanges = !followed.isScanned && sent !== undefined;
+    if (text.isChanged || hasUnknownChanges) this.#changed.add(file);
     else this.#changed.delete(file);
-    return now;
+    return text;
   }
 }
 
-const noText: TextNow = { isChanged: true, placeOf: () => ({ drift: 'gone' }) };
-/** A text that is too large to be read, or that the system does not give. */
-const unreadText: TextNow = {
+const deletedText: CurrentText = { isChanged: true, placeOf: () => ({ drift: 'gone' }) };
+/** For a text that is too large, or that the system does not give. */
+const unreadableText: CurrentText = {
   isChanged: false,
   placeOf: ({ startLine, endLine, startColumn, endColumn }) => ({
     startLine,
@@ -238,43 +252,44 @@ const unreadText: TextNow = {
   }),
 };
 
-/** Finds the places of one file in its present text. */
 function* showPlaces(
-  placed: readonly (readonly [Place, Spot])[],
-  now: TextNow,
+  places: PlacesOfFile[1],
+  text: CurrentText,
   shown: Map<Place, ShownPlace>,
 ): Generator<undefined, void> {
-  for (const [place, spot] of placed) {
-    shown.set(place, toShownPlace(spot, place, now));
+  for (const [place, located] of places) {
+    shown.set(place, toShownPlace(located, place, text));
     yield;
   }
 }
 
-/** A place that is a file here, in that file's present text. */
+/** The place in the current text of its file. */
 export function toShownPlace(
   { file, folder, path }: Pick<ShownPlace, 'file' | 'folder' | 'path'>,
   reported: Place,
-  now: TextNow,
+  text: CurrentText,
 ): ShownPlace {
-  const { startLine, endLine, startColumn, endColumn, drift } = now.placeOf(reported);
+  const { startLine, endLine, startColumn, endColumn, drift } = text.placeOf(reported);
   return { file, folder, path, startLine, endLine, startColumn, endColumn, reported, drift };
 }
 
-/** A file's text on the disk; without lines when it cannot be read. */
+/** Without lines when it cannot be read. */
 interface DiskText {
   readonly lines: readonly string[];
   readonly isSent: boolean;
 }
 
 /**
- * The texts `path:line` that mean exactly one place, as a report may write them, which is as old as its run: with the path as it came, and as it
- * is here, always with `/`, and with the line that was reported. Code that is gone has no text that means code which is there.
+ * The texts `path:line` that mean exactly one place. A report may write any of them and is as old as its run: the line is the reported one, the path the
+ * reported or the current one, with `/`. A place whose code is gone is left out if its text also means a place with code.
  */
 export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): ReadonlyMap<string, ShownPlace> {
   const links = new Map<string, ShownPlace>();
   const ambiguous = new Set<string>();
-  const places = shown.flatMap((each) => each.places).filter(({ startLine }) => startLine !== undefined);
-  for (const place of places.toSorted((one, other) => Number(isGone(one)) - Number(isGone(other)))) {
+  const places = shown
+    .flatMap((finding) => finding.places)
+    .filter(({ startLine }) => startLine !== undefined);
+  for (const place of places.toSorted((a, b) => Number(isGone(a)) - Number(isGone(b)))) {
     for (const label of labelsOf(place)) {
       const known = links.get(label) ?? place;
       if (isGone(place) && !isGone(known)) continue;

@@ -13,10 +13,9 @@ import type { Place } from '../finding.ts';
 import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 
-/** Past this size a file's text is neither kept nor read to check a finding's lines. */
+/** The text of a larger file is neither kept nor read. */
 export const maxTextBytes = 5 * 1024 * 1024;
 
-/** A file as it was sent. */
 export interface SentFile {
   readonly path: string;
   readonly bytes: number;
@@ -24,26 +23,24 @@ export interface SentFile {
   readonly sha256: string;
 }
 
-/** What was sent of each target of a run, by path; undefined where that is not known. */
+/** By target, then by path; undefined where it is not known what was sent. */
 export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
 
-/** A run's folder, and how its paths are resolved among what was sent. */
 export interface RunSource {
   readonly run: Run;
   readonly runFolder: string;
   readonly sent: SentOfRun;
   readonly resolver: Resolver;
-  /** Which pairs a blackbox run tested. */
+  /** Only of a blackbox run. */
   readonly progress?: ScanProgress | undefined;
 }
 
-/** A sent file and the position of the target that it is of. */
+/** `target` is a position. */
 export interface SentSpot {
   readonly target: number;
   readonly file: SentFile;
 }
 
-/** The sent file that a place is in, if it is known. */
 export async function sentFileOf(
   { sent, resolver }: Pick<RunSource, 'sent' | 'resolver'>,
   place: Place,
@@ -53,7 +50,7 @@ export async function sentFileOf(
   return found.kind === 'file' && file !== undefined ? { target: found.target, file } : undefined;
 }
 
-/** A file of a folder as a run was given it: undefined when it was not, `unknown` where nobody knows what was sent. */
+/** The file that was sent of a folder: undefined when it was not sent, `unknown` where that is not known. */
 export function sentIn(
   { run: { targets }, sent }: Pick<RunSource, 'run' | 'sent'>,
   folder: string | undefined,
@@ -66,7 +63,7 @@ export function sentIn(
   return file && { target, file };
 }
 
-/** What was sent of a folder, by path relative to it; undefined when that is not known, as of a run that was started elsewhere. */
+/** By path relative to the folder; undefined when it is not known what was sent, as for a run that was started elsewhere. */
 export async function readSentFiles(
   runFolder: string,
   target: number,
@@ -74,22 +71,21 @@ export async function readSentFiles(
   const text = await readIfThere(join(runFolder, `manifest-${String(target)}.json`));
   if (text === undefined) return undefined;
   const { entries } = JSON.parse(text) as { entries: readonly SentFile[] };
-  await setImmediate(); // both take long
+  await setImmediate(); // parsing and indexing both take long
   return new Map(entries.map((entry) => [entry.path, entry]));
 }
 
-/** What was sent of each target of a run. */
 export async function readSent({ targets }: Pick<Run, 'targets'>, runFolder: string): Promise<SentOfRun> {
   return Promise.all(targets.map((_, target) => readSentFiles(runFolder, target)));
 }
 
-/** Where the text of a sent file is kept in the run's folder: a name that no path can lead out of. */
+/** Where the text of a sent file is kept. The name is a hash, so that no path leads out of the run's folder. */
 export function sourceFile(runFolder: string, target: number, path: string): string {
   const name = hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40);
   return join(runFolder, 'source', name);
 }
 
-/** The files that were sent, by the places that mean them, without a look at what is here. `places` are all of the run: together they tell what its paths start with. */
+/** The sent files that places are in. `places` are all of the run: they show the common prefix of its paths. */
 export async function locateSent(
   { targets }: Pick<Run, 'targets'>,
   sent: SentOfRun,
@@ -105,8 +101,8 @@ export async function locateSent(
 }
 
 /**
- * A file's content exactly as it was sent: as it was kept, as it still is here, or as `committed` has it, there also with other line ends;
- * undefined where none of these is what was sent. `target` is the position of its folder in the run.
+ * A file's content exactly as it was sent: from the kept texts, from the disk, or from `committed`, also with other line ends. Undefined where none of
+ * these is what was sent. `target` is the position of its folder in the run.
  */
 export async function readAsSent(
   sent: SentFile,
@@ -121,7 +117,7 @@ export async function readAsSent(
   return content && lineEndsOf(content).find((each) => isSent(each, sent));
 }
 
-/** A content as it is, and as git checks it out elsewhere. */
+/** The content, and with the line ends that git may check out. */
 function lineEndsOf(content: Buffer): readonly Buffer[] {
   const text = content.toString('latin1').replaceAll('\r\n', '\n');
   return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
@@ -130,8 +126,8 @@ function lineEndsOf(content: Buffer): readonly Buffer[] {
 const [openFd, readFd] = [promisify(open), promisify(read)];
 
 /**
- * A file's content when it is a regular file of text size; undefined when it is gone, something else, too large or unreadable. Findings point at
- * thousands of files, and the handles of `fs/promises` would cost three times as much; what is asked of an open file is at hand.
+ * Undefined unless it is a readable regular file of at most `maxTextBytes`. Findings point at thousands of files, and the handles of `fs/promises` would
+ * take three times as long.
  */
 export async function readText(file: string): Promise<Buffer | undefined> {
   try {
@@ -144,7 +140,7 @@ export async function readText(file: string): Promise<Buffer | undefined> {
       closeSync(fd);
     }
   } catch {
-    return undefined; // whatever the reason is, its text is not known
+    return undefined; // for whatever reason, the text is not known
   }
 }
 
@@ -158,17 +154,16 @@ async function readWhole(fd: number, size: number): Promise<Buffer> {
   return content;
 }
 
-/** True when a content is what was sent. */
 export function isSent(content: Buffer, sent: SentFile): boolean {
   return content.length === sent.bytes && hash('sha256', content, 'hex') === sent.sha256;
 }
 
-/** Turns the content of a file (absolute path), which is not UTF-8, into text as the editor reads it. */
+/** Decodes a file (absolute path) that is not UTF-8 as the editor does. */
 export type Decode = (content: Uint8Array, file: string) => Promise<string>;
 
-/** A file's text, so that it is the one which an editor shows: in another encoding, lines would seem to be others than they are. */
+/** The text that an editor shows: in another encoding, lines would differ. */
 export async function toText(content: Buffer, file: string, decode: Decode): Promise<string> {
-  // A NUL is UTF-8, and yet what UTF-16 without a mark looks like.
+  // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return content.toString('utf8');
   try {
     return await decode(content, file);
@@ -177,7 +172,7 @@ export async function toText(content: Buffer, file: string, decode: Decode): Pro
   }
 }
 
-/** The text of a sent file, as it was kept or as it still is here; undefined where it is neither. */
+/** Undefined where the text is neither kept nor still on the disk. */
 export async function readSentText(
   { run, runFolder }: Pick<RunSource, 'run' | 'runFolder'>,
   { target, file }: SentSpot,
@@ -191,8 +186,8 @@ export async function readSentText(
 const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
- * Keeps the text, as it was sent, of the files that a run's findings point at, in `source/` of its folder: from the disk where it still is the
- * same, else from the run's archive. So findings can be followed through later edits.
+ * Keeps the sent text of the files that a run's findings point at, in `source/` of its folder, so that findings can be followed through later edits. The
+ * text is read from the disk where it is unchanged, else from the run's archive.
  */
 export async function keepSource(
   run: Run,

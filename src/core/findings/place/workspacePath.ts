@@ -5,34 +5,31 @@ import { pathInside } from '../../files.ts';
 import { MAX_PATH } from '../finding.ts';
 
 /**
- * Why a path text gives no file: its letters cannot be a path in the folder (`empty`, `outside`, `refused`), several files fit
- * (`ambiguous`), none does (`notFound`), a link leads out of the folder (`link`), or the system does not let us look (`unreadable`).
+ * Why a path text gives no file: it cannot be a path in the folder (`empty`, `outside`, `refused`), several files fit (`ambiguous`), none does
+ * (`notFound`), a link leads out of the folder (`link`), or the system refuses access (`unreadable`).
  */
 export type NoFileReason = 'empty' | 'outside' | 'refused' | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
 
-/** The answer that gives no file. */
 export interface NoFile {
   readonly kind: 'none';
   readonly reason: NoFileReason;
 }
 
-/** The answer that gives no file, for a reason. */
 export function none(reason: NoFileReason): NoFile {
   return { kind: 'none', reason };
 }
 
-/** What a path text of a finding means in one folder: an existing file, with its path relative to the folder, with `/`. */
+/** `path` is relative to the folder, with `/`. */
 export type Located = { readonly kind: 'file'; readonly path: string; readonly absolute: string } | NoFile;
 
-/** A path text as clean segments, or the reason why it is none. */
 export type WorkspacePath = { readonly kind: 'path'; readonly segments: readonly string[] } | NoFile;
 
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])$/i;
 
 /**
- * Reads a path text under the rules of every platform at once, so that a findings file means the same everywhere: `\` separates,
- * `.` and empty segments vanish, `..` may not leave; drive letters, UNC, NUL, `a:stream` and device names are refused. `root`
- * (absolute, as the platform writes it) is cut off the front when it is there.
+ * Reads a path text by the rules of all platforms, so that a findings file means the same everywhere. `\` separates segments, `.` and empty segments are
+ * removed, and `..` must not leave the folder. Drive letters, UNC, NUL, `a:stream` and device names are refused. `root` (absolute) is removed from the
+ * start.
  */
 export function toWorkspacePath(text: string, root: string): WorkspacePath {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), root.replaceAll('\\', '/'));
@@ -52,12 +49,12 @@ export function toWorkspacePath(text: string, root: string): WorkspacePath {
   return segments.length === 0 ? none('empty') : { kind: 'path', segments };
 }
 
-/** The segments of a path text as it came, without those that mean nothing. */
+/** Without `.` and empty segments. */
 export function segmentsOf(text: string): readonly string[] {
   return text.split(/[\\/]/).filter((segment) => segment !== '' && segment !== '.');
 }
 
-/** The text with its percent escapes read once; undefined when it has none, or broken ones. */
+/** Undefined when the text has no percent escapes, or broken ones. */
 export function percentDecoded(text: string): string | undefined {
   if (!/%[0-9a-f]{2}/i.test(text)) return undefined;
   try {
@@ -68,13 +65,13 @@ export function percentDecoded(text: string): string | undefined {
   }
 }
 
-/** Windows drops trailing dots and spaces, so that `NUL.txt` and `aux .c` are devices and `.. ` climbs. */
+/** Windows drops trailing dots and spaces: `NUL.txt` and `aux .c` are devices, and `.. ` is `..`. */
 function isRefused(segment: string): boolean {
   const stem = (segment.split('.', 1)[0] ?? '').trimEnd();
   return segment.includes(':') || /^[. ]+$/.test(segment) || device.test(stem);
 }
 
-/** The path of a `file:` URI; one on another host keeps that host, in the UNC form that is refused. */
+/** The path of a `file:` URI. Another host is kept, in the UNC form that is refused. */
 function withoutFileScheme(text: string): string {
   const [, host, path = text] = /^file:(?:\/\/([^/]*)(?=\/))?(.*)$/is.exec(text) ?? [];
   if (host !== undefined && host !== '' && host.toLowerCase() !== 'localhost') return `//${host}${path}`;
@@ -85,12 +82,12 @@ function withoutRoot(text: string, root: string): string {
   const start = `${root.replace(/\/+$/, '')}/`;
   if (start === '/') return text;
   const head = text.slice(0, start.length);
-  // Windows alone writes drives and `//server`, and its letter case tells nothing apart.
-  const same = /^([a-z]:|\/\/)/i.test(start) ? head.toLowerCase() === start.toLowerCase() : head === start;
-  return same ? text.slice(start.length) : text;
+  // Only Windows has drives and `//server`; it ignores letter case.
+  const isRoot = /^([a-z]:|\/\/)/i.test(start) ? head.toLowerCase() === start.toLowerCase() : head === start;
+  return isRoot ? text.slice(start.length) : text;
 }
 
-/** Asks about a text, and once more with its percent escapes read when it means nothing as it stands. */
+/** Asks again with percent escapes decoded when the text itself is not found. */
 export async function decodingLast<T extends { readonly kind: string; readonly reason?: NoFileReason }>(
   text: string,
   ask: (text: string) => Promise<T>,
@@ -100,17 +97,16 @@ export async function decodingLast<T extends { readonly kind: string; readonly r
   return found.kind === 'file' || found.reason !== 'notFound' || decoded === undefined ? found : ask(decoded);
 }
 
-/** What is asked of the file system; nothing of it opens a file. */
 export interface LinkReader {
   /** The path without links. */
   realpath(path: string): Promise<string>;
   stat(path: string): Promise<{ isFile(): boolean }>;
 }
 
-/** Looks at a path in a folder, relative to it, with `/`. */
+/** `path` is relative to the visited folder, with `/`. */
 export type Visit = (path: string) => Promise<Located>;
 
-/** Makes the step that decides: a regular file that, with all links followed, is inside the folder (absolute). `links` are the real file system's, but for tests. */
+/** Accepts regular files that are inside the folder (absolute) after all links are followed. `links` is replaced in tests. */
 export function createVisit(root: string, links: LinkReader = { realpath, stat }): Visit {
   let realRoot: Promise<string> | undefined;
   return async (path) => {

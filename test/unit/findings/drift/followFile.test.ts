@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/followFile.ts';
+import { type Anchor, anchorIn } from '../../../../src/core/findings/drift/followFile.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
@@ -17,7 +17,7 @@ const document = [
 
 test('a place is clamped to its document, and an invalid line or one past the end is unknown', () => {
   const at = anchorIn(document);
-  const lines = (startLine: number, endLine: number): Anchored => ({
+  const lines = (startLine: number, endLine: number): Anchor => ({
     startLine,
     endLine,
     isReanchored: false,
@@ -32,11 +32,11 @@ test('a place is clamped to its document, and an invalid line or one past the en
 
 const anchor = anchorIn(document);
 
-function found(startLine: number, endLine = startLine): Anchored {
+function found(startLine: number, endLine = startLine): Anchor {
   return { startLine, endLine, isReanchored: true };
 }
 
-function reported(startLine: number, endLine = startLine): Anchored {
+function reported(startLine: number, endLine = startLine): Anchor {
   return { startLine, endLine, isReanchored: false };
 }
 
