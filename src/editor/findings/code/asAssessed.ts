@@ -79,7 +79,11 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
   }
   const document = await vscode.workspace.openTextDocument(toUri(run, spot));
   const lines = splitLines(document.getText());
-  const marked = toShownPlace({ file: '', folder: '', path }, place, followFile(lines, true).compareWith(lines));
+  const marked = toShownPlace(
+    { file: '', folder: '', path },
+    place,
+    followFile(lines, true).compareWith(lines),
+  );
   await vscode.window.showTextDocument(document, {
     preview: true,
     ...(marked.startLine === undefined ? {} : { selection: document.validateRange(toRange(marked)) }),
