@@ -15,7 +15,6 @@ import nativePath, { dirname, join, type PlatformPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentError, fileError, systemCode } from './errors.ts';
 
-/** Makes a folder with its parents, mode 0700. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
@@ -156,7 +155,6 @@ export async function sweepTemporary(folder: string, now: number): Promise<void>
   }
 }
 
-/** Renames a damaged file beside itself, and returns the new path. */
 export async function quarantine(path: string, now: number): Promise<string> {
   const aside = `${path}.damaged-${String(now)}`;
   await replaceFile(path, aside);

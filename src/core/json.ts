@@ -26,7 +26,6 @@ export function parseJson(
   return { value: JSON.parse(text), values };
 }
 
-/** Stops soon after `limit`. */
 function countValues(text: string, limit: number): number {
   let count = 1;
   for (let at = 0; at < text.length && count <= limit; at += 1) {
@@ -50,7 +49,6 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** A JSON object: neither an array nor null. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Keys from the outside in, each in the form `normalKey` gives. */

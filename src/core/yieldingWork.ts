@@ -4,7 +4,6 @@ import type { Logger } from './ports.ts';
 /** The thread is shared with every other extension. */
 const sliceMs = 8;
 
-/** Works on at most `maxAtOnce` items at a time. */
 export async function inParallel<T>(
   items: Iterable<T>,
   maxAtOnce: number,

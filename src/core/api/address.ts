@@ -64,7 +64,6 @@ function isLoopback(hostname: string): boolean {
   return isIP(hostname) === 4 && hostname.startsWith('127.');
 }
 
-/** Also for addresses that `isLoopback` does not accept. */
 function isThisMachine(hostname: string): boolean {
   return /(^|\.)localhost\.?$/.test(hostname) || isIn(thisMachine, hostname);
 }

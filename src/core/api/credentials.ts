@@ -103,7 +103,6 @@ export function redact(text: string, secrets: readonly string[]): string {
   );
 }
 
-/** True for a text with a secret in any form that `redact` replaces. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return secrets.flatMap(formsOf).some((form) => text.includes(form));
 }

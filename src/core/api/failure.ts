@@ -56,7 +56,6 @@ export async function presignedFailure(
   return refusals.includes(kind) ? new AssessmentError('addressRefused', data) : failure;
 }
 
-/** The values of the query, encoded and decoded. */
 function secretsOf(url: URL): string[] {
   const encoded = url.search
     .slice(1)

@@ -18,7 +18,6 @@ export interface OutgoingRequest {
    * `totalMs`, a response that is not a download must also end this long after its head.
    */
   readonly idleMs: number;
-  /** The longest duration of the whole request. */
   readonly totalMs?: number;
 }
 

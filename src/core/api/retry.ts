@@ -43,7 +43,6 @@ export async function withRetry<T>(
   }
 }
 
-/** True for failures of the network, 429 and 5xx. */
 export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unsent', 'connectionLost', 'timeout', 'rateLimited', 'serverError'].includes(kind);
 }

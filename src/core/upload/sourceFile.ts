@@ -26,11 +26,9 @@ export function isUsableName(path: string): boolean {
 
 type OmissionReason = 'vanished' | 'unreadable' | 'changedType' | 'changed' | 'outsideRoot' | 'unusableName';
 
-/** A selected file that is not in the archive. */
 export interface Omission {
   readonly path: string;
   readonly reason: OmissionReason;
-  /** The system's error code. */
   readonly code?: string;
 }
 

@@ -73,7 +73,6 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
   return lease;
 }
 
-/** False when the file is gone. */
 async function setTime(file: string, ms: number): Promise<boolean> {
   try {
     await utimes(file, ms / 1000, ms / 1000);

@@ -45,7 +45,6 @@ export class RunNotes {
     this.#write(reservationPrefix + id, { target, fileId, host, at });
   }
 
-  /** Notes of runs that are not in the store, without damaged ones. */
   lost(store: RunStore): { key: string; note: RunNote }[] {
     const known = new Set(store.all().map(runIdOf));
     return this.#memory.keys().flatMap((key) => {

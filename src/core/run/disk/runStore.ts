@@ -101,7 +101,6 @@ export class RunStore {
     }
   }
 
-  /** Reads what other windows change, until disposed of. */
   watch(): Disposable {
     return watchFolder(this.#root, (name) => {
       if (name !== undefined && !idSchema.safeParse(name).success) return;

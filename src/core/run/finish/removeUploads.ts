@@ -11,7 +11,6 @@ interface FailedRemoval {
   readonly failures: number;
   /** When to retry, by the monotonic clock; Infinity while the removal waits for another token. */
   readonly notBefore: number;
-  /** Tokens that have changed since the first refusal. */
   readonly tokens: number;
 }
 

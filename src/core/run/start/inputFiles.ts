@@ -213,7 +213,6 @@ function validity(ms: number, clock: Clock): () => number {
   return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
 }
 
-/** For a transfer that outlasts its address. */
 function tooSlow(cause?: AssessmentError): AssessmentError {
   return new AssessmentError('forbidden', { ...cause?.data, subject: 'upload' }, { cause });
 }

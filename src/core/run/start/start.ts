@@ -15,7 +15,6 @@ import { type InputOptions, packageTargets, uploadTargets } from './inputFiles.t
 export interface PackedRun {
   readonly run: Run;
   readonly manifests: readonly Iterable<ManifestEntry>[];
-  /** Uploads and dispatches: see `RunStarter.start`. */
   start(): Promise<Run | undefined>;
   /** Removes everything of the run, unless it was started. */
   discard(): Promise<void>;
@@ -202,7 +201,6 @@ export class RunStarter {
     });
   }
 
-  /** Logs the stack of an unforeseen error. */
   #toKnown(id: string, error: unknown): AssessmentError {
     const known = knownError(error);
     if (known !== error)

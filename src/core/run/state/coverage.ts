@@ -22,14 +22,8 @@ export function isUnread({ kind }: NotUploadedReason): boolean {
   return kind === 'unreadable' || kind === 'outsideRoot';
 }
 
-/** `omitted` counts the selected files that could not be packed. */
-export function toCoverage(leftOut: readonly NotUploaded[], uploaded: number, omitted: number): Coverage {
-  const coverage = {
-    uploaded,
-    excluded: {} as Record<string, number>,
-    excludedFolders: 0,
-    unpacked: omitted,
-  };
+export function toCoverage(leftOut: readonly NotUploaded[], uploaded: number, unpacked: number): Coverage {
+  const coverage = { uploaded, excluded: {} as Record<string, number>, excludedFolders: 0, unpacked };
   for (const { path, reason } of leftOut) {
     if (isUnread(reason)) coverage.unpacked += 1;
     else {

@@ -109,7 +109,6 @@ const base = looseObject({
   input: z.optional(applicationInputSchema),
   /** The fingerprint of the code finding that a run of one pair is to confirm; never sent to the service. */
   confirms: z.optional(z.string()),
-  /** True for a run that continues one of a single pair. */
   continuesOnePair: z.optional(z.boolean()),
   /** A person's answer: whether the run found the finding that it `confirms`. */
   isSame: z.optional(z.boolean()),
@@ -124,7 +123,6 @@ const base = looseObject({
   /** A person's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   retryOf: z.optional(idSchema),
-  /** When a notice said that the service will soon delete the results. */
   retentionNoticedAt: z.optional(time),
   /** Until when `Retry-After` delays the removal of uploads. */
   removeNotBefore: z.optional(time),
@@ -273,7 +271,6 @@ export function needsToken(run: Run): boolean {
   return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
 }
 
-/** True for a failure that lasts until the token changes. */
 export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'unauthorized' || kind === 'notSignedIn';
 }
@@ -288,12 +285,10 @@ export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): 
   return role;
 }
 
-/** With the role where it differs from the name. */
 export function artifactIn({ roles }: Exit, name: string): Pick<Artifact, 'name' | 'role'> {
   return roles?.find((each) => each.name === name) ?? { name };
 }
 
-/** The downloaded artifact of a role, such as `report`. */
 export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
 }

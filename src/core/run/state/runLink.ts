@@ -37,7 +37,6 @@ export function accountHash({
   return hash('sha256', JSON.stringify([originOf(baseUrl), organizationId]), 'hex').slice(0, 12);
 }
 
-/** The query of a link to a run, or to one of its findings. */
 export function toLinkQuery(run: Run, finding: Pick<RunReference, 'finding' | 'index'> = {}): string {
   const { workflow } = run;
   const parts = { v: '1', workflow, run: referredId(run), ...finding, at: accountHash(run) };

@@ -42,7 +42,6 @@ export class Poller {
     return this.#deps.schedule.oneAtATime(id, () => this.#poll(id));
   }
 
-  /** Starts the polls that are due, and does not wait for them. */
   pollDue(jumped: boolean): void {
     for (const id of this.#deps.schedule.due(jumped))
       this.poll(id).catch((error: unknown) => this.#deps.log.error(`Run ${id}: ${String(error)}`));

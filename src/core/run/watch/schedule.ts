@@ -95,7 +95,6 @@ export class Schedule {
     await Promise.allSettled([this.#planOf(id)?.polling]);
   }
 
-  /** Runs `poll`, or joins the poll of this run that is under way. */
   oneAtATime(id: string, poll: () => Promise<void>): Promise<void> {
     const plan = this.#planOf(id);
     if (plan === undefined) return poll();

@@ -25,7 +25,6 @@ export interface PackTask {
   readonly files: readonly FileToPack[];
 }
 
-/** Files to pack in the form that is cheapest to send to a worker. */
 export interface PackedPaths {
   readonly paths: string;
   /** The length of each path in `paths`; `-1 - length` for an executable file. */
@@ -203,7 +202,6 @@ export interface ManifestEntry {
   readonly sha256: string;
 }
 
-/** A `ManifestEntry` from a worker. */
 export interface PackedFile {
   /** Among all files. */
   readonly index: number;

@@ -21,7 +21,6 @@ import { placeCentral, zipEnd } from './zip.ts';
 export interface ArchiveOptions {
   /** `Selection.root`: absolute, free of links. */
   readonly root: string;
-  /** In the archive's order. */
   readonly files: readonly SelectedFile[];
   readonly format: ArchiveFormat;
   /** The file to create, mode 0600; it must not exist. */

@@ -81,7 +81,6 @@ function among(paths: readonly string[]): (path: string) => boolean {
   return (path) => paths.some((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
 }
 
-/** A folder of a selection, with the sums of all that it holds. */
 export interface FolderSum {
   /** Ends in `/`. */
   readonly path: string;

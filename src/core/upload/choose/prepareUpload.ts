@@ -4,7 +4,6 @@ import type { Suspicion } from '../secrets/scanFile.ts';
 import type { Reason, SelectedFile, Selection } from '../select/selection.ts';
 import { type FolderChoices, includedBy, leavingOut } from './choices.ts';
 
-/** A person's decision about content that looks like a credential. */
 export type SecretDecision = 'send' | 'leaveOut';
 
 export interface SecretRules {
@@ -15,9 +14,7 @@ export interface SecretRules {
 
 export type NotUploadedReason =
   | Reason
-  /** A person left it out. */
   | { readonly kind: 'choice' }
-  /** It may hold a credential, and nobody has decided to send it. */
   | { readonly kind: 'secret'; readonly suspicions: readonly Suspicion[] };
 
 /** A path that is not uploaded (as `LeftOut`). */
@@ -66,7 +63,6 @@ export interface PreparationSteps<F> {
   ) => Promise<SecretCheck>;
 }
 
-/** Selects the files of each folder and checks them for credentials. */
 export async function prepareFolders<F>(
   folders: readonly F[],
   steps: PreparationSteps<F>,
@@ -97,7 +93,6 @@ export async function selectFolders<F>(
   return prepared;
 }
 
-/** Adds the results of the credential check of these files. */
 export async function checkFiles<K extends KnownFiles<unknown>>(
   known: K,
   files: readonly SelectedFile[],
@@ -183,7 +178,6 @@ export async function checkPacked<F>(
   return { prepared: rechecked, isAsPacked };
 }
 
-/** The files whose packed content was not checked. */
 function packedUnchecked<F>(
   { selection, checks }: Prepared<F>,
   packed: Iterable<Pick<ManifestEntry, 'path' | 'sha256'>>,

@@ -15,7 +15,6 @@ export class PreviewModel<F> {
   #shown: readonly Prepared<F>[] = [];
   /** Aborted when other folders are to be shown. */
   #current = new AbortController();
-  /** The signal of the running check. */
   #checking: AbortSignal | undefined;
 
   constructor(deps: PreviewDeps<F>) {
@@ -70,7 +69,6 @@ export class PreviewModel<F> {
     await this.reopen();
   }
 
-  /** Also cancels what is being prepared. */
   close(): void {
     this.adopt([]);
   }

@@ -49,7 +49,6 @@ export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | '
   return lines;
 }
 
-/** One pattern per line. */
 export function settingLines(patterns: readonly string[]): RuleLine[] {
   const from = { source: 'setting', widened: false } as const;
   return patterns.flatMap((pattern, index) =>
@@ -109,7 +108,6 @@ export class IgnoreRules {
     return undefined;
   }
 
-  /** Adds the rules of an ignore file in the folder. */
   and(lines: readonly RuleLine[]): IgnoreRules {
     const { file, added } = readFile(lines, this.#reading);
     return new IgnoreRules(this.#reading, [file, ...this.#files], this.count + added, this.#disabled);

@@ -1,4 +1,3 @@
-/** A possible credential in a text. */
 export interface Match {
   readonly rule: string;
   readonly index: number;
@@ -243,7 +242,6 @@ export function maskAssignment(name: string): string {
   return `${name.slice(name.lastIndexOf('.') + 1)}=…`;
 }
 
-/** A file name that suggests credentials. */
 export interface RiskyName {
   /** As on screen: `.env*`, `*.pem`. */
   readonly pattern: string;

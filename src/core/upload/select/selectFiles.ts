@@ -97,7 +97,6 @@ class Walk {
   readonly #ignoreCase: boolean;
   readonly #composeNames: boolean;
   readonly #chosen: ReadonlySet<string>;
-  /** Folders above what a person chose. */
   readonly #aboveChosen: ReadonlySet<string>;
   readonly #reasons = new Map<IgnoreRule, Reason>();
   /** From the root down to the folder that the walk is in. */
