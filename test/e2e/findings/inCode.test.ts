@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storeEndedRun } from '../../integration/storedRuns.ts';
-import type { Stage } from '../stage.ts';
+import { type Stage, writeTheme } from '../stage.ts';
 import { test } from '../fixtures.ts';
 
 const trusting = (): Record<string, unknown> => ({ 'security.workspace.trust.enabled': false });
@@ -135,10 +135,4 @@ test('the Findings view counts the findings that Problems cannot show for one fi
 async function store(stage: Stage, id: string, list: readonly unknown[]): Promise<void> {
   const { baseUrl, organizationId } = stage.service;
   await storeEndedRun(stage.storage, { id, folder: stage.folder, baseUrl, organizationId }, list);
-}
-
-async function writeTheme(stage: Stage, theme: string): Promise<void> {
-  const folder = path.join(stage.folder, '.vscode');
-  await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'settings.json'), JSON.stringify({ 'workbench.colorTheme': theme }));
 }

@@ -7,7 +7,13 @@ import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { GroupTopic } from '../../../core/findings/view/groups.ts';
 import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
 import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
-import { isSettled, isUndecided, type TriageState } from '../../../core/findings/triage/triage.ts';
+import {
+  isAcceptanceEnded,
+  isSettled,
+  isUndecided,
+  type TriageDecision,
+  type TriageState,
+} from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
 import { countFindings, formatNumber, moreLabel } from '../../formats.ts';
 import {
@@ -107,7 +113,10 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const isVerdictShown = verdict !== undefined && !usualVerdicts.has(verdict) && heading !== 'verdict';
   // At the start of the row, because a narrow view cuts it: a model may have invented what was not uploaded.
   const isDoubtful = quoted?.kind === 'notAsSent';
+  const hasEnded = isAcceptanceEnded(triage);
   const facts = [
+    // Also at the start: somebody has to decide again.
+    hasEnded ? decisionWithNote(triage) : undefined,
     isDoubtful || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
     place === undefined ? reported && visibleLine(reported.path) : undefined,
     place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
@@ -115,7 +124,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     finding.url === undefined ? undefined : requestOf(finding),
     ...finding.cwes.map(cweLabel),
     isVerdictShown ? verdictLabel(verdict) : undefined,
-    isUndecided(triage) ? undefined : decisionLabel(triage),
+    isUndecided(triage) || hasEnded ? undefined : decisionLabel(triage),
     decidedBeforeLabel(shown.decidedBefore),
     place && driftLabel(place),
   ].filter((fact) => fact !== undefined);
@@ -145,13 +154,16 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   return item;
 }
 
+function decisionWithNote(triage: TriageDecision): string {
+  const note = visibleLine(triage.note);
+  return note === '' ? decisionLabel(triage) : `${decisionLabel(triage)}: ${note}`;
+}
+
 /** Plain text, because findings are untrusted. */
 function tooltipOf(
   { finding, triage, verdict, decidedBefore, evidence, owners = [] }: ShownFinding,
   title: string,
 ): string {
-  const note = visibleLine(triage.note);
-  const decision = note === '' ? decisionLabel(triage) : `${decisionLabel(triage)}: ${note}`;
   const rating = [severityLabel(finding.severity), ...finding.cwes.map(cweLabel)].join(' · ');
   const where = [finding.feature, requestOf(finding)].filter((part) => part !== undefined && part !== '');
   const quoted = leastOf(evidence);
@@ -162,7 +174,13 @@ function tooltipOf(
     owners.length === 0 ? undefined : vscode.l10n.t('Owner: {0}', owners.join(', ')),
   ];
   const facts = known.filter((fact) => fact !== undefined).join(' · ');
-  return [title, `${rating} · ${decision}`, facts, where.join('\n'), visibleText(finding.description)]
+  return [
+    title,
+    `${rating} · ${decisionWithNote(triage)}`,
+    facts,
+    where.join('\n'),
+    visibleText(finding.description),
+  ]
     .filter((part) => part !== '')
     .join('\n\n')
     .slice(0, maxTooltipLength);
