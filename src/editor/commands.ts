@@ -44,6 +44,8 @@ import { saveArchive } from './upload/saveArchive.ts';
 import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
 import type { UploadPreview } from './upload/uploadPreview.ts';
 
+const t = vscode.l10n.t;
+
 export interface Manifest {
   readonly version: string;
   readonly contributes: {
@@ -73,7 +75,6 @@ type Handler = (...args: unknown[]) => unknown;
 
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, tracker, log } = deps;
-  const t = vscode.l10n.t;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
   let starting: { key: string | undefined; done: Promise<unknown> } | undefined;
 

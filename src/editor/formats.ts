@@ -5,33 +5,34 @@ import { zeroFindings } from '../core/findings/view/zeroFindings.ts';
 import { type Coverage, excludedIn } from '../core/run/state/coverage.ts';
 import type { Run } from '../core/run/state/run.ts';
 
+const t = vscode.l10n.t;
+
 export function formatAccount(account: { baseUrl: string; organizationId: string }): string {
-  return vscode.l10n.t('{0}, organization {1}', originOf(account.baseUrl), account.organizationId);
+  return t('{0}, organization {1}', originOf(account.baseUrl), account.organizationId);
 }
 
 export function countFindings(count: number): string {
-  return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', formatNumber(count));
+  return count === 1 ? t('1 finding') : t('{0} findings', formatNumber(count));
 }
 
 /** "7 findings", or "10,000 of 60,000 findings" if not all are shown. */
 export function countShown(shown: number, cut: Cut | undefined): string {
   return cut === undefined
     ? countFindings(shown)
-    : vscode.l10n.t('{0} of {1} findings', formatNumber(shown), formatNumber(cut.total));
+    : t('{0} of {1} findings', formatNumber(shown), formatNumber(cut.total));
 }
 
 /** "0 findings in 239 uploaded files. 2 files were excluded." */
 export function describeZero(run: Run): string {
-  return zeroFindings(run, { t: vscode.l10n.t, formatNumber });
+  return zeroFindings(run, { t, formatNumber });
 }
 
 export function countFiles(count: number): string {
-  return count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', formatNumber(count));
+  return count === 1 ? t('1 file') : t('{0} files', formatNumber(count));
 }
 
 /** "239 files; excluded by your choice: 2". */
 export function describeCoverage(coverage: Coverage): string {
-  const t = vscode.l10n.t;
   const { choice = 0, secret = 0 } = coverage.excluded;
   const all = excludedIn(coverage);
   const files = countFiles(coverage.uploaded);
@@ -50,7 +51,6 @@ export function describeCoverage(coverage: Coverage): string {
 /** "3h 12m", "2d 4h", "0m". */
 export function formatDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
-  const t = vscode.l10n.t;
   if (minutes < 60) return t('{0}m', minutes);
   if (minutes < 24 * 60) return t('{0}h {1}m', Math.floor(minutes / 60), minutes % 60);
   return t('{0}d {1}h', Math.floor(minutes / (24 * 60)), Math.floor((minutes % (24 * 60)) / 60));
@@ -89,7 +89,7 @@ export function formatDate(day: string): string {
 }
 
 export function moreLabel(count: number): string {
-  return vscode.l10n.t('… and {0} more', formatNumber(count));
+  return t('… and {0} more', formatNumber(count));
 }
 
 /** The first ten lines, and how many more there are of `total`. */

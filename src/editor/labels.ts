@@ -26,6 +26,8 @@ import type { ApplicationInput } from '../core/workflows/application.ts';
 import type { Continuation, NoContinuation, WorkflowId } from '../core/workflows/workflow.ts';
 import { formatDate, formatNumber, formatTime } from './formats.ts';
 
+const t = vscode.l10n.t;
+
 export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'features'): boolean {
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
@@ -35,9 +37,7 @@ export function nameOf({ label, createdAt }: Run): string {
 }
 
 export function runLabel(run: Run): string {
-  return run.label === undefined
-    ? vscode.l10n.t('run of {0}', formatTime(run.createdAt))
-    : vscode.l10n.t('run “{0}”', run.label);
+  return run.label === undefined ? t('run of {0}', formatTime(run.createdAt)) : t('run “{0}”', run.label);
 }
 
 /** "crawl of staging.example.com", in a sentence. */
@@ -45,12 +45,11 @@ export function workflowTitle(
   run: { readonly workflow: WorkflowId } & Parameters<typeof titleOf>[0],
 ): string {
   return run.workflow === 'blackbox-crawl'
-    ? vscode.l10n.t('crawl of {0}', titleOf(run))
-    : vscode.l10n.t('assessment of {0}', titleOf(run));
+    ? t('crawl of {0}', titleOf(run))
+    : t('assessment of {0}', titleOf(run));
 }
 
 export function workflowLabel(workflow: WorkflowId): string {
-  const t = vscode.l10n.t;
   return {
     'whitebox-assessment': t('Whitebox assessment'),
     'blackbox-crawl': t('Crawl'),
@@ -59,7 +58,7 @@ export function workflowLabel(workflow: WorkflowId): string {
 }
 
 export function kindLabel({ workflow, confirms }: Pick<Run, 'workflow' | 'confirms'>): string {
-  return confirms === undefined ? workflowLabel(workflow) : vscode.l10n.t('Confirm Live');
+  return confirms === undefined ? workflowLabel(workflow) : t('Confirm Live');
 }
 
 export function runTitle(run: Pick<Run, 'workflow' | 'confirms' | 'targets'>): string {
@@ -67,7 +66,6 @@ export function runTitle(run: Pick<Run, 'workflow' | 'confirms' | 'targets'>): s
 }
 
 export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): string {
-  const t = vscode.l10n.t;
   const atMost = (limit: number | undefined): string =>
     limit === undefined ? t('no limit') : t('at most {0}', formatNumber(limit));
   return workflow === 'blackbox-crawl'
@@ -80,7 +78,6 @@ export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): stri
 }
 
 export function continuationLabel(continuation: Continuation): string {
-  const t = vscode.l10n.t;
   return {
     assessPairs: t('Assess Chosen Pairs…'),
     continueAssessment: t('Continue with More Credits…'),
@@ -90,7 +87,6 @@ export function continuationLabel(continuation: Continuation): string {
 
 /** Why a run can't be continued (docs/api.md, sections 2.7 and 2.8). */
 export function noContinuationLabel(continuation: Continuation, reason: NoContinuation): string {
-  const t = vscode.l10n.t;
   const command = continuationLabel(continuation);
   if (reason === 'noFeatures')
     return t('{0} isn’t available: this run’s features aren’t on this machine.', command);
@@ -103,7 +99,6 @@ export function noContinuationLabel(continuation: Continuation, reason: NoContin
 }
 
 export function stateLabel(run: Run): string {
-  const t = vscode.l10n.t;
   switch (run.state) {
     case 'preparing':
       return run.workflow === 'whitebox-assessment'
@@ -141,7 +136,6 @@ export function stateLabel(run: Run): string {
 
 /** Why a dispatch has no usable response. Never suggests to try again, which may cost twice. */
 export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
-  const t = vscode.l10n.t;
   if (kind === 'interrupted') return t('VS Code was closed while the start request was being sent.');
   if (status === undefined) return t('No response was received.');
   return kind === 'badResponse'
@@ -150,7 +144,6 @@ export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): s
 }
 
 export function uploadLabel(run: Run, target: Target): string | undefined {
-  const t = vscode.l10n.t;
   const { upload } = target;
   if (upload === undefined) return undefined;
   switch (upload.state) {
@@ -166,15 +159,14 @@ export function uploadLabel(run: Run, target: Target): string | undefined {
 }
 
 function atHost(state: string, { host }: NonNullable<Target['upload']>): string {
-  return host === undefined ? state : vscode.l10n.t('{0}, stored at {1}', state, host);
+  return host === undefined ? state : t('{0}, stored at {1}', state, host);
 }
 
 export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): string {
-  return dirty ? vscode.l10n.t('{0} with uncommitted changes', id.slice(0, 10)) : id.slice(0, 10);
+  return dirty ? t('{0} with uncommitted changes', id.slice(0, 10)) : id.slice(0, 10);
 }
 
 export function severityLabel(severity: Severity): string {
-  const t = vscode.l10n.t;
   return {
     critical: t('Critical'),
     high: t('High'),
@@ -190,7 +182,6 @@ export function titleOfFinding({ title, id }: Pick<Finding, 'title' | 'id'>): st
 }
 
 export function blockLabel(kind: BlockKind): string {
-  const t = vscode.l10n.t;
   return {
     details: t('Details'),
     impact: t('Impact'),
@@ -204,13 +195,11 @@ export function blockLabel(kind: BlockKind): string {
 }
 
 export function roleLabel(role: PlaceRole): string {
-  const t = vscode.l10n.t;
   const source = t({ message: 'Source', comment: ['the first step of an attack path'] });
   return { source, step: t('Step'), sink: t('Sink'), evidence: t('Evidence'), related: t('Related') }[role];
 }
 
 export function triageLabel(state: TriageState): string {
-  const t = vscode.l10n.t;
   return {
     open: t({ message: 'Open', comment: ['a triage state'] }),
     confirmed: t('Confirmed'),
@@ -222,7 +211,6 @@ export function triageLabel(state: TriageState): string {
 
 /** Includes the last day of an acceptance, and that an agent decided; not the note. */
 export function decisionLabel(decision: TriageDecision): string {
-  const t = vscode.l10n.t;
   const { state, until, via } = decision;
   const day = until === undefined ? '' : untilLabel(until);
   const label = isAcceptanceEnded(decision)
@@ -235,18 +223,16 @@ export function decisionLabel(decision: TriageDecision): string {
 
 /** Text that is no date stands in quotes. */
 function untilLabel(until: string): string {
-  return isDay(until) ? formatDate(until) : vscode.l10n.t('“{0}” (not a date)', visibleLine(until));
+  return isDay(until) ? formatDate(until) : t('“{0}” (not a date)', visibleLine(until));
 }
 
 export function proposalsLabel(count: number): string {
-  const t = vscode.l10n.t;
   return count === 1
     ? t('1 new decision came with this folder')
     : t('{0} new decisions came with this folder', formatNumber(count));
 }
 
 export function verdictLabel(verdict: Verdict): string {
-  const t = vscode.l10n.t;
   return {
     new: t('new'),
     backAgain: t('found again'),
@@ -265,16 +251,15 @@ export function verdictLabel(verdict: Verdict): string {
 
 /** A finding without a verdict was not compared. */
 export function verdictHeading(verdict: Verdict | undefined): string {
-  const label = verdict === undefined ? vscode.l10n.t('not compared') : verdictLabel(verdict);
+  const label = verdict === undefined ? t('not compared') : verdictLabel(verdict);
   return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }
 
 export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): string | undefined {
-  return decision && vscode.l10n.t('earlier decision was “{0}”; check it', triageLabel(decision.state));
+  return decision && t('earlier decision was “{0}”; check it', triageLabel(decision.state));
 }
 
 export function evidenceLabel(evidence: Evidence): string {
-  const t = vscode.l10n.t;
   const path = visibleLine(evidence.path);
   switch (evidence.kind) {
     case 'asSent':
@@ -300,15 +285,14 @@ export function evidenceLabel(evidence: Evidence): string {
 
 export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): string {
   return shortfall === 'clipped'
-    ? vscode.l10n.t('in part, because it’s too long. “Show Raw JSON” shows all of it.')
-    : vscode.l10n.t(
+    ? t('in part, because it’s too long. “Show Raw JSON” shows all of it.')
+    : t(
         'only a little, because its format in the findings file is unknown. “Show Raw JSON” shows all of it.',
       );
 }
 
 /** How the code of a place has changed since the assessment, or that its line is unknown. */
 export function driftLabel({ drift, startLine, reported }: ShownPlace): string | undefined {
-  const t = vscode.l10n.t;
   switch (drift) {
     case 'moved':
       return t('moved');
@@ -328,7 +312,6 @@ export function driftLabel({ drift, startLine, reported }: ShownPlace): string |
 
 /** The text of an unfinished run's warning icon. */
 export function attentionLabel(run: Run, now: number): string | undefined {
-  const t = vscode.l10n.t;
   const trouble = isLive(run) ? run.trouble : undefined;
   if (trouble !== undefined && waitsForToken(trouble)) return t('sign-in needed');
   if (trouble?.kind === 'tokenCommand') return t('token command failed');

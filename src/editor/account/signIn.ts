@@ -20,12 +20,13 @@ import {
 import { askInDialog, showError, showInformation } from '../showMessage.ts';
 import type { Accounts } from './accounts.ts';
 
+const t = vscode.l10n.t;
+
 /**
  * Asks for base URL, organization and token, checks them with the service and stores them. For the `account` of a run, which may differ from the
  * settings, asks only for the token. False if the person cancels.
  */
 export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
-  const t = vscode.l10n.t;
   let entered: Destination = readRawDestination();
   for (;;) {
     const answers = await (account === undefined ? askAll(entered) : askToken(account));
@@ -100,7 +101,7 @@ async function askToken({ baseUrl, organizationId }: Destination): Promise<Answe
 
 function addressQuestion(): Question {
   return {
-    prompt: vscode.l10n.t(
+    prompt: t(
       'Base URL of the assessment service, from your service provider’s documentation or your administrator. The ending /v1 is optional.',
     ),
     placeholder: 'https://assessment.example.com/v1',
@@ -110,21 +111,21 @@ function addressQuestion(): Question {
 
 function organizationQuestion(): Question {
   return {
-    prompt: vscode.l10n.t(
+    prompt: t(
       'ID of your organization on the service (orgID in its API). Ask the person who set up the service for you.',
     ),
-    placeholder: vscode.l10n.t('Organization ID'),
-    problemIn: (text) => (text.trim() === '' ? vscode.l10n.t('Enter the organization ID.') : undefined),
+    placeholder: t('Organization ID'),
+    problemIn: (text) => (text.trim() === '' ? t('Enter the organization ID.') : undefined),
   };
 }
 
 function tokenQuestion(account: Destination): Question {
   return {
-    prompt: vscode.l10n.t(
+    prompt: t(
       'Access token or API key for {0}. After you sign in to the service provider’s command-line tool, it prints a token. A long-lived API key also works. The token or key is saved in VS Code’s secret storage and sent only to the service.',
       formatAccount(account),
     ),
-    placeholder: vscode.l10n.t('Access token or API key'),
+    placeholder: t('Access token or API key'),
     isSecret: true,
     problemIn: (text) => messageOf(() => toToken(text)),
   };
@@ -140,9 +141,9 @@ function ask(
     const input = vscode.window.createInputBox();
     const help = {
       iconPath: new vscode.ThemeIcon('question'),
-      tooltip: vscode.l10n.t('Where Do I Get This?'),
+      tooltip: t('Where Do I Get This?'),
     };
-    input.title = vscode.l10n.t('Sign In to the Assessment Service');
+    input.title = t('Sign In to the Assessment Service');
     input.step = step;
     input.totalSteps = totalSteps;
     input.prompt = question.prompt;
@@ -191,7 +192,6 @@ function messageOf(read: () => unknown): string | undefined {
 
 /** Deletes the token of the account in the settings. If other accounts have tokens, asks which to delete. */
 export async function signOut(accounts: Accounts): Promise<void> {
-  const t = vscode.l10n.t;
   const { isCurrent, others } = await accounts.kept();
   const all = t('All Accounts');
   let choice: string | undefined;
@@ -221,7 +221,6 @@ export async function signOut(accounts: Accounts): Promise<void> {
 
 /** Calls the service as an assessment does. Says which part of the connection fails and which parts work. */
 export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {
-  const t = vscode.l10n.t;
   try {
     const destination = readDestination();
     if (destination === undefined) throw new AssessmentError('notSignedIn');
@@ -244,7 +243,6 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
 }
 
 function connectionLabel(part: ConnectionPart): string {
-  const t = vscode.l10n.t;
   return {
     address: t('base URL'),
     network: t('network'),

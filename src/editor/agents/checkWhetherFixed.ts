@@ -13,6 +13,8 @@ import { formatNumber } from '../formats.ts';
 import { roleLabel } from '../labels.ts';
 import { withProgress } from '../progress.ts';
 
+const t = vscode.l10n.t;
+
 const maxSentChars = 20_000;
 /** Secrets are masked in this much text, because masks are shorter than secrets. */
 const maxMaskedChars = 10 * maxSentChars;
@@ -23,7 +25,6 @@ export async function checkWhetherFixed(
   shown: ShownFinding,
   deps: FindingStores & { readonly secretWorkerFile: string },
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const data = await withProgress(t('Comparing with the assessed code…'), async (_onStep, signal) => {
     const text = clip(await describe(shown, deps, signal), maxMaskedChars);
     const [masked = ''] = (await askWorker({ texts: [text] }, deps.secretWorkerFile, signal)) as string[];
@@ -46,7 +47,6 @@ export async function checkWhetherFixed(
 }
 
 async function describe(shown: ShownFinding, deps: FindingStores, signal: AbortSignal): Promise<string> {
-  const t = vscode.l10n.t;
   const steps = attackPathOf(shown.finding).map((place, at) => {
     const role = place.role === undefined ? '' : `${roleLabel(place.role)} `;
     return `${String(at + 1)}. ${role}${codeSpan(addressOf(place, shown))}`;
@@ -72,7 +72,6 @@ async function describe(shown: ShownFinding, deps: FindingStores, signal: AbortS
 }
 
 function describeChange({ path, before, after }: ChangedFile): string {
-  const t = vscode.l10n.t;
   const name = visibleName(path);
   if ('why' in before) return t('Not compared: {0}', `${name}: ${before.why}`);
   if (after === undefined) return t('{0} no longer exists.', name);

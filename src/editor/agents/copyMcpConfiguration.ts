@@ -17,6 +17,8 @@ import { inBackground } from '../../core/yieldingWork.ts';
 import { readTriageStorage } from '../settings.ts';
 import { offerText } from '../showMessage.ts';
 
+const t = vscode.l10n.t;
+
 export interface McpFiles {
   readonly bundled: string;
   /** Configurations name this copy in `storage`, which survives an update of the extension. */
@@ -37,7 +39,6 @@ export function keepMcpServer(
 
 /** Copies a configuration with which an agent outside VS Code starts the MCP server for a folder. */
 export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles): Promise<void> {
-  const t = vscode.l10n.t;
   const title = t('Copy MCP Configuration');
   const picked = await pickFolder(t('Choose the folder whose findings the agent may read'));
   if (picked === undefined) return;

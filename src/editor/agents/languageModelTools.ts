@@ -16,6 +16,8 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { BranchComparison } from '../findings/changedOnBranch.ts';
 import { titleOfFinding, triageLabel } from '../labels.ts';
 
+const t = vscode.l10n.t;
+
 /** Gives tools no way to start, cancel, upload or delete anything. */
 export interface ToolDeps {
   readonly runs: RunStore;
@@ -28,7 +30,6 @@ type Tool = vscode.LanguageModelTool<object>;
 
 /** The tools that language models may call, by name. Their answers are in English. */
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
-  const t = vscode.l10n.t;
   const reading = readingTools({
     findings: () => ({ runs: findings.shownRuns(), place: (some) => Promise.resolve(some) }),
     runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),

@@ -25,6 +25,8 @@ import { type BlackboxDeps, startBlackbox, inheritedFrom } from './startBlackbox
 import { doErrorAction } from '../errors/errorActions.ts';
 import { showInformation } from '../showMessage.ts';
 
+const t = vscode.l10n.t;
+
 export type ConfirmDeps = BlackboxDeps & {
   readonly findings: FindingStore;
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
@@ -39,11 +41,10 @@ export async function confirmLive(shown: ShownFinding, deps: ConfirmDeps): Promi
 
 export function confirmationLabel({ run, feature, perspective, result }: Confirmation): string {
   const pair = `${visibleLine(feature)} · ${perspective}`;
-  return vscode.l10n.t('{0} ({1}, {2})', resultLabel(result), pair, formatTime(run.createdAt));
+  return t('{0} ({1}, {2})', resultLabel(result), pair, formatTime(run.createdAt));
 }
 
 function resultLabel(result: LiveResult): string {
-  const t = vscode.l10n.t;
   return {
     pending: t('test in progress'),
     found: t('live finding in this pair. Is it the same? Answer with “Confirm Live…”'),
@@ -57,7 +58,6 @@ function resultLabel(result: LiveResult): string {
 }
 
 async function pickNextStep(shown: ShownFinding, last: Confirmation, deps: ConfirmDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const { run, found, result } = last;
   const { input } = run;
   const answer = (isSame: boolean) => () => deps.tracker.answerIsSame(run.id, isSame);
@@ -87,7 +87,6 @@ async function pickNextStep(shown: ShownFinding, last: Confirmation, deps: Confi
 }
 
 async function testNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
-  const t = vscode.l10n.t;
   // A run that was started elsewhere has no input to repeat.
   const isUsable = (run: Run): boolean =>
     continuationsOf(run).get('assessPairs') === true && run.input !== undefined && run.confirms === undefined;
@@ -116,7 +115,7 @@ async function pickFeature(run: Run, { runs, parseWorkerFile }: ConfirmDeps): Pr
     name,
   }));
   const picked = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('Confirm Live: Which Feature Runs the Code?'),
+    title: t('Confirm Live: Which Feature Runs the Code?'),
     matchOnDescription: true,
     matchOnDetail: true,
   });
@@ -126,7 +125,6 @@ async function pickFeature(run: Run, { runs, parseWorkerFile }: ConfirmDeps): Pr
 async function pickPerspective({
   finding,
 }: ShownFinding): Promise<(typeof perspectives)[number] | undefined> {
-  const t = vscode.l10n.t;
   const proposed = proposedPerspective(finding);
   const items = perspectives.map((perspective) => ({
     label: perspective,
@@ -144,7 +142,6 @@ async function start(
   input: ApplicationInput,
   deps: ConfirmDeps,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const [pair] = input.pairs ?? [];
   const remarks = [
     t(

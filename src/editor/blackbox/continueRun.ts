@@ -24,13 +24,14 @@ import {
 import { describeChanges } from './whatChanged.ts';
 import { doErrorAction, showRuns } from '../errors/errorActions.ts';
 
+const t = vscode.l10n.t;
+
 /** Continues a run with the input in its journal, its chosen pairs, and credit limits that are asked for. */
 export async function continueRun(
   continuation: Continuation,
   chosen: Run | undefined,
   deps: BlackboxDeps,
 ): Promise<Run | undefined> {
-  const t = vscode.l10n.t;
   const canContinue = deps.runs.all().filter((run) => continuationsOf(run).get(continuation) === true);
   const run = chosen ?? (await pickRun(canContinue, continuationLabel(continuation)));
   const runId = run && runIdOf(run);
@@ -112,7 +113,6 @@ async function sourceOf(
   workflow: BlackboxWorkflow,
   deps: BlackboxDeps,
 ): Promise<Source | undefined> {
-  const t = vscode.l10n.t;
   const { input, targetFile } = run;
   const inherited = inheritedFrom(run);
   if (input === undefined) {
@@ -171,7 +171,6 @@ function toResume(
 }
 
 function describeContinuation(continuation: Continuation, run: Run, pairs: Pairs): string {
-  const t = vscode.l10n.t;
   const from = t('This run continues from the {0}.', runLabel(run));
   const what = describePairs(pairs);
   switch (continuation) {
@@ -187,7 +186,6 @@ function describeContinuation(continuation: Continuation, run: Run, pairs: Pairs
 const maxPairsNamed = 5;
 
 function describePairs(pairs: Pairs): string {
-  const t = vscode.l10n.t;
   if (pairs === 'all')
     return t('All pairs are tested, that is, each feature from each applicable perspective.');
   const names = pairs
@@ -202,7 +200,6 @@ async function askForLimits(
   workflow: BlackboxWorkflow,
   proposal: ApplicationInput,
 ): Promise<Limits | undefined> {
-  const t = vscode.l10n.t;
   const { minScan, minCrawl, max } = creditLimits;
   const questions =
     workflow === 'blackbox-crawl'

@@ -6,6 +6,8 @@ import type { ApplicationInput } from '../../core/workflows/application.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
 import { showInformation } from '../showMessage.ts';
 
+const t = vscode.l10n.t;
+
 /** Exactly what a start sends, passwords apart. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
 
@@ -61,7 +63,6 @@ export async function reopenAfterReading<T>(
   reading: Reading,
   reopen: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const t = vscode.l10n.t;
   const message =
     reading === 'readingRequest'
       ? t('Nothing has been sent. After you’ve read the request, reopen the confirmation to start.')

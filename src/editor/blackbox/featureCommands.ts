@@ -10,8 +10,9 @@ import { formatNumber } from '../formats.ts';
 import { type FeaturesNode, pairStateLabel, priorityLabel, type ShownFeatures } from './featureItems.ts';
 import { type FeaturesView, pairsBelow } from './featuresView.ts';
 
+const t = vscode.l10n.t;
+
 export async function choosePairs(view: FeaturesView, findings: Pick<FindingStore, 'read'>): Promise<void> {
-  const t = vscode.l10n.t;
   const shown = view.shown();
   if (shown === undefined) return;
   const picked = await vscode.window.showQuickPick(
@@ -45,7 +46,7 @@ function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
     label: each,
     has: ({ perspective }: Pair) => perspective === each,
   }));
-  return pickGroups(shown, vscode.l10n.t('Choose Pairs by Perspective'), groups, true);
+  return pickGroups(shown, t('Choose Pairs by Perspective'), groups, true);
 }
 
 /** Nothing is checked at first. Pairs with findings come first: after a fix, they are tested again. */
@@ -53,7 +54,6 @@ async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,
 ): Promise<Picks> {
-  const t = vscode.l10n.t;
   const found = hasFindings(run) ? (await findings.read(run)).shown : [];
   const keyOf = (feature: string, perspective: string): string => `${normalKey(perspective)} ${feature}`;
   const withFindings = new Set(
@@ -79,7 +79,6 @@ async function pickGroups(
   groups: readonly { readonly label: string; readonly has: (pair: Pair) => boolean }[],
   areChecked: boolean,
 ): Promise<Picks> {
-  const t = vscode.l10n.t;
   const pairs = pairsOf(passing);
   const items = groups.flatMap(({ label, has }) => {
     const members = pairs.filter(has);
@@ -113,8 +112,8 @@ export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNo
   const picked = await vscode.window.showQuickPick(
     [...prioritySchema.options, null].map((priority) => ({ label: priorityLabel(priority), priority })),
     {
-      title: vscode.l10n.t('Set Priority'),
-      placeHolder: vscode.l10n.t('Pairs with a higher priority are tested first'),
+      title: t('Set Priority'),
+      placeHolder: t('Pairs with a higher priority are tested first'),
     },
   );
   if (picked === undefined) return;
@@ -129,7 +128,6 @@ export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNo
 }
 
 export async function filterFeatures(view: FeaturesView): Promise<void> {
-  const t = vscode.l10n.t;
   const shown = view.shown();
   if (shown === undefined) return;
   const text = await vscode.window.showInputBox({

@@ -8,6 +8,8 @@ import { visibleName, visibleText } from '../../core/visibleText.ts';
 import { toCheckbox } from '../../lazyView.ts';
 import { moreLabel } from '../formats.ts';
 
+const t = vscode.l10n.t;
+
 export interface ShownFeatures {
   readonly run: Run;
   readonly list: FeatureList;
@@ -34,7 +36,6 @@ export function featureRows([clicked, selected]: readonly unknown[]): readonly F
 }
 
 export function pairStateLabel(state: PairState): string {
-  const t = vscode.l10n.t;
   return {
     tested: t('tested'),
     notApplicable: t('not applicable'),
@@ -50,13 +51,11 @@ export function isUntested({ run, progress }: ShownFeatures): boolean {
 
 /** Null leaves the priority to the service. */
 export function priorityLabel(priority: Priority): string {
-  const t = vscode.l10n.t;
   if (priority === null) return t('Priority chosen by the service');
   return { high: t('High priority'), medium: t('Medium priority'), low: t('Low priority') }[priority];
 }
 
 export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeItem {
-  const t = vscode.l10n.t;
   switch (node.kind) {
     case 'feature':
       return featureItem(node.feature, shown);
@@ -76,7 +75,7 @@ export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeIte
 function featureItem(feature: Feature, { choice }: ShownFeatures): vscode.TreeItem {
   const { name, method = '', url = '', description = '' } = feature;
   const chosen = choice.get(name)?.size ?? 0;
-  const count = vscode.l10n.t('{0} of {1}', chosen, perspectives.length);
+  const count = t('{0} of {1}', chosen, perspectives.length);
   const request = visibleName(`${method} ${url}`.trim());
   const label = visibleName(name);
   const item = row(`feature ${name}`, label, joinTexts([count, request], ' · '));
@@ -120,7 +119,6 @@ function joinTexts(texts: readonly string[], separator: string): string {
 }
 
 function withCheckbox(item: vscode.TreeItem, isChosen: boolean): vscode.TreeItem {
-  const t = vscode.l10n.t;
   const tooltip = isChosen
     ? t('Chosen. Clear the checkbox to exclude it.')
     : t('Not chosen. Select the checkbox to choose it.');

@@ -27,6 +27,8 @@ import { formatNumber } from '../formats.ts';
 import { runLabel } from '../labels.ts';
 import { type FeaturesNode, isUntested, type ShownFeatures, toItem } from './featureItems.ts';
 
+const t = vscode.l10n.t;
+
 export interface FeaturesView extends Disposable {
   /** Throws `badFeatures` for a run without readable features. */
   show(run: Run): Promise<void>;
@@ -209,7 +211,6 @@ function describeFeatures(
 
 /** "58 of 374 pairs chosen", and that these are too many. */
 function countOf({ choice, list }: ShownFeatures): string {
-  const t = vscode.l10n.t;
   const count = formatNumber(countChosen(choice, list.features));
   const total = formatNumber(list.features.length * perspectives.length);
   return faultsOf(choice, list.features).includes('tooMany')
@@ -223,7 +224,6 @@ function countOf({ choice, list }: ShownFeatures): string {
 }
 
 function notesOn(shown: ShownFeatures): string[] {
-  const t = vscode.l10n.t;
   const { run, choice, list, progress, filter, passing, isDamaged } = shown;
   const { features, repeated, unreadable, cut } = list;
   const found = formatNumber(passing.length);

@@ -7,8 +7,9 @@ import { targetFileSuffix } from '../../core/workflows/workflow.ts';
 import { pickFolder } from '../folders.ts';
 import { describeProblem } from './targetDiagnostics.ts';
 
+const t = vscode.l10n.t;
+
 export async function newTargetFile(): Promise<void> {
-  const t = vscode.l10n.t;
   const folder = await pickFolder(t('New Blackbox Target File'));
   if (folder === undefined) return;
   const url = await vscode.window.showInputBox({

@@ -25,6 +25,8 @@ import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
 import { describeChanges, documentOfChanges } from './whatChanged.ts';
 import { doErrorAction, openFile } from '../errors/errorActions.ts';
 
+const t = vscode.l10n.t;
+
 /**
  * Asks for the passwords of a request that are not saved. Saves them for it and for `also`, a second request that a person sees with it. A password
  * of an earlier request is offered with what changed. Nothing is saved if the person cancels or opens all changes.
@@ -75,7 +77,6 @@ async function askForPassword(
 
 /** The saved password belongs to another target file, so what changed can't be shown. */
 async function replacePassword(login: Login): Promise<PasswordAnswer> {
-  const t = vscode.l10n.t;
   const enter = t('Enter a Password…');
   const question = t('The saved password of {0} belongs to another target file.', nameOf(login));
   const detail = t('Nothing has been sent. VS Code can’t show what changed. Enter the password again.');
@@ -89,7 +90,6 @@ async function offerPassword(
   changes: readonly PartChange[],
   requests: PasswordDeps['requests'],
 ): Promise<PasswordAnswer> {
-  const t = vscode.l10n.t;
   const { text, isWhole } = describeChanges(changes);
   const whole = documentOfChanges(changes);
   // Enter presses the first button, and that one sends nothing.
@@ -124,7 +124,6 @@ async function offerPassword(
 
 /** A password may be empty (docs/api.md, section 2.6). */
 async function inputPassword(login: Login): Promise<{ readonly password: string } | 'cancelled'> {
-  const t = vscode.l10n.t;
   const password = await vscode.window.showInputBox({
     title: t('Password of {0}', nameOf(login)),
     prompt: t(
@@ -141,11 +140,10 @@ async function inputPassword(login: Login): Promise<{ readonly password: string 
 }
 
 function nameOf({ id, role }: Login): string {
-  return vscode.l10n.t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
+  return t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const document = await vscode.workspace.openTextDocument(uri);
@@ -186,7 +184,6 @@ export async function managePasswords(
   targetFile: vscode.Uri | undefined,
   { passwords, diagnostics }: ManageDeps,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const active = vscode.window.activeTextEditor?.document.uri;
   const uri = targetFile ?? (active && isUsableTargetFile(active) ? active : undefined);
   const destination = readDestination();
@@ -223,7 +220,6 @@ async function rowsOfFile(
   requests: readonly PasswordRequest[],
   passwords: PasswordStore,
 ): Promise<PasswordRow[]> {
-  const t = vscode.l10n.t;
   return (await loginsOfFile(requests, passwords)).map(({ login, isKept }) => ({
     label: nameOf(login),
     description: isKept ? t('saved') : t('not saved'),
@@ -237,7 +233,6 @@ async function rowsOfFile(
 
 /** One row stands for several passwords of a login on the same hosts. */
 async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
-  const t = vscode.l10n.t;
   const groups = Map.groupBy(await passwords.savedLogins(), ({ origin, organizationId, id, role, parts }) =>
     JSON.stringify([origin, organizationId, id, role, hostsOf(parts)]),
   );

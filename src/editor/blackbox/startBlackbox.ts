@@ -26,6 +26,8 @@ import { askToStart } from './startQuestion.ts';
 import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { isUsableTargetFile, passesSecretCheck, pickTargetFile, readSaved } from './targetFiles.ts';
 
+const t = vscode.l10n.t;
+
 export type BlackboxWorkflow = Exclude<WorkflowId, 'whitebox-assessment'>;
 
 export interface BlackboxDeps {
@@ -82,9 +84,7 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   if (input === undefined) return undefined;
   const predecessor = predecessorOf(run);
   const remarks =
-    predecessor === undefined
-      ? []
-      : [vscode.l10n.t('This run continues from the run with the ID {0}.', predecessor)];
+    predecessor === undefined ? [] : [t('This run continues from the run with the ID {0}.', predecessor)];
   const about = { workflow, input, confirms, label, continuesOnePair, retryOf: run.id, remarks };
   return startBlackbox({ ...inheritedFrom(run), ...about }, deps, () => startAgain(run, deps));
 }
@@ -192,7 +192,6 @@ async function ask(
 }
 
 function launch(plan: BlackboxPlan, { tracker, log }: BlackboxDeps): Thenable<Run | undefined> {
-  const t = vscode.l10n.t;
   const title = plan.workflow === 'blackbox-crawl' ? t('Starting the crawl…') : t('Starting the assessment…');
   return withProgress(title, async (_onStep, signal) => {
     const run = await tracker.start(plan, { signal });

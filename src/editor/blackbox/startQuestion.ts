@@ -10,13 +10,14 @@ import { askInDialog } from '../showMessage.ts';
 import type { BlackboxPlan } from './exactRequest.ts';
 import { describeChanges } from './whatChanged.ts';
 
+const t = vscode.l10n.t;
+
 /** Asks whether to start, and shows what the run does, where and for how many credits. `runs` are all runs, the newest first. */
 export async function askToStart(
   plan: BlackboxPlan,
   runs: readonly Run[],
   remarks: readonly string[],
 ): Promise<'start' | 'readingRequest' | 'cancelled'> {
-  const t = vscode.l10n.t;
   const isCrawl = plan.workflow === 'blackbox-crawl';
   const hosts = visibleName(plan.targets.map(({ name }) => name).join(', '));
   const start = isCrawl ? t('Start Crawl') : t('Start Assessment');
@@ -61,7 +62,6 @@ function originLines(
   { target_urls }: ApplicationInput,
   runs: readonly Run[],
 ): { readonly origins: string; readonly areNew: boolean } {
-  const t = vscode.l10n.t;
   const startedHere = runs.filter(({ state }) => state !== 'imported');
   const known = new Set(startedHere.flatMap(({ input }) => (input?.target_urls ?? []).map(originOf)));
   const origins = [...new Set(target_urls.map(originOf))];
@@ -75,7 +75,6 @@ function originLines(
 }
 
 function countsLine({ target_urls, oos_urls, authentication, preference, pairs }: ApplicationInput): string {
-  const t = vscode.l10n.t;
   const preferences = preference?.preferences ?? [];
   const roles = new Set(authentication?.credentials?.map(({ role }) => role));
   const counts: [string, number][] = [
@@ -92,7 +91,6 @@ function countsLine({ target_urls, oos_urls, authentication, preference, pairs }
 const maxInstructions = 500;
 
 function loginLines({ authentication }: ApplicationInput, show: string): string[] {
-  const t = vscode.l10n.t;
   const logins = authentication?.credentials?.length ?? 0;
   const instructions = visibleLine(authentication?.additional_instructions ?? '');
   const shown = clip(instructions, maxInstructions);
@@ -132,7 +130,7 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   if (last.workflow === workflow && limitsBefore !== limits)
     lines.push(`  + ${limits}`, `  − ${limitsBefore}`);
   if (lines.length === 0) return [];
-  const since = vscode.l10n.t(
+  const since = t(
     'Added (+) and removed (−) since the last start from this file on {0}:',
     formatTime(last.createdAt),
   );
@@ -149,12 +147,11 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
   const lines = live.map(
     (run) => `${kindLabel(run)}, ${visibleLine(nameOf(run))}: ${visibleLine(stateLabel(run))}`,
   );
-  return [vscode.l10n.t('Runs in progress on the same targets:'), firstLines(lines)];
+  return [t('Runs in progress on the same targets:'), firstLines(lines)];
 }
 
 /** How the service treats an application that this machine has started no run of. */
 function firstTimeLines({ preference }: ApplicationInput): string[] {
-  const t = vscode.l10n.t;
   const ownership = t(
     'The service refuses applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
   );

@@ -6,6 +6,8 @@ import { formatBytes, formatNumber } from '../formats.ts';
 import { showWarning } from '../showMessage.ts';
 import { readDocument, targetFileSelector } from './targetFiles.ts';
 
+const t = vscode.l10n.t;
+
 /** A password, and parts of a file that may hide one. */
 const shownWhileTyping: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
 
@@ -48,7 +50,6 @@ export class TargetDiagnostics {
     this.#update(document);
     const [first] = problems;
     if (first === undefined) return;
-    const t = vscode.l10n.t;
     const { line } = document.positionAt(first.offset);
     const name = visibleLine(basename(document.uri.fsPath));
     const show = t('Show in File');
@@ -91,7 +92,7 @@ function fixesAt(
     return kind === 'password' && line >= start.line && line <= end.line;
   };
   if (!problemsOf(document).some(isPasswordInRange)) return [];
-  const title = vscode.l10n.t('Move Passwords to Secret Storage');
+  const title = t('Move Passwords to Secret Storage');
   const fix = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
   fix.command = { title, command: 'whitebox.moveBlackboxPasswords', arguments: [document.uri] };
   fix.diagnostics = diagnostics.filter(({ source }) => source === 'Whitebox');
@@ -104,7 +105,6 @@ function rangeOf(document: vscode.TextDocument, { offset, length }: TargetProble
 }
 
 export function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProblem): string {
-  const t = vscode.l10n.t;
   const name = clip(visibleLine(subject), 80);
   const limit = formatNumber(bound);
   const types = new Map([

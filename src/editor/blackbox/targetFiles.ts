@@ -17,6 +17,8 @@ import { type Destination, readSecretCheck } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { describeSuspicions } from '../upload/checkAndPack.ts';
 
+const t = vscode.l10n.t;
+
 const everyTargetFile = `**/*${targetFileSuffix}`;
 
 export const targetFileSelector: vscode.DocumentFilter = { scheme: 'file', pattern: everyTargetFile };
@@ -29,7 +31,6 @@ export function isUsableTargetFile(uri: vscode.Uri): boolean {
 
 /** Picks among the target files of the workspace that searches include; the only one is not asked about. */
 export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
-  const t = vscode.l10n.t;
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
   const found = await vscode.workspace.findFiles(everyTargetFile, searchExcludes());
   const files = found.map(({ fsPath }) => fsPath);
@@ -90,7 +91,6 @@ export async function readSaved(
 /** Checks a saved target file for secrets, unless the setting is off. False if there are some and the person does not send them. */
 export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
-  const t = vscode.l10n.t;
   const path = realpathSync(uri.fsPath);
   const [root, name] = [dirname(path), basename(path)];
   const files = [{ path: name, bytes: statSync(path).size, mode: 0o644 as const }];

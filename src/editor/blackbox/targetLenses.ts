@@ -6,6 +6,8 @@ import { formatNumber } from '../formats.ts';
 import { loginsOfFile } from './passwords.ts';
 import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from './targetFiles.ts';
 
+const t = vscode.l10n.t;
+
 /** Shows code lenses on line 1 of target files: start buttons with credit limits, and passwords. No lens shows text of the file. */
 export function showTargetLenses({
   passwords,
@@ -31,7 +33,6 @@ export function showTargetLenses({
 
 async function lensesOf(document: vscode.TextDocument, passwords: PasswordStore): Promise<vscode.CodeLens[]> {
   if (!isUsableTargetFile(document.uri)) return [];
-  const t = vscode.l10n.t;
   const read = readDocument(document);
   const file = 'file' in read ? read.file : undefined;
   const lens = (title: string, command: string): vscode.CodeLens =>
@@ -50,11 +51,10 @@ async function lensesOf(document: vscode.TextDocument, passwords: PasswordStore)
 
 /** The start of a file with problems has no limit. */
 function titleWithLimit(start: string, limit: string | undefined): string {
-  return limit === undefined ? start : vscode.l10n.t('{0} ({1})', start, limit);
+  return limit === undefined ? start : t('{0} ({1})', start, limit);
 }
 
 function limitOfCrawl({ crawl }: TargetFile): string {
-  const t = vscode.l10n.t;
   return crawl?.credit_limit === undefined
     ? t('no credit limit')
     : t('at most {0} credits', formatNumber(crawl.credit_limit));
@@ -62,7 +62,6 @@ function limitOfCrawl({ crawl }: TargetFile): string {
 
 /** Spending is limited only if both the crawl and the tests have a limit. */
 function limitOfAssessment({ assessment }: TargetFile): string {
-  const t = vscode.l10n.t;
   const { crawl_credit_limit: crawl, scan_credit_limit: scan } = assessment ?? {};
   return crawl === undefined || scan === undefined
     ? t('no credit limit')
@@ -73,5 +72,5 @@ async function passwordsTitle(file: TargetFile, path: string, passwords: Passwor
   const destination = currentDestination() ?? { baseUrl: 'https://unset.invalid', organizationId: '' };
   const logins = await loginsOfFile(requestsOf(file, path, destination), passwords);
   const kept = logins.filter(({ isKept }) => isKept).length;
-  return vscode.l10n.t('Passwords saved: {0} of {1}', formatNumber(kept), formatNumber(logins.length));
+  return t('Passwords saved: {0} of {1}', formatNumber(kept), formatNumber(logins.length));
 }

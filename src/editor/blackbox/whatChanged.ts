@@ -9,6 +9,8 @@ import {
 } from '../../core/workflows/requestChanges.ts';
 import { firstLines } from '../formats.ts';
 
+const t = vscode.l10n.t;
+
 /** The changes of a request for a dialog. A long part is clipped, and `isWhole` is false then. */
 export function describeChanges(changes: readonly PartChange[]): {
   readonly text: string;
@@ -37,11 +39,10 @@ export function documentOfChanges(changes: readonly PartChange[]): string {
     );
     return [partLabel(change.part), ...lines].join('\n');
   });
-  return `${vscode.l10n.t('Added (+) and removed (−):')}\n\n${parts.join('\n\n')}\n`;
+  return `${t('Added (+) and removed (−):')}\n\n${parts.join('\n\n')}\n`;
 }
 
 function partLabel(part: SentPart): string {
-  const t = vscode.l10n.t;
   return {
     targets: t('Target URLs'),
     exclusions: t('Out-of-scope URLs'),

@@ -3,6 +3,8 @@ import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { onRun } from '../runs/pickRun.ts';
 
+const t = vscode.l10n.t;
+
 export interface ErrorAction {
   readonly title: string;
   readonly command: string;
@@ -20,41 +22,41 @@ export type Messages<Kind extends string> = Readonly<Record<Kind, () => Message>
 
 /** Signs in to the account of the run, else to the one in the settings. */
 export function signInAgain(run?: Pick<Run, 'id'>): ErrorAction {
-  const title = vscode.l10n.t('Sign In…');
+  const title = t('Sign In…');
   return run === undefined
     ? { title, command: 'whitebox.signIn' }
     : onRun(run, title, 'whitebox.signInForRun');
 }
 
 export function trackRun(): ErrorAction {
-  return { title: vscode.l10n.t('Track Existing Run by ID…'), command: 'whitebox.trackRun' };
+  return { title: t('Track Existing Run by ID…'), command: 'whitebox.trackRun' };
 }
 
 export function showLog(): ErrorAction {
-  return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
+  return { title: t('Show Log'), command: 'whitebox.showLog' };
 }
 
 export function showRuns(): ErrorAction {
-  return { title: vscode.l10n.t('Show Runs'), command: 'whitebox.runs.focus' };
+  return { title: t('Show Runs'), command: 'whitebox.runs.focus' };
 }
 
 export function openFile(path = ''): ErrorAction {
-  return { title: vscode.l10n.t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
+  return { title: t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
 }
 
 /** Opens a file in the text editor, even if a different editor is the default for its type. */
 export function openAsText(path = ''): ErrorAction {
-  const title = vscode.l10n.t('Open as Text');
+  const title = t('Open as Text');
   return { title, command: 'vscode.openWith', arguments: [vscode.Uri.file(path), 'default'] };
 }
 
 export function openSetting(key: string): ErrorAction {
-  const title = vscode.l10n.t('Open Settings');
+  const title = t('Open Settings');
   return { title, command: 'workbench.action.openSettings', arguments: [key] };
 }
 
 export function openSettingsFile(): ErrorAction {
-  const title = vscode.l10n.t('Open Settings File');
+  const title = t('Open Settings File');
   return { title, command: 'workbench.action.openSettingsJson' };
 }
 

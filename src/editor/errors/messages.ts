@@ -21,6 +21,8 @@ import {
 } from './errorActions.ts';
 import { saidBy, serviceMessages } from './serviceMessages.ts';
 
+const t = vscode.l10n.t;
+
 /** With a run, the sign-in button is for the run's account. */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
@@ -29,7 +31,6 @@ export function describeError(error: unknown, run?: Run): ErrorMessage {
 
 /** Why the service refused to start a run: for a blackbox run, the ownership of its targets must be verified. */
 export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
-  const t = vscode.l10n.t;
   const described = describeFailure(failure, run);
   if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;
   const ownership = t(
@@ -58,7 +59,6 @@ export function describeFailure(
 }
 
 function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Messages<OwnErrorKind> {
-  const t = vscode.l10n.t;
   const { subject = '', detail = '' } = failure;
   return {
     noFolder: () => [
@@ -245,7 +245,6 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
 
 /** `part` is the entry of the archive that has the fault. */
 function describeImportFault(fault: ImportFault, part?: string): string {
-  const t = vscode.l10n.t;
   const about = part === undefined ? '' : ` (${part})`;
   return {
     tooLarge: t(
@@ -272,7 +271,6 @@ function describeImportFault(fault: ImportFault, part?: string): string {
 }
 
 function describeFeaturesFault(fault: FeaturesFault): string {
-  const t = vscode.l10n.t;
   return {
     absent: t(
       'This run’s features aren’t on this machine. Download its results again. Runs from before the service provided features have none.',
@@ -285,7 +283,6 @@ function describeFeaturesFault(fault: FeaturesFault): string {
 }
 
 function describePairsFault(fault: PairsFault): string {
-  const t = vscode.l10n.t;
   return {
     none: t('Nothing was sent: no pair is chosen. Choose some in the Features view.'),
     tooMany: t(
@@ -303,7 +300,6 @@ function describePairsFault(fault: PairsFault): string {
 
 /** For a setting or an answer at sign-in. `values` are the allowed values, or VS Code's error about its settings file. */
 function describeBadSetting(subject: string, values: string | undefined): Message {
-  const t = vscode.l10n.t;
   const key = `whitebox.${subject}`;
   const inSettings = (message: string): Message => [message, openSetting(key)];
   switch (subject) {
@@ -344,7 +340,6 @@ function describeBadSetting(subject: string, values: string | undefined): Messag
 /** `detail` is a word of core, or how the program ended. */
 function describeTokenCommand(program: string, detail: string | undefined): Message {
   if (detail === 'notAList') return describeBadSetting('tokenCommand', undefined);
-  const t = vscode.l10n.t;
   const why = (): string => {
     switch (detail) {
       case 'sameToken':
@@ -379,7 +374,7 @@ function toFileFailure(error: unknown): Failure | undefined {
   const { code, path } = found;
   return diskFullCodes.includes(code)
     ? { kind: 'diskFull' }
-    : { kind: 'storage', subject: visibleLine(path ?? vscode.l10n.t('The file')), detail: code };
+    : { kind: 'storage', subject: visibleLine(path ?? t('The file')), detail: code };
 }
 
 /** VS Code gives the system's code and the path only in its message: "Error: EACCES: permission denied, open '/a/b'". */

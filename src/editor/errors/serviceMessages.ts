@@ -5,16 +5,17 @@ import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
 import { type Messages, openSetting, showLog, signInAgain } from './errorActions.ts';
 
+const t = vscode.l10n.t;
+
 /** Quotes the service after a sentence. */
 export function saidBy({ detail }: AssessmentError['data']): string {
-  return detail === undefined ? '' : ` ${vscode.l10n.t('Message from the service: {0}', detail)}`;
+  return detail === undefined ? '' : ` ${t('Message from the service: {0}', detail)}`;
 }
 
 export function serviceMessages(
   failure: AssessmentError['data'],
   run: Run | undefined,
 ): Messages<ServiceErrorKind> {
-  const t = vscode.l10n.t;
   const origin = failure.origin ?? t('the service');
   const said = saidBy(failure);
   const detail = failure.detail ?? '';

@@ -17,6 +17,8 @@ import { showInformation } from '../showMessage.ts';
 import { decodeFile, textNow } from './code/driftWatch.ts';
 import type { Filtering } from './tree/filtering.ts';
 
+const t = vscode.l10n.t;
+
 const branchKey = 'findings.baseBranch';
 /** Changes come in bursts, for example while a person types. */
 const gatherMs = 200;
@@ -114,7 +116,6 @@ export class BranchComparison implements vscode.Disposable {
 
   /** Asks for the branch to compare with, stores it for the workspace, and turns the filter on. */
   async pickBranch(): Promise<void> {
-    const t = vscode.l10n.t;
     const repositories = await this.#repositories(this.#filesWithFindings());
     if ('kind' in repositories) {
       if (repositories.kind === 'unavailable') showUnavailable(repositories.why);
@@ -334,12 +335,11 @@ function unavailable(why: NoBranch): NotKnown {
 }
 
 function showUnavailable(why: NoBranch): void {
-  void showInformation(vscode.l10n.t('“Changed on this branch” isn’t available: {0}.', noBranchLabel(why)));
+  void showInformation(t('“Changed on this branch” isn’t available: {0}.', noBranchLabel(why)));
 }
 
 /** Why *Changed on this branch* is not available, as a part of a sentence. */
 export function noBranchLabel(why: NoBranch): string {
-  const t = vscode.l10n.t;
   return {
     restricted: t('Git isn’t used in Restricted Mode'),
     noGit: t('VS Code’s Git extension is disabled or found no Git'),

@@ -10,12 +10,13 @@ import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
 import { doErrorAction, showRuns } from '../errors/errorActions.ts';
 
+const t = vscode.l10n.t;
+
 /** Compares two runs of the same folders: the selected runs, or those that a person picks. */
 export async function compareRuns(
   selected: readonly Run[],
   { findings, runs }: FindingStores,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const none = t(
     'To compare two runs, both must have findings and must have assessed the same folders or target URLs.',
   );

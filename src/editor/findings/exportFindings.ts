@@ -24,8 +24,9 @@ import {
 } from './exportFile.ts';
 import { exportForCodeScanning } from './exportForCodeScanning.ts';
 
+const t = vscode.l10n.t;
+
 function formatOf(format: ExportFormat) {
-  const t = vscode.l10n.t;
   return {
     sarif: {
       ending: 'sarif',
@@ -56,7 +57,6 @@ export async function exportFindings(
   chosen: Run | undefined,
   deps: ExportDeps,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const which = t('Export Findings of Which Run?');
   const none = t('There are no findings to export yet.');
   const run = chosen ?? (await pickShownRun(deps, 'findings', which, none));
@@ -96,7 +96,6 @@ interface ExportScope {
 const everything: ExportScope = { passes: () => true, note: '' };
 
 async function pickScope({ filtering }: ExportDeps): Promise<ExportScope | 'codeScanning' | undefined> {
-  const t = vscode.l10n.t;
   const display = readDisplaySettings();
   const all = {
     label: 'SARIF',
@@ -141,7 +140,6 @@ async function readArtifacts(run: Run, runs: RunStore): Promise<readonly BundleF
 }
 
 async function agreesToContents(run: Run): Promise<boolean> {
-  const t = vscode.l10n.t;
   const yes = t('Save Bundle…');
   const detail = t(
     'Contains: the findings with the code they quote, the report, your triage decisions with notes, the list of assessed files, the commit, and the run ID. Doesn’t contain: source files, tokens, or the base URL of the service.',

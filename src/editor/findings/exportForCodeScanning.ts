@@ -27,6 +27,8 @@ import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
 import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun } from './exportFile.ts';
 
+const t = vscode.l10n.t;
+
 interface UploadRepository extends Repository, UploadTarget {
   /** False if `root` is an assessed folder, because no Git repository is known. */
   readonly isKnown: boolean;
@@ -34,7 +36,6 @@ interface UploadRepository extends Repository, UploadTarget {
 
 /** Saves a run's findings for GitHub's code scanning, one file for each repository. Asks first if GitHub would close unfixed alerts. */
 export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
-  const t = vscode.l10n.t;
   // A comparison has the findings of only one earlier run, but GitHub's alerts may be of any run.
   if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
   const source = await withProgress(t('Exporting findings…'), () => readComparedRun(run, deps.findings));
@@ -91,7 +92,6 @@ async function write(
 
 /** GitHub closes alerts that an upload does not list. Asks if that could close unfixed ones. */
 async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
-  const t = vscode.l10n.t;
   const { run } = source;
   const reasons = incompleteReasons(source);
   const { closed } = upload;
@@ -135,7 +135,6 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
 }
 
 function incompleteReasons({ run, cut }: ShownRun): readonly string[] {
-  const t = vscode.l10n.t;
   return [
     ...(endedEarly(run) ? [t('The run ended early.')] : []),
     ...(cut === undefined ? [] : [t('Only {0} can be exported.', countShown(cut.shown, cut))]),
@@ -200,7 +199,6 @@ function repositoryIn(
 }
 
 function warnOfLimits(name: string, results: number, gzippedBytes: number): void {
-  const t = vscode.l10n.t;
   const { gzippedBytes: maxBytes, results: maxResults, shownResults } = codeScanningLimits;
   if (gzippedBytes > maxBytes)
     void showWarning(

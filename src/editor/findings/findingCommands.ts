@@ -25,6 +25,8 @@ import type { Filtering } from './tree/filtering.ts';
 import { filterFindings, groupFindings } from './tree/filterPicks.ts';
 import { extendAcceptance, setTriage, subjectLabel, type TriageDeps } from './triage.ts';
 
+const t = vscode.l10n.t;
+
 export interface FindingCommandDeps
   extends TriageDeps, FindingStores, FindingSources, ConfirmDeps, SharedDecisionDeps {
   readonly details: DocumentPanels<ShownFinding>;
@@ -87,7 +89,6 @@ async function chooseFindings(
   args: readonly unknown[],
   deps: FindingCommandDeps,
 ): Promise<readonly ShownFinding[] | undefined> {
-  const t = vscode.l10n.t;
   const found = findingsOf(args, deps);
   if (args[0] !== undefined) return found;
   const selected = deps.findingsView.visible ? findingsOf([{ kind: 'selection' }], deps) : [];
@@ -109,7 +110,7 @@ async function chooseFindings(
 
 function showAlreadyLive(): void {
   void showInformation(
-    vscode.l10n.t('This finding is from a live application. “Confirm Live…” is for findings in code.'),
+    t('This finding is from a live application. “Confirm Live…” is for findings in code.'),
   );
 }
 
@@ -119,12 +120,11 @@ async function copyUrl({ finding: { url } }: ShownFinding): Promise<void> {
 }
 
 function showNoUrl(): void {
-  void showInformation(vscode.l10n.t('This finding has no URL.'));
+  void showInformation(t('This finding has no URL.'));
 }
 
 /** Shows the whole URL, which the finding's author chose, and opens it in the browser if the person agrees. */
 export async function openUrl({ finding: { url } }: ShownFinding): Promise<void> {
-  const t = vscode.l10n.t;
   if (url === undefined) {
     showNoUrl();
     return;

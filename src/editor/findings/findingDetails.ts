@@ -35,6 +35,8 @@ import { pickRun } from '../runs/pickRun.ts';
 import { placeNow, revealPlace } from './code/goToFinding.ts';
 import { type FindingStores, findInRun } from './findingArguments.ts';
 
+const t = vscode.l10n.t;
+
 const maxPlaces = 200;
 
 export function registerFindingDetails(deps: PanelDeps & FindingStores): DocumentPanels<ShownFinding> {
@@ -122,7 +124,6 @@ const tones: Readonly<Record<Evidence['kind'], Tone>> = {
 };
 
 function factsOf(shown: ShownFinding, [lastTest]: readonly Confirmation[]): ReportContent['facts'] {
-  const t = vscode.l10n.t;
   const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
   const { at, note } = shown.triage;
   const decision = decisionLabel(shown.triage);
@@ -154,7 +155,6 @@ export function standingOf({
   decidedBefore,
   evidence,
 }: ShownFinding): readonly Fact[] {
-  const t = vscode.l10n.t;
   const quoted = leastOf(evidence);
   return [
     [t('Confidence'), finding.confidence],
@@ -173,7 +173,6 @@ function knownFacts(facts: readonly Fact[]): ReportContent['facts'] {
 
 /** The texts of the findings file, in reading order. Each part is rendered separately. */
 function partsOf(shown: ShownFinding): ReportContent['parts'] {
-  const t = vscode.l10n.t;
   const { run, finding } = shown;
   const origin = knownFacts([
     [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
@@ -196,7 +195,7 @@ function placesOf(shown: ShownFinding): string {
     const here = localPlaceOf(place, shown);
     const notes = [
       place.label === undefined ? undefined : clip(visibleLine(place.label), 500),
-      here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here),
+      here === undefined ? t('not in this workspace') : driftLabel(here),
       evidence?.[index] && evidenceLabel(evidence[index]),
     ].map((note = '') => (note === '' ? '' : ` – ${escapeMarkdown(note)}`));
     const address = codeSpan(addressOf(place, shown));
@@ -219,7 +218,7 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       if (shown === undefined) return undefined;
       const { raw } = shown.finding;
       const json = raw && toVisibleJson(raw);
-      const why = vscode.l10n.t(
+      const why = t(
         'This finding is too long or too deeply nested to be shown by itself. To see it, use Open Findings File on its run.',
       );
       return `${json ?? `// ${why}`}\n`;
@@ -244,5 +243,5 @@ export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> 
 export function pickUnreadRun({ runs, findings }: FindingStores): Promise<Run | undefined> {
   const unread = findings.shownRuns().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
   const all = runs.all().filter(hasFindings);
-  return pickRun(unread.length > 0 ? unread : all, vscode.l10n.t('Open Findings File'));
+  return pickRun(unread.length > 0 ? unread : all, t('Open Findings File'));
 }

@@ -18,6 +18,8 @@ import { withProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
 
+const t = vscode.l10n.t;
+
 /** An import sends nothing to the service. */
 export interface ImportDeps extends FindingStores {
   readonly triage: TriageStore;
@@ -26,7 +28,6 @@ export interface ImportDeps extends FindingStores {
 }
 
 export async function importFindings(deps: ImportDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');
   const [file] =
@@ -63,7 +64,7 @@ async function targetsOf(
     return others.length === 0 && names.indexOf(name) === names.lastIndexOf(name) ? same : undefined;
   });
   if (names.length <= 1) {
-    const folder = named[0] ?? (await pickFolder(vscode.l10n.t('Which folder do the findings belong to?')));
+    const folder = named[0] ?? (await pickFolder(t('Which folder do the findings belong to?')));
     return folder && [toTarget(folder)];
   }
   const remaining = new Set(open.filter((folder) => !named.includes(folder)));
@@ -87,7 +88,6 @@ async function pickFolderNamed(
   folders: ReadonlySet<vscode.WorkspaceFolder>,
 ): Promise<vscode.WorkspaceFolder | 'none' | undefined> {
   if (folders.size === 0) return 'none';
-  const t = vscode.l10n.t;
   const items = [...folders].map((folder) => ({
     label: folder.name,
     description: folder.uri.fsPath,
@@ -109,7 +109,6 @@ async function offerDecisions(
   decisions: readonly Decision[],
   { findings, triage }: ImportDeps,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
   const { byFolder, count } = undecidedBy(decisions, (await findings.read(run)).shown);
   if (count === 0) return;

@@ -8,9 +8,10 @@ import { countFindings } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
 
+const t = vscode.l10n.t;
+
 /** Asks for the base folder of findings without a place, then shows how many would get a place and asks again. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
-  const t = vscode.l10n.t;
   const targets = findings.shownRuns().flatMap(({ run }) => run.targets);
   const folders = [...new Set(targets.map(({ folder }) => folder))];
   const mapped = folders.filter((folder) => findings.hasMappings(folder));
@@ -34,7 +35,6 @@ async function chooseBaseFolder(
   folders: readonly string[],
   findings: FindingStore,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const [start] = folders;
   const [chosen] =
     (await vscode.window.showOpenDialog({
@@ -64,7 +64,6 @@ async function chooseBaseFolder(
 }
 
 async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): Promise<boolean> {
-  const t = vscode.l10n.t;
   const yes = t('Map Paths');
   const where = to === '' ? '.' : to;
   const detail =

@@ -17,16 +17,17 @@ import { askInDialog, offerText, showInformation } from '../showMessage.ts';
 import { toAddress } from './findingArguments.ts';
 import { standingOf } from './findingDetails.ts';
 
+const t = vscode.l10n.t;
+
 const openChat = 'workbench.action.chat.open';
 
 export async function copyFindings(shown: readonly ShownFinding[]): Promise<void> {
   await vscode.env.clipboard.writeText(findingsMarkdown(shown));
-  const message = vscode.l10n.t('{0} copied as Markdown.', countFindings(shown.length));
+  const message = t('{0} copied as Markdown.', countFindings(shown.length));
   vscode.window.setStatusBarMessage(message, messageShownMs);
 }
 
 export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void> {
-  const t = vscode.l10n.t;
   const request = t(
     'Fix the vulnerabilities described below. First verify each one in the code. If it isn’t a vulnerability, say so and change nothing. Keep the change small and the tests passing.',
   );
@@ -35,7 +36,6 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
 
 /** Writes a request with fenced `data` into the chat, as a draft that a person sends. Without a chat, copies it to the clipboard. */
 export async function handToAgent(request: string, data: string): Promise<void> {
-  const t = vscode.l10n.t;
   const query = `${request}\n\n${fenceData(data)}`;
   if (await hasChat()) {
     await vscode.commands.executeCommand(openChat, { query, isPartialQuery: true, mode: 'agent' });
@@ -57,7 +57,6 @@ async function hasChat(): Promise<boolean> {
 }
 
 export function findingsMarkdown(shown: readonly ShownFinding[]): string {
-  const t = vscode.l10n.t;
   const words: FindingWords = {
     severity: t('Severity'),
     place: t('Location'),
@@ -80,7 +79,6 @@ const messageShownMs = 5_000;
 
 /** Copies a link to a finding, or opens the page for a new issue in the tracker of the git remote. Sends nothing. */
 export async function shareFinding(shown: ShownFinding): Promise<void> {
-  const t = vscode.l10n.t;
   const link = linkTo(shown);
   const tracker = await trackerOf(shown);
   const items = [
@@ -114,13 +112,13 @@ function linkTo(shown: ShownFinding): string | undefined {
   const { run, finding } = shown;
   const runId = runIdOf(run);
   if (runId === undefined) return undefined;
-  const about = vscode.l10n.t('Run {0}', visibleLine(runId));
+  const about = t('Run {0}', visibleLine(runId));
   return [titleOfFinding(finding), about, toAddress(shown, true).toString(true)].join('\n');
 }
 
 async function copyLink(link: string): Promise<void> {
   await vscode.env.clipboard.writeText(link);
-  vscode.window.setStatusBarMessage(vscode.l10n.t('Link copied.'), messageShownMs);
+  vscode.window.setStatusBarMessage(t('Link copied.'), messageShownMs);
 }
 
 /** The tracker of `origin`, else of the first remote with a known tracker. */
@@ -135,7 +133,6 @@ async function openIssue(
   link: string | undefined,
   tracker: IssueTracker,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const { id } = shown.finding;
   const advisory = newAdvisoryAddress(tracker);
   const inPrivate = t('Private Security Advisory');

@@ -20,6 +20,8 @@ import { showError, showInformation } from '../showMessage.ts';
 import { toArgument } from './findingArguments.ts';
 import { subjectLabel } from './triage.ts';
 
+const t = vscode.l10n.t;
+
 export interface SharedDecisionDeps {
   readonly triage: TriageStore;
   readonly findings: FindingStore;
@@ -36,7 +38,6 @@ const maxTextLength = 200;
 
 /** Lists the decisions that came with a folder: a person accepts, refuses or resets them. Enter accepts nothing at first. */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const shared = deps.triage.shared();
   const folder =
     typeof argument === 'string' && shared.has(argument)
@@ -70,7 +71,6 @@ export async function reviewSharedDecisions(argument: unknown, deps: SharedDecis
 async function pickShared(
   shared: readonly (readonly [string, SharedDecisions])[],
 ): Promise<string | undefined> {
-  const t = vscode.l10n.t;
   if (shared.length === 0)
     void showInformation(t('The folders with findings contain no decisions by others.'));
   if (shared.length <= 1) return shared[0]?.[0];
@@ -95,7 +95,6 @@ async function rowsOf(
   { path, proposals, acceptance }: SharedDecisions,
   deps: SharedDecisionDeps,
 ): Promise<Row[]> {
-  const t = vscode.l10n.t;
   const { triage, clock } = deps;
   const listed = proposals.slice(0, maxListed);
   const answer = (
@@ -164,7 +163,6 @@ function proposalRows(
   listed: readonly Proposal[],
   { findings }: SharedDecisionDeps,
 ): readonly Row[] {
-  const t = vscode.l10n.t;
   const identified = [...findings.all(), ...findings.absent()]
     .filter((shown) => decisionFolders(shown).includes(folder))
     .flatMap((shown) => [shown.identity, ...(shown.sameAs ?? [])].map((identity) => ({ shown, identity })));
@@ -229,7 +227,6 @@ export function acceptLaterDecisions(
 }
 
 async function showArrived(folder: string, count: number): Promise<void> {
-  const t = vscode.l10n.t;
   const name = basename(folder);
   const review = t('Review Shared Decisions…');
   const message =

@@ -22,6 +22,8 @@ import { severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { readTriageStorage } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 
+const t = vscode.l10n.t;
+
 const noteKey = 'triage.note';
 
 export interface TriageDeps {
@@ -32,7 +34,6 @@ export interface TriageDeps {
 }
 
 export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const state = await pickState(shown);
   if (state === undefined) return;
   const note = state === 'open' ? '' : await askForNote(shown, state, deps.memory);
@@ -63,7 +64,6 @@ export async function extendAcceptance(
   shown: readonly ShownFinding[],
   { findings }: Pick<TriageDeps, 'findings'>,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const accepted = shown.filter(({ triage }) => asDecided(triage).state === 'acceptedRisk');
   if (accepted.length === 0) {
     void showInformation(t('None of these findings is an accepted risk.'));
@@ -76,7 +76,6 @@ export async function extendAcceptance(
 }
 
 async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | undefined> {
-  const t = vscode.l10n.t;
   // Changed code suggests a fix; only a person knows.
   const isProposed = shown.every(
     ({ verdict, triage }) => verdict === 'codeChanged' && triage.state === 'open',
@@ -108,7 +107,6 @@ async function askForNote(
   state: TriageState,
   memory: vscode.Memento,
 ): Promise<string | undefined> {
-  const t = vscode.l10n.t;
   const isRequired = needsNote(state);
   const current =
     shown.find(({ triage }) => triage.state === state || isAcceptanceEnded(triage))?.triage.note ?? '';
@@ -129,7 +127,6 @@ async function askForNote(
 }
 
 async function askForEnd(shown: readonly ShownFinding[]): Promise<Pick<TriageDecision, 'until'> | undefined> {
-  const t = vscode.l10n.t;
   const now = Date.now();
   const toItem = (label: string, until: string) => ({ label, description: formatDate(until), until });
   const items: { label: string; description?: string; until?: string }[] = [
@@ -219,7 +216,6 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
   const missing = triage.withoutDecision(before);
   const count = [...missing.values()].reduce((sum, { length }) => sum + length, 0);
   if (count === 0) return;
-  const t = vscode.l10n.t;
   const copy = t('Copy Decisions');
   const message = t(
     'Triage decisions are now saved in a different place, which has no decisions yet for {0}. Copy the existing decisions there?',

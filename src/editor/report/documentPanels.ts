@@ -13,6 +13,8 @@ import { describeError } from '../errors/messages.ts';
 import { type Attempt, doErrorAction, type ErrorAction } from '../errors/errorActions.ts';
 import { documentHtml } from '../../core/report/pages.ts';
 
+const t = vscode.l10n.t;
+
 /** Untrusted Markdown with a summary and links to code: a run's report, or one finding. */
 export interface PanelDocument {
   /** The panel keeps it across a reload of the window. */
@@ -251,7 +253,6 @@ export class DocumentPanel {
 }
 
 function reportStrings(): ReportStrings {
-  const t = vscode.l10n.t;
   return {
     tableOfContents: t('Contents'),
     skipContents: t('Skip the table of contents'),

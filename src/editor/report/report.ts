@@ -25,6 +25,8 @@ import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
 import { findInRun } from '../findings/findingArguments.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
 
+const t = vscode.l10n.t;
+
 const maxReportBytes = 20_000_000;
 
 export function registerReports(
@@ -47,7 +49,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
   let places: readonly ShownPlace[] = [];
   return {
     id: run.id,
-    title: vscode.l10n.t('Report: {0}', titleOf(run)),
+    title: t('Report: {0}', titleOf(run)),
     load: async () => {
       const file = join(deps.runs.folderOf(run.id), 'report.md');
       const { size } = await stat(file);
@@ -89,7 +91,6 @@ function toContent(run: Run, markdown: string, read: ShownRun, labels: readonly 
 }
 
 function factsOf(run: Run, { cut, failure }: ShownRun): ReportContent['facts'] {
-  const t = vscode.l10n.t;
   const facts: { label: string; value: string }[] = [];
   const add = (label: string, value: string): void => void facts.push({ label, value });
   add(t('State'), stateLabel(run));
@@ -117,7 +118,7 @@ function toChanges(
   baselineCut: ShownRun['baselineCut'],
 ): NonNullable<ReportContent['changes']> {
   return {
-    label: vscode.l10n.t('Since the run of {0}', formatTime(baseline.createdAt)),
+    label: t('Since the run of {0}', formatTime(baseline.createdAt)),
     // A finding that the baseline did not report either is no change.
     counts: countVerdicts(shown.filter(({ verdict, run }) => isReported(verdict) || run.id === baseline.id))
       // If the baseline's findings were cut, it is unknown which are new.

@@ -9,6 +9,8 @@ import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
 import type { DocumentPanels } from './documentPanels.ts';
 
+const t = vscode.l10n.t;
+
 export interface SaveReportDeps {
   readonly runs: RunStore;
   readonly reports: DocumentPanels<Run>;
@@ -16,7 +18,6 @@ export interface SaveReportDeps {
 }
 
 export async function saveReport(run: Run, deps: SaveReportDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const picked = await vscode.window.showQuickPick(
     [
       { label: t('Markdown'), detail: t('As received from the service'), save: saveMarkdown },
@@ -45,7 +46,6 @@ async function saveHtml(run: Run, deps: SaveReportDeps): Promise<void> {
 }
 
 async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const isLocal = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
   if (isLocal) {
     // Removed with the run. Only this user can read it.
@@ -64,7 +64,6 @@ async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
 }
 
 async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>): Promise<void> {
-  const t = vscode.l10n.t;
   const name = `${titleOf(run).replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')}-report.${ending}`;
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const to = await vscode.window.showSaveDialog({
@@ -81,7 +80,6 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
 }
 
 async function toHtml(run: Run, { reports, savedStyle }: SaveReportDeps): Promise<string> {
-  const t = vscode.l10n.t;
   const body = await withProgress(t('Preparing the report…'), (_report, signal) =>
     reports.open(run).render(signal),
   );

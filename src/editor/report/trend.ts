@@ -26,6 +26,8 @@ import { withProgress } from '../progress.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
 
+const t = vscode.l10n.t;
+
 type TrendDeps = PanelDeps &
   Omit<FindingsSource, 'runs'> & {
     readonly runs: RunStore;
@@ -58,7 +60,6 @@ export class TrendPanels extends DocumentPanels<Run> {
 
   /** Shows the trend of a run's folders, by default of those that a person picks. */
   async showTrend(chosen: Run | undefined): Promise<void> {
-    const t = vscode.l10n.t;
     const { runs } = this.#deps;
     const none = t(
       'To show a trend, first track a run with findings on this machine. Imported findings don’t count.',
@@ -97,7 +98,7 @@ export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDe
 
 function trace(run: Run, deps: TrendDeps): Thenable<TracedRuns> {
   const runs = runsOfTrend(deps.runs.all(), run);
-  return withProgress(vscode.l10n.t('Reading the findings of {0} runs…', runs.length), (report, signal) =>
+  return withProgress(t('Reading the findings of {0} runs…', runs.length), (report, signal) =>
     traceTrend(runs, {
       read: async (each) => {
         try {
@@ -123,11 +124,10 @@ async function review(run: Run, { findings, filtering }: TrendDeps): Promise<voi
 }
 
 function titleFor(run: Run): string {
-  return vscode.l10n.t('Trend: {0}', titleOf(run));
+  return t('Trend: {0}', titleOf(run));
 }
 
 function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
-  const t = vscode.l10n.t;
   return {
     parts: [],
     title: titleFor(run),
@@ -160,7 +160,6 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
 }
 
 function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
-  const t = vscode.l10n.t;
   const { run, limitations, reported, unexplained, review: changed } = row;
   const closed = reported.reduce((sum, { settled }) => sum + settled, 0);
   const total = reported.reduce((sum, { count }) => sum + count, 0);
@@ -193,7 +192,6 @@ function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
 }
 
 function limitationLabel(limitation: Limitation): string {
-  const t = vscode.l10n.t;
   switch (limitation.kind) {
     case 'endedEarly':
       return t('Ended early and may have assessed only a part.');

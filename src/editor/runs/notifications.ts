@@ -16,6 +16,8 @@ import { readDisplaySettings } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 import { onRun } from './pickRun.ts';
 
+const t = vscode.l10n.t;
+
 interface NoticeDeps {
   readonly tracker: RunTracker;
   readonly findings: FindingStore;
@@ -26,7 +28,7 @@ interface NoticeDeps {
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
     deps.tracker.onDidFailToKeep(({ id, error }) => {
-      const copy = onRun({ id }, vscode.l10n.t('Copy Run ID'), 'whitebox.copyRunId');
+      const copy = onRun({ id }, t('Copy Run ID'), 'whitebox.copyRunId');
       inBackground(showError(describeError(error).message, copy).then(doErrorAction), deps.log);
     }),
     deps.tracker.onDidNearRetention((run) => {
@@ -37,7 +39,6 @@ export function showNotifications(deps: NoticeDeps): vscode.Disposable {
 }
 
 async function warnOfRetention(run: Run): Promise<void> {
-  const t = vscode.l10n.t;
   if (readDisplaySettings().notifications === 'none') return;
   const until = resultsKeptUntil(run);
   if (until === undefined) return;
@@ -72,7 +73,6 @@ interface Notice {
 }
 
 function noticeOf(run: Run, read: ShownRun | undefined): Notice {
-  const t = vscode.l10n.t;
   switch (run.state) {
     case 'succeeded':
       return run.workflow === 'blackbox-crawl' ? crawlNotice(run) : assessmentNotice(run, read);
@@ -113,7 +113,6 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
 }
 
 function crawlNotice(run: RunIn<'succeeded'>): Notice {
-  const t = vscode.l10n.t;
   const title = titleOf(run);
   if (!hasArtifact(run, 'features')) {
     const message = t('The crawl of {0} has finished, but its features aren’t on this machine.', title);
@@ -124,7 +123,6 @@ function crawlNotice(run: RunIn<'succeeded'>): Notice {
 }
 
 function assessmentNotice(run: RunIn<'succeeded'>, read: ShownRun | undefined): Notice {
-  const t = vscode.l10n.t;
   const title = titleOf(run);
   const report = openReport(run);
   const downloadFailure = run.artifacts.find((artifact) => roleOf(artifact) === 'findings')?.failure;
@@ -146,7 +144,6 @@ function assessmentNotice(run: RunIn<'succeeded'>, read: ShownRun | undefined): 
 }
 
 function endNotice(run: Run, read: ShownRun | undefined): Notice {
-  const t = vscode.l10n.t;
   const isUnread = read?.failure !== undefined;
   const sentences = [t('The {0} has ended: {1}.', workflowTitle(run), stateLabel(run))];
   if (isUnread) sentences.push(describeFailure(read.failure).message);
@@ -168,17 +165,17 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
 }
 
 function openReport(run: Run): ErrorAction[] {
-  return hasArtifact(run, 'report') ? [onRun(run, vscode.l10n.t('Open Report'), 'whitebox.openReport')] : [];
+  return hasArtifact(run, 'report') ? [onRun(run, t('Open Report'), 'whitebox.openReport')] : [];
 }
 
 function showFindings(run: Run): ErrorAction {
-  return onRun(run, vscode.l10n.t('Show Findings'), 'whitebox.showRunFindings');
+  return onRun(run, t('Show Findings'), 'whitebox.showRunFindings');
 }
 
 function openFindings(run: Run): ErrorAction {
-  return onRun(run, vscode.l10n.t('Open Findings File'), 'whitebox.openFindingsFile');
+  return onRun(run, t('Open Findings File'), 'whitebox.openFindingsFile');
 }
 
 function downloadAgain(run: Run): ErrorAction {
-  return onRun(run, vscode.l10n.t('Download Results Again'), 'whitebox.downloadArtifacts');
+  return onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts');
 }

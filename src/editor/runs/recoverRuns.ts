@@ -14,6 +14,8 @@ import { inBackground } from '../../core/yieldingWork.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
 import { focusView, type LazyView } from '../../lazyView.ts';
 
+const t = vscode.l10n.t;
+
 /** A run of which only the note in `globalState` is left. */
 interface LostRun {
   readonly key: string;
@@ -29,7 +31,6 @@ interface ResumeDeps {
 
 /** Offers to track the lost runs of this workspace's folders, for example after a container was rebuilt. */
 export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
-  const t = vscode.l10n.t;
   // All containers and machines of a person share globalState, so only folders open in this window count.
   const lost = deps.notes.lost(deps.runs).filter(({ note }) => hasOpenFolder(note));
   if (lost.length === 0) return;
@@ -67,7 +68,6 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
 }
 
 async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes }): Promise<void> {
-  const t = vscode.l10n.t;
   const ids = lost.map(({ note }) => visibleLine(note.runId));
   const [question, detail] =
     lost.length === 1
@@ -91,7 +91,6 @@ async function offerToForget(
   { error, ...lost }: LostRun & { error: unknown },
   deps: { notes: RunNotes },
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const { message, actions } = describeError(error);
   const forget = { title: t('Forget') };
   const choice = await showError(
@@ -133,7 +132,7 @@ export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>):
     const message =
       problem === undefined
         ? ''
-        : vscode.l10n.t(
+        : t(
             'VS Code can’t write to this extension’s storage ({0}). Until it can, no run can start, and runs are shown as last saved.',
             problem,
           );

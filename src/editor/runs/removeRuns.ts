@@ -15,6 +15,8 @@ import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { pickRun } from './pickRun.ts';
 import type { RunDeps } from './trackRun.ts';
 
+const t = vscode.l10n.t;
+
 interface RemoveDeps {
   readonly tracker: RunTracker;
   readonly notes: RunNotes;
@@ -42,7 +44,6 @@ export async function deleteUploadedSource(
   { runs, tracker }: RunDeps,
   selected: readonly Run[],
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const candidates = (selected.length > 0 ? selected : runs.all()).filter(
     (run) => isFinal(run) && hasSource(run),
   );
@@ -78,7 +79,6 @@ export async function deleteUploadedSource(
 
 /** Asks, then removes runs from the history that have ended or whose start is unconfirmed. */
 export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Promise<void> {
-  const t = vscode.l10n.t;
   const chosen = selected.filter((run) => isFinal(run) || run.state === 'unknown');
   const [first] = chosen;
   if (first === undefined) return;
@@ -153,7 +153,7 @@ function remove(
   options?: { leavesSource: boolean },
 ): Thenable<readonly KeptRun[]> {
   return withProgress(
-    vscode.l10n.t('Removing from the history…'),
+    t('Removing from the history…'),
     async () => {
       const kept: KeptRun[] = [];
       let changed: AssessmentError | undefined;

@@ -13,14 +13,15 @@ import { pickRun } from './pickRun.ts';
 import { losesSource } from './removeRuns.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
 
+const t = vscode.l10n.t;
+
 export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
   await runs.reload();
   if (runs.all().some(isLive)) await withViewProgress(() => tracker.checkNow());
-  else void showInformation(vscode.l10n.t('There are no runs in progress to check.'));
+  else void showInformation(t('There are no runs in progress to check.'));
 }
 
 export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
-  const t = vscode.l10n.t;
   const running = runs.all().filter(({ state }) => state === 'running');
   const yes = t('Cancel Run');
   const run = chosen ?? (await pickRun(running, yes));
@@ -47,7 +48,6 @@ export async function resend(
   deps: RunDeps & Parameters<typeof askForPasswords>[1],
   chosen: Run | undefined,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const { tracker, runs } = deps;
   const unconfirmed = runs.all().filter(({ state }) => state === 'unknown');
   const run = chosen ?? (await pickRun(unconfirmed, t('Send Start Request Again')));
@@ -100,7 +100,6 @@ export async function resend(
 }
 
 export async function downloadArtifacts({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
-  const t = vscode.l10n.t;
   const run = chosen ?? (await pickRun(runs.all().filter(hasRemoteResults), t('Download Results Again')));
   if (run === undefined) return;
   await withProgress(t('Downloading the results…'), (_onStep, signal) =>
@@ -114,7 +113,6 @@ export async function stopWatching(
   chosen: Run | undefined,
   now: number,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const stuck = runs.all().filter((each) => mayStopWatching(each, now));
   const run = chosen ?? (await pickRun(stuck, t('Stop Watching')));
   if (run === undefined || !isLive(run)) return;
@@ -137,7 +135,6 @@ export async function stopWatching(
 
 export async function renameRun({ tracker }: RunDeps, run: Run | undefined): Promise<void> {
   if (run === undefined) return;
-  const t = vscode.l10n.t;
   const label = await vscode.window.showInputBox({
     title: t('Rename Run'),
     prompt: t('A name for this run, shown only on this machine. Leave empty for no name.'),

@@ -38,6 +38,8 @@ import {
 } from '../labels.ts';
 import { onRun } from './pickRun.ts';
 
+const t = vscode.l10n.t;
+
 /** The lines below a run: its steps, results and uploaded source. `all` are all runs; `unread` is why its findings can't be read. */
 export function linesOf(
   run: Run,
@@ -63,7 +65,6 @@ export function linesOf(
   addUploads(run, add);
   addTimes(run, now, add);
   addArtifacts(run, unread, add);
-  const t = vscode.l10n.t;
   for (const target of run.targets) {
     const label = uploadLabel(run, target);
     if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
@@ -76,7 +77,6 @@ export function linesOf(
 type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
 
 function addState(run: Run, now: number, progress: string | undefined, add: AddLine): void {
-  const t = vscode.l10n.t;
   if (run.state === 'failed') add(describeRefusal(run.failure, run).message, 'error');
   if (progress !== undefined) {
     const title = continuationLabel('continueAssessment');
@@ -117,7 +117,6 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
 
 /** The runs that this one retries or continues, and the other way round; and what a blackbox run was asked. */
 function addRelatedRuns(run: Run, all: readonly Run[], add: AddLine): void {
-  const t = vscode.l10n.t;
   const { workflow, input, targetFile } = run;
   const retried = all.find(({ id }) => id === run.retryOf);
   if (retried !== undefined) add(t('Retry of'), 'debug-rerun', nameOf(retried));
@@ -142,7 +141,6 @@ function linkedName(run: Run): string {
 }
 
 function addUploads(run: Run, add: AddLine): void {
-  const t = vscode.l10n.t;
   for (const { archive, name, commit, coverage } of run.targets) {
     if (archive !== undefined) {
       const sizes = `${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
@@ -158,7 +156,6 @@ function addUploads(run: Run, add: AddLine): void {
 }
 
 function addTimes(run: Run, now: number, add: AddLine): void {
-  const t = vscode.l10n.t;
   if (run.workflow === 'whitebox-assessment') {
     if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
     if (run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
@@ -169,7 +166,6 @@ function addTimes(run: Run, now: number, add: AddLine): void {
 }
 
 function addArtifacts(run: Run, unread: Failure | undefined, add: AddLine): void {
-  const t = vscode.l10n.t;
   for (const artifact of 'artifacts' in run ? (run.artifacts ?? []) : []) {
     const { failure, bytes = 0, file } = artifact;
     const detail = failure === undefined ? formatBytes(bytes) : describeFailure(failure).message;
@@ -202,7 +198,6 @@ function addArtifacts(run: Run, unread: Failure | undefined, add: AddLine): void
 /** The run ID of an accepted start that couldn’t be saved yet. */
 export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeItem[] {
   if (runId === undefined || runIdOf(run) === runId) return [];
-  const t = vscode.l10n.t;
   const item = new vscode.TreeItem(t('Run ID, not saved yet'));
   item.description = visibleLine(runId);
   item.iconPath = new vscode.ThemeIcon('warning');
@@ -212,7 +207,6 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
 
 /** How far an assessment came before its credit limit; says “of {1}” if the number of pairs is known. */
 export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
-  const t = vscode.l10n.t;
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
   // The progress of a continued assessment includes that of its predecessor.

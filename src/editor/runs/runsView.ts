@@ -35,6 +35,8 @@ import { type FolderNode, type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
 import { linesOf, progressText, unsavedLines } from './runLines.ts';
 
+const t = vscode.l10n.t;
+
 export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
 export function showRuns(
@@ -92,7 +94,7 @@ export function showRuns(
     lazy.view.badge =
       waiting === 0
         ? undefined
-        : { value: waiting, tooltip: vscode.l10n.t('Runs that need your attention: {0}', waiting) };
+        : { value: waiting, tooltip: t('Runs that need your attention: {0}', waiting) };
     changes.fire(undefined);
   };
   let unreadIds = '';
@@ -144,7 +146,6 @@ function folderItem({ key, name, latestId }: FolderNode): vscode.TreeItem {
 
 /** The row of a run that a newer version made. No command works on it. */
 function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
-  const t = vscode.l10n.t;
   const label = createdAt === undefined ? id : formatTime(createdAt);
   const item = new vscode.TreeItem(label);
   item.id = `foreign:${id}`;
@@ -171,7 +172,7 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
   const attention =
-    attentionLabel(run, now) ?? (unread === undefined ? undefined : vscode.l10n.t('findings can’t be read'));
+    attentionLabel(run, now) ?? (unread === undefined ? undefined : t('findings can’t be read'));
   item.description = [attention, name, state, formatDay(run.createdAt)]
     .filter((part) => part !== undefined)
     .join(' · ');

@@ -15,6 +15,8 @@ import { focusView } from '../../lazyView.ts';
 import { toRunNode } from './pickRun.ts';
 import { renderRuns } from './runsView.ts';
 
+const t = vscode.l10n.t;
+
 /** Shows in the status item a run that needs attention, else an unfinished run with its elapsed time, else the number of findings. */
 export function showStatus(
   item: vscode.StatusBarItem,
@@ -61,7 +63,6 @@ interface Status {
 }
 
 function idleStatus(count: number): Status {
-  const t = vscode.l10n.t;
   return {
     text: count === 0 ? '$(shield)' : `$(shield) ${formatNumber(count)}`,
     tooltip:
@@ -89,12 +90,11 @@ function activeStatus(
   return {
     text: waiting === undefined ? text : '$(warning) Whitebox',
     tooltip: active.map((each) => tooltipOf(each, now, nextCheckAt(each))).join('\n\n'),
-    label: vscode.l10n.t('Whitebox Assessment: {0}, {1}, for {2}', runTitle(run), state, duration),
+    label: t('Whitebox Assessment: {0}, {1}, for {2}', runTitle(run), state, duration),
   };
 }
 
 function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): string {
-  const t = vscode.l10n.t;
   const lines = [`${runTitle(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, now))}`];
   if (run.state === 'unknown')
     lines.push(t('The response to the start request was lost. Decide how to continue.'));
@@ -118,7 +118,6 @@ export async function showMenu({
   findings: FindingStore;
   clock: Clock;
 }): Promise<void> {
-  const t = vscode.l10n.t;
   const all = runs.all();
   const signedIn = await accounts.isSignedIn();
   const trusted = vscode.workspace.isTrusted;

@@ -25,6 +25,8 @@ import { askInDialog, showInformation } from '../showMessage.ts';
 import { focusView } from '../../lazyView.ts';
 import { doErrorAction, openSetting, showRuns } from '../errors/errorActions.ts';
 
+const t = vscode.l10n.t;
+
 export interface RunDeps {
   readonly runs: RunStore;
   readonly tracker: RunTracker;
@@ -38,13 +40,13 @@ export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference):
   const start = await pickStart(runs, destination);
   if (start === undefined) return;
   if (start !== 'elsewhere') return giveRunId({ tracker }, start, link);
-  const reference = link ?? (await askRun(destination, vscode.l10n.t('Track Existing Run by ID')));
+  const reference = link ?? (await askRun(destination, t('Track Existing Run by ID')));
   if (reference === undefined) return;
   const { run: runId } = reference;
   const known = runs.all().find((run) => runIdOf(run) === runId);
   const workflow = reference.workflow ?? known?.workflow ?? (await pickWorkflow());
   if (workflow === undefined) return;
-  const folder = await pickFolder(vscode.l10n.t('Which folder was assessed?'));
+  const folder = await pickFolder(t('Which folder was assessed?'));
   if (folder === undefined) return;
   const { language } = readAssessmentSettings(folder.uri);
   const targets = [{ folder: folder.uri.fsPath, name: folder.name }];
@@ -54,7 +56,7 @@ export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference):
   );
   await focusView('runs');
   if (listedIds.includes(run.id))
-    void showInformation(vscode.l10n.t('Run {0} is already in the Runs view: {1}.', runId, nameOf(run)));
+    void showInformation(t('Run {0} is already in the Runs view: {1}.', runId, nameOf(run)));
 }
 
 /** Watches the run of an unconfirmed start. Asks for its ID if there is no link. */
@@ -65,13 +67,12 @@ export async function giveRunId(
 ): Promise<void> {
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
-  const reference = link ?? (await askRun(run, vscode.l10n.t('Enter Run ID')));
+  const reference = link ?? (await askRun(run, t('Enter Run ID')));
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
 /** Asks which unconfirmed start the ID belongs to: a second run with the ID would lose its source when the start is abandoned. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
-  const t = vscode.l10n.t;
   const hash = accountHash(account);
   const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === hash);
   if (starts.length === 0) return 'elsewhere';
@@ -90,7 +91,7 @@ async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'e
 /** The service describes a run only under its workflow. */
 async function pickWorkflow(): Promise<WorkflowId | undefined> {
   const items = workflowIds.map((workflow) => ({ label: workflowLabel(workflow), workflow }));
-  const title = vscode.l10n.t('What Type of Run Is It?');
+  const title = t('What Type of Run Is It?');
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.workflow;
 }
 
@@ -99,7 +100,6 @@ type EnteredRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
 
 /** Asks for a run by its ID, by a link to it, or by the body of a webhook, from which only the run is read. */
 async function askRun(account: Destination, title: string): Promise<EnteredRun | undefined> {
-  const t = vscode.l10n.t;
   const text = await vscode.window.showInputBox({
     title,
     prompt: t(
@@ -129,7 +129,7 @@ function isForeign({ at }: EnteredRun, account: Destination): boolean {
 }
 
 function foreignLinkLabel(account: Destination): string {
-  return vscode.l10n.t(
+  return t(
     'This link is for a different service or organization than yours ({0}). Ask the sender which one it is for.',
     formatAccount(account),
   );
@@ -163,7 +163,6 @@ export function createLinkFollower({ attempt, log, ...deps }: LinkDeps): (uri: v
 }
 
 async function followLink(reference: RunReference | undefined, deps: Targets): Promise<void> {
-  const t = vscode.l10n.t;
   if (reference === undefined) {
     void showInformation(t('This version of the extension doesn’t support this link.'));
     return;
@@ -196,7 +195,6 @@ async function openKnown(
   { finding, index }: RunReference,
   { findings, details }: Targets,
 ): Promise<void> {
-  const t = vscode.l10n.t;
   const [run] = known;
   if (run === undefined) return;
   if (finding === undefined) {

@@ -22,6 +22,8 @@ import { byteSteps } from '../progress.ts';
 import { readAssessmentSettings, readSecretCheck } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
 
+const t = vscode.l10n.t;
+
 export type Prepared = PreparedFolder<Folder>;
 
 export interface PreparationDeps {
@@ -30,7 +32,6 @@ export interface PreparationDeps {
 }
 
 export function createPreparation(memory: vscode.Memento, secretWorkerFile: string): PreparationDeps {
-  const t = vscode.l10n.t;
   const choices = new UploadChoices(memory);
   const scanned = new Map<string, ScannedFile>();
   const steps: PreparationSteps<Folder> = {
@@ -81,7 +82,7 @@ export async function packChecked<P extends Packed>(
 ): Promise<{ readonly packed: P; readonly prepared: readonly Prepared[] } | undefined> {
   let prepared: readonly Prepared[] = await prepareFolders(folders, deps.steps, progress);
   for (let packings = 1; ; packings += 1) {
-    progress.onStep(vscode.l10n.t('waiting for your confirmation'));
+    progress.onStep(t('waiting for your confirmation'));
     const decided = await decideSecrets(prepared, deps);
     const packed = decided && (await pack(decided));
     if (decided === undefined || packed === undefined) return undefined;
@@ -113,7 +114,6 @@ async function decideSecrets(
 async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadChoices): Promise<boolean> {
   const undecided = prepared.flatMap((each) => each.undecided);
   if (readSecretCheck() !== 'block' || undecided.length === 0) return true;
-  const t = vscode.l10n.t;
   const files = new Set(undecided.map(({ path }) => path));
   const exclude = t('Exclude These Files');
   const oneByOne = t('Decide One by One…');
@@ -150,7 +150,6 @@ export function describeSuspicion(suspicion: Suspicion): string {
 
 /** The pattern of a suspicious file name, or the kind of secret with its masked value. */
 function kindOf({ kind, rule, masked }: Suspicion): string {
-  const t = vscode.l10n.t;
   if (kind === 'name') return t('a file name like {0}', rule);
   const what =
     rule === 'assignment' ? t('assigned value') : rule.replace(/^secretlint\//, '').replaceAll('-', ' ');
@@ -169,8 +168,8 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
     {
       canPickMany: true,
       ignoreFocusOut: true,
-      title: vscode.l10n.t('Files That May Contain Secrets'),
-      placeHolder: vscode.l10n.t('Select the files to upload anyway. The others are excluded.'),
+      title: t('Files That May Contain Secrets'),
+      placeHolder: t('Select the files to upload anyway. The others are excluded.'),
     },
   );
   if (picked === undefined) return false;

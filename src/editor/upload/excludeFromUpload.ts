@@ -21,6 +21,8 @@ import type { UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
 import { doErrorAction, openFile } from '../errors/errorActions.ts';
 
+const t = vscode.l10n.t;
+
 const id = 'whitebox.excludeFromUpload';
 
 interface ExcludeDeps {
@@ -45,7 +47,6 @@ export async function excludeFromUpload(targets: readonly unknown[], deps: Exclu
   const [first, ...others] = excluded.flatMap(({ paths }) => paths);
   if (first === undefined) return;
   await deps.preview.reopen();
-  const t = vscode.l10n.t;
   const message =
     others.length === 0
       ? t(
@@ -76,7 +77,6 @@ async function exclude(
 }
 
 async function offerUndo(message: string, excluded: readonly Exclusion[], deps: ExcludeDeps): Promise<void> {
-  const t = vscode.l10n.t;
   const undo = t('Undo');
   const isNew = excluded.some(
     ({ addedLines, before, paths }) =>
@@ -153,8 +153,8 @@ async function ensureIgnoreFile(file: string): Promise<void> {
   if (stats?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
   if (stats !== undefined) return;
   const lines = [
-    vscode.l10n.t('Files that aren’t uploaded for an assessment, in addition to those in .gitignore.'),
-    vscode.l10n.t('Same syntax as .gitignore. Can be in any folder. It can only exclude more files.'),
+    t('Files that aren’t uploaded for an assessment, in addition to those in .gitignore.'),
+    t('Same syntax as .gitignore. Can be in any folder. It can only exclude more files.'),
   ];
   await writeFile(file, lines.map((line) => `# ${line}\n`).join(''), { flag: 'wx' });
 }

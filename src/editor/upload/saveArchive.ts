@@ -18,6 +18,8 @@ import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack
 import { differencesFromPreview, type UploadPreview } from './uploadPreview.ts';
 import { describeUnpacked, describeUploadedSecrets, unreadableIn } from './uploadQuestion.ts';
 
+const t = vscode.l10n.t;
+
 interface SaveDeps extends PreparationDeps {
   readonly workerFile: string;
   readonly savingFolder: string;
@@ -41,7 +43,6 @@ export async function sweepSaving(folder: string, clock: Clock): Promise<void> {
 
 /** Saves the archive that would be uploaded, for each folder to a file that a person chooses. */
 export async function saveArchive(deps: SaveDeps, shownFolders?: readonly Folder[]): Promise<void> {
-  const t = vscode.l10n.t;
   const folders = await pickFolders(shownFolders, t('Save Upload Archive to Disk'));
   for (const folder of folders ?? []) {
     const saved = await withProgress(t('Whitebox Assessment'), (onStep, signal) =>
@@ -75,9 +76,7 @@ async function saveFolder(
       maxBytes,
       workerFile: deps.workerFile,
       signal: progress.signal,
-      onBytes: byteSteps(progress.onStep, (done, total) =>
-        vscode.l10n.t('packaging {0} of {1}', done, total),
-      ),
+      onBytes: byteSteps(progress.onStep, (done, total) => t('packaging {0} of {1}', done, total)),
     });
     return { archive, manifests: [archive.manifest], discard };
   };
@@ -95,7 +94,7 @@ async function saveFolder(
 async function pickArchiveFile({ uri, name }: Folder, format: ArchiveType): Promise<string | undefined> {
   const file = await vscode.window.showSaveDialog({
     defaultUri: vscode.Uri.joinPath(uri, '..', `${name}.${format === 'zip' ? 'zip' : 'tar.gz'}`),
-    title: vscode.l10n.t('Save Upload Archive to Disk'),
+    title: t('Save Upload Archive to Disk'),
   });
   if (file !== undefined && file.scheme !== 'file')
     throw new AssessmentError('notAFolder', { subject: file.toString() });
@@ -103,7 +102,6 @@ async function pickArchiveFile({ uri, name }: Folder, format: ArchiveType): Prom
 }
 
 function describeSaved({ path, archive, prepared }: SavedArchive, preview: UploadPreview): string {
-  const t = vscode.l10n.t;
   const size = `${countFiles(archive.manifest.length)}, ${formatBytes(archive.bytes)}`;
   const omitted = archive.omitted.map((file) => file.path);
   return [

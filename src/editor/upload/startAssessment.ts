@@ -19,6 +19,8 @@ import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack
 import type { UploadPreview } from './uploadPreview.ts';
 import { confirmUpload } from './uploadQuestion.ts';
 
+const t = vscode.l10n.t;
+
 export interface StartDeps extends PreparationDeps {
   readonly tracker: RunTracker;
   readonly runs: RunStore;
@@ -53,7 +55,6 @@ function launch(
   destination: Destination,
   retryOf: Run | undefined,
 ): Thenable<Run | undefined> {
-  const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
     const options = {
       signal,
@@ -83,8 +84,8 @@ function launch(
 
 /** For a run that started although the person cancelled its start. */
 export function offerToCancel(run: Run, log: Logger): void {
-  const cancel = onRun(run, vscode.l10n.t('Cancel Run…'), 'whitebox.cancelRun');
-  offerErrorActions(showWarning(vscode.l10n.t('The run had already started.'), cancel), log);
+  const cancel = onRun(run, t('Cancel Run…'), 'whitebox.cancelRun');
+  offerErrorActions(showWarning(t('The run had already started.'), cancel), log);
 }
 
 async function toAssessment(prepared: readonly Prepared[], destination: Destination): Promise<Assessment> {
@@ -105,7 +106,6 @@ async function toAssessment(prepared: readonly Prepared[], destination: Destinat
 }
 
 async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
-  const t = vscode.l10n.t;
   const unsaved = [...vscode.workspace.textDocuments, ...vscode.workspace.notebookDocuments].filter(
     (document) => document.isDirty && folders.some(({ uri }) => isInside(document.uri, uri)),
   );
@@ -125,7 +125,6 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
 }
 
 async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promise<boolean> {
-  const t = vscode.l10n.t;
   const isOfFolders = ({ targets }: Run): boolean =>
     targets.some(({ folder }) => folders.some(({ uri }) => pathInside(uri.fsPath, folder) === ''));
   const live = runs

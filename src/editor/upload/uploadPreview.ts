@@ -14,6 +14,8 @@ import type { LazyView } from '../../lazyView.ts';
 import { type PreparationDeps, type Prepared, type UploadChoices } from './checkAndPack.ts';
 import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
 
+const t = vscode.l10n.t;
+
 const ignoreFiles = ['.gitignore', '.whiteboxignore'];
 const decidingSettings = [
   'whitebox.archive.exclude',
@@ -40,7 +42,7 @@ export function createUploadPreview(
   const model = new PreviewModel<Folder>({
     steps: deps.steps,
     inProgress: (work) =>
-      withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) => work({ onStep, signal })),
+      withProgress(t('Whitebox Assessment'), (onStep, signal) => work({ onStep, signal })),
     show: (prepared, isNew) => {
       lazy.view.message = messageOf(prepared);
       changes.fire(undefined);
@@ -103,7 +105,6 @@ export function createUploadPreview(
 
 /** Sentences about folders that an open preview does not show, and about files that changed since it was filled. */
 export function differencesFromPreview(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
-  const t = vscode.l10n.t;
   if (shown.length === 0) return [];
   const unseen: string[] = [];
   let differences = 0;
@@ -137,7 +138,6 @@ async function choose({ about }: PreviewNode, isSent: boolean, choices: UploadCh
 }
 
 function messageOf(prepared: readonly Prepared[]): string {
-  const t = vscode.l10n.t;
   const files = prepared.reduce((sum, { selection }) => sum + selection.files.length, 0);
   const bytes = prepared.reduce((sum, { selection }) => sum + selection.bytes, 0);
   const size = t(

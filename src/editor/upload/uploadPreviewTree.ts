@@ -10,6 +10,8 @@ import type { Folder } from '../folders.ts';
 import { countFiles, formatBytes, formatNumber, moreLabel } from '../formats.ts';
 import { describeSuspicion, describeSuspicions, type Prepared } from './checkAndPack.ts';
 
+const t = vscode.l10n.t;
+
 const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
 
 /** A row of the Upload Preview, which commands get as their argument. */
@@ -45,7 +47,6 @@ function rootsOf(shown: readonly Prepared[]): PreviewNode[] {
 }
 
 function groupsOf(prepared: Prepared): PreviewNode[] {
-  const t = vscode.l10n.t;
   const leftOut = formatNumber(prepared.selection.leftOut.length);
   return [
     {
@@ -97,7 +98,6 @@ function folderNode(prepared: Prepared, sum: FolderSum): PreviewNode {
 }
 
 function fileNode(prepared: Prepared, { path, bytes }: SelectedFile): PreviewNode {
-  const t = vscode.l10n.t;
   const check = prepared.checks.get(path);
   const suspicions = check === undefined || 'reason' in check ? [] : check.suspicions;
   const isSuspected = suspicions.length > 0;
@@ -123,7 +123,6 @@ function leftOutNode(prepared: Prepared, { path, reason }: NotUploaded): Preview
 }
 
 function widenedNode(rules: readonly IgnoreRule[]): PreviewNode {
-  const t = vscode.l10n.t;
   const item = line(
     t('Rules that Git reads differently'),
     Collapsed,
@@ -144,7 +143,6 @@ function widenedNode(rules: readonly IgnoreRule[]): PreviewNode {
 }
 
 function reasonLabel(reason: NotUploadedReason): string {
-  const t = vscode.l10n.t;
   if (reason.kind === 'ignored') {
     const { source } = reason.rule;
     if (source === 'whiteboxignore') return t('By .whiteboxignore');
@@ -165,7 +163,7 @@ function reasonLabel(reason: NotUploadedReason): string {
 
 function ruleLabel({ pattern, file, line: number, widened }: IgnoreRule): string {
   const place = file === undefined ? pattern : `${pattern}  (${file}:${String(number)})`;
-  return widened ? vscode.l10n.t('{0}: may exclude more than Git does', place) : place;
+  return widened ? t('{0}: may exclude more than Git does', place) : place;
 }
 
 /** True for what a person may add: not for links, special files or the folder's root. */
@@ -190,7 +188,6 @@ function detailOf(reason: NotUploadedReason): string {
 
 /** Why a file could not be read; other codes of the system are shown unchanged. */
 function refusalLabel(code: string): string {
-  const t = vscode.l10n.t;
   const labels: Readonly<Record<string, string>> = {
     changed: t('kept changing while it was read'),
     changedType: t('no longer a regular file'),
@@ -203,7 +200,6 @@ function refusalLabel(code: string): string {
 }
 
 function specialLabel(type: 'fifo' | 'socket' | 'device'): string {
-  const t = vscode.l10n.t;
   return {
     fifo: t('named pipe'),
     socket: t('socket'),
@@ -225,7 +221,6 @@ function line(
 }
 
 function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vscode.TreeItem {
-  const t = vscode.l10n.t;
   const tooltip = isSent
     ? t('Included in the upload. Clear the checkbox to exclude it.')
     : t('Excluded. Select the checkbox to upload it anyway.');

@@ -26,6 +26,8 @@ import { askInDialog } from '../showMessage.ts';
 import { describeSuspicions, type Prepared } from './checkAndPack.ts';
 import { differencesFromPreview, type UploadPreview } from './uploadPreview.ts';
 
+const t = vscode.l10n.t;
+
 interface KnownRuns {
   readonly runs: RunStore;
   readonly findings: Pick<FindingStore, 'read'>;
@@ -39,7 +41,6 @@ export async function confirmUpload(
   { preview, ...stores }: KnownRuns & { preview: Pick<UploadPreview, 'show' | 'shown' | 'close'> },
   retryOf: Run | undefined,
 ): Promise<boolean> {
-  const t = vscode.l10n.t;
   const { runs } = stores;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
   const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
@@ -121,7 +122,7 @@ async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise
     const { shown, cut, failure } = await findings.read(last);
     if (!isKnown || failure !== undefined) continue;
     return [
-      vscode.l10n.t(
+      t(
         'The run of {0} took {1} and reported {2}. Since then, {3} of {4} are new or changed.',
         formatDay(last.createdAt),
         formatDuration(elapsedMs(last, last.createdAt)),
@@ -145,7 +146,7 @@ function runWithSameArchives(run: Run, runs: RunStore): Run | undefined {
 
 export function describeUploadedSecrets(suspicions: readonly Suspicion[]): string[] {
   if (suspicions.length === 0) return [];
-  const label = vscode.l10n.t('Suspected secrets that would be uploaded:');
+  const label = t('Suspected secrets that would be uploaded:');
   return [`${label}\n${describeSuspicions(suspicions)}`];
 }
 
@@ -156,7 +157,5 @@ export function unreadableIn({ leftOut }: UploadSelection): string[] {
 /** Names the first of `total` paths that could not be packed. */
 export function describeUnpacked(paths: readonly string[], total = paths.length): string[] {
   if (total === 0) return [];
-  return [
-    `${vscode.l10n.t('Couldn’t be packaged and are excluded:')}\n${firstLines(paths.map(visibleName), total)}`,
-  ];
+  return [`${t('Couldn’t be packaged and are excluded:')}\n${firstLines(paths.map(visibleName), total)}`];
 }

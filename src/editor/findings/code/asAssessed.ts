@@ -32,6 +32,8 @@ import { showNoPlace } from './goToFinding.ts';
 import { doErrorAction, showRuns } from '../../errors/errorActions.ts';
 import { toArgument } from '../findingArguments.ts';
 
+const t = vscode.l10n.t;
+
 const scheme = 'whitebox-assessed';
 const messageShownMs = 10_000;
 
@@ -54,7 +56,6 @@ export function provideAsAssessed({ runs }: Pick<FindingStores, 'runs'>): vscode
 
 /** Opens the file of a finding's main place as it was uploaded, with the finding selected. */
 export async function openAsAssessed(finding: ShownFinding, deps: FindingStores): Promise<void> {
-  const t = vscode.l10n.t;
   const { run } = finding;
   const { located, shown } = await locateAll(run, deps);
   const places = shown.find((other) => other.finding.index === finding.finding.index)?.finding.places ?? [];
@@ -93,7 +94,6 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
 
 /** Opens VS Code's comparison of the files with findings: as uploaded, and as they are now. Says which files can't be compared. */
 export async function showChangesSince(run: Run, deps: FindingStores): Promise<void> {
-  const t = vscode.l10n.t;
   const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
   const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
@@ -182,7 +182,6 @@ function pathIn(target: Target | undefined, path: string): string {
 }
 
 export async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
-  const t = vscode.l10n.t;
   const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;
   const why = isKnown
     ? t('no uploaded file matches with certainty')
@@ -191,7 +190,6 @@ export async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<
 }
 
 async function readAssessed(run: Run, index: number, path: string, runs: RunStore): Promise<AsSent> {
-  const t = vscode.l10n.t;
   const runFolder = runs.folderOf(run.id);
   const target = run.targets[index];
   const sent = target && (await readSentFiles(runFolder, index))?.get(path);
@@ -211,7 +209,6 @@ async function readCommitted(
   { folder, commit }: Target,
   file: string,
 ): Promise<{ content: Buffer; otherwise: string } | { why: string }> {
-  const t = vscode.l10n.t;
   // Only a hash: other Git names for commits can contain anything.
   if (commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit.id))
     return { why: t('its content wasn’t saved, and no known commit contains it') };

@@ -7,6 +7,8 @@ import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { driftLabel, roleLabel, titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 
+const t = vscode.l10n.t;
+
 const maxLabelLength = 200;
 
 /** What is used of the API of VS Code's References view (`vscode.references-view`, `references-view.d.ts`). */
@@ -41,9 +43,7 @@ interface Step {
 /** Shows the steps of an attack in VS Code's References view, where F4 and Shift+F4 visit them. Without that view or a known place, shows a quick pick. */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
-    void showInformation(
-      vscode.l10n.t('This finding has only one location, so there is no attack path to show.'),
-    );
+    void showInformation(t('This finding has only one location, so there is no attack path to show.'));
     return;
   }
   const current = (): ShownFinding => findings.find(shown.run.id, shown.finding.index) ?? shown;
@@ -55,7 +55,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
   if (view === undefined || start === undefined) return pickStep(shown, steps);
   const inputAt = (location: vscode.Location): SymbolTreeInput => ({
     contextValue: 'whitebox.attackPath',
-    title: vscode.l10n.t('Attack Path'),
+    title: t('Attack Path'),
     location,
     resolve: async () => toModel(titleOfFinding(shown.finding), await toSteps(current())),
     with: inputAt,
@@ -66,7 +66,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
 }
 
 async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Promise<void> {
-  const title = vscode.l10n.t('Attack Path of {0}', titleOfFinding(finding));
+  const title = t('Attack Path of {0}', titleOfFinding(finding));
   // VS Code would show `$(name)` as an icon.
   const plain = (text: string): string => text.replaceAll('$(', '$\u2060(');
   const items = steps.map(({ label, description, location }) => ({
@@ -96,7 +96,7 @@ async function toStep(place: Place, number: string, shown: ShownFinding): Promis
     place.role && roleLabel(place.role),
     clip(visibleLine(place.label ?? place.snippet ?? ''), maxLabelLength),
   ].filter((part) => part !== undefined && part !== '');
-  const state = here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here);
+  const state = here === undefined ? t('not in this workspace') : driftLabel(here);
   return {
     label: `${number}${what.join(': ') || visibleLine((here ?? place).path)}`,
     description: [address, state].filter((part) => part !== undefined).join(' · '),
@@ -155,7 +155,7 @@ function toItem({ label, description, location }: Step): vscode.TreeItem {
   item.iconPath = new vscode.ThemeIcon(location === undefined ? 'circle-slash' : 'arrow-small-right');
   if (location !== undefined)
     item.command = {
-      title: vscode.l10n.t('Show in Editor'),
+      title: t('Show in Editor'),
       command: 'vscode.open',
       arguments: [location.uri, { selection: location.range, preserveFocus: true }],
     };

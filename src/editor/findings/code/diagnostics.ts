@@ -10,6 +10,8 @@ import { readDisplaySettings } from '../../settings.ts';
 import { toAddress } from '../findingArguments.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
 
+const t = vscode.l10n.t;
+
 const maxLabelLength = 500;
 const { DiagnosticSeverity } = vscode;
 /** Problems does not show hints, so the lowest severities are information. */
@@ -88,7 +90,7 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
       const label = clip(visibleLine(place.reported.label ?? ''), maxLabelLength);
       return new vscode.DiagnosticRelatedInformation(
         new vscode.Location(vscode.Uri.file(place.file), toRange(place)),
-        label === '' ? vscode.l10n.t('Also here') : label,
+        label === '' ? t('Also here') : label,
       );
     });
   return [diagnostic];
@@ -96,11 +98,10 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
 
 function linkTextOf({ cwes: [cwe], id, isGeneratedId }: Finding): string {
   if (cwe !== undefined) return `CWE-${String(cwe)}`;
-  return isGeneratedId === true ? vscode.l10n.t('details') : id;
+  return isGeneratedId === true ? t('details') : id;
 }
 
 function messageOf(finding: Finding, main: ShownPlace): string {
-  const t = vscode.l10n.t;
   const message = `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
   if (main.startLine === undefined) return t('{0} (line unknown)', message);
   return main.drift === 'changed'

@@ -7,13 +7,14 @@ import { showInformation } from '../../showMessage.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
 import { doErrorAction } from '../../errors/errorActions.ts';
 
+const t = vscode.l10n.t;
+
 const positionShownMs = 10_000;
 
 /** Goes to the next or previous displayed finding from the cursor, through all files in a circle. */
 export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 | -1) => Promise<void> {
   let current: ShownFinding | undefined;
   return async (step) => {
-    const t = vscode.l10n.t;
     const ordered = inOrder(displayed.byFile());
     const editor = vscode.window.activeTextEditor;
     const cursor = editor && { file: editor.document.uri.fsPath, line: editor.selection.active.line + 1 };
@@ -47,10 +48,8 @@ export async function revealFinding(shown: ShownFinding | undefined): Promise<vo
 }
 
 export function showNoPlace(): void {
-  const message = vscode.l10n.t(
-    'This finding has no location in this workspace’s files. The report describes it.',
-  );
-  const report = { title: vscode.l10n.t('Open Report'), command: 'whitebox.openReport' };
+  const message = t('This finding has no location in this workspace’s files. The report describes it.');
+  const report = { title: t('Open Report'), command: 'whitebox.openReport' };
   void showInformation(message, report).then(doErrorAction);
 }
 
@@ -73,7 +72,7 @@ export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewCol
 }
 
 function showGone({ path }: ShownPlace): void {
-  void showInformation(vscode.l10n.t('The code of this finding is no longer in {0}.', path));
+  void showInformation(t('The code of this finding is no longer in {0}.', path));
 }
 
 async function openIfThere(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {

@@ -5,6 +5,8 @@ import { titleOfFinding } from '../../labels.ts';
 import { toAddress, toArgument } from '../findingArguments.ts';
 import type { DisplayedFindings } from './displayedFindings.ts';
 
+const t = vscode.l10n.t;
+
 const maxFindings = 5;
 const maxTitleLength = 80;
 
@@ -27,7 +29,6 @@ export function registerQuickFixes({
 }
 
 function actionsFor(shown: ShownFinding, diagnostics: readonly vscode.Diagnostic[]): vscode.CodeAction[] {
-  const t = vscode.l10n.t;
   const title = clip(titleOfFinding(shown.finding), maxTitleLength);
   const address = toAddress(shown).toString();
   const ofFinding = diagnostics.filter(

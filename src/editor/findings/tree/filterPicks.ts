@@ -22,6 +22,8 @@ import { severityLabel, triageLabel, verdictHeading } from '../../labels.ts';
 import { type BranchComparison, noBranchLabel } from '../changedOnBranch.ts';
 import type { Filtering } from './filtering.ts';
 
+const t = vscode.l10n.t;
+
 type BranchFilter = Pick<BranchComparison, 'turnOn' | 'turnOff' | 'pickBranch'>;
 
 type AnyValue = ValueOf<ListPart>;
@@ -38,7 +40,7 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
   drift: { labelOf: driftFilterLabel, order: DRIFTS },
   cwes: { labelOf: cweLabel },
   features: { labelOf: featureLabel },
-  perspectives: { labelOf: (perspective) => perspective ?? vscode.l10n.t('No perspective') },
+  perspectives: { labelOf: (perspective) => perspective ?? t('No perspective') },
   verdicts: { labelOf: verdictHeading, order: VERDICTS },
   evidence: { labelOf: evidenceFilterLabel, order: EVIDENCE_FILTERS },
   owners: { labelOf: (owner) => ownersLabel(owner === null ? [] : [owner]) },
@@ -75,7 +77,6 @@ export async function filterFindings(
 }
 
 export async function groupFindings(filtering: Filtering): Promise<void> {
-  const t = vscode.l10n.t;
   const items = GROUPINGS.map((grouping) => ({
     label: groupingLabel(grouping),
     ...(grouping === filtering.grouping ? { description: t('current') } : {}),
@@ -89,7 +90,6 @@ export async function groupFindings(filtering: Filtering): Promise<void> {
 
 /** Turns *Changed on this branch* off, or picks a different branch. */
 async function changeBranchFilter(branch: BranchFilter): Promise<void> {
-  const t = vscode.l10n.t;
   const [another, off] = [t('Compare with Another Branch…'), t('Show Changed and Unchanged')];
   const picked = await vscode.window.showQuickPick([another, off], { title: partLabel('changedOnBranch') });
   if (picked === another) await branch.pickBranch();
@@ -97,7 +97,6 @@ async function changeBranchFilter(branch: BranchFilter): Promise<void> {
 }
 
 async function pickPart(filtering: Filtering): Promise<FilterPart | 'clear' | undefined> {
-  const t = vscode.l10n.t;
   const { filter } = filtering;
   const active = activeParts(filter);
   const parts = Object.keys(filterSchema.shape) as FilterPart[];
@@ -116,8 +115,8 @@ async function pickPart(filtering: Filtering): Promise<FilterPart | 'clear' | un
 
 function askForText({ text = '' }: Filter): Thenable<string | undefined> {
   return vscode.window.showInputBox({
-    title: vscode.l10n.t('Filter Findings by Text'),
-    prompt: vscode.l10n.t(
+    title: t('Filter Findings by Text'),
+    prompt: t(
       'Words to find in the title, description, path, CWE, ID, feature, and URL. Leave empty to show all findings.',
     ),
     value: text,
@@ -128,7 +127,6 @@ async function chooseOwners(
   filtering: Filtering,
   all: readonly ShownFinding[],
 ): Promise<readonly AnyValue[] | undefined> {
-  const t = vscode.l10n.t;
   const mine = { label: t('Mine…'), description: filtering.handles };
   const others = { label: t('Choose Owners…') };
   const title = t('Filter Findings by {0}', partLabel('owners'));
@@ -173,8 +171,8 @@ async function chooseValues(
     value,
   }));
   const picked = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('Filter Findings by {0}', partLabel(part)),
-    placeHolder: vscode.l10n.t('Select what to show. If nothing is selected, everything is shown.'),
+    title: t('Filter Findings by {0}', partLabel(part)),
+    placeHolder: t('Select what to show. If nothing is selected, everything is shown.'),
     canPickMany: true,
     matchOnDescription: false,
   });
@@ -187,13 +185,12 @@ export function describePart(
   { filter, branch }: Pick<Filtering, 'filter' | 'branch'>,
 ): string {
   if (part === 'changedOnBranch') return branchLabel(branch);
-  if (part === 'text') return vscode.l10n.t('“{0}”', filter.text ?? '');
+  if (part === 'text') return t('“{0}”', filter.text ?? '');
   const { labelOf } = valueLists[part] as ValueList<AnyValue>;
   return (filter[part] ?? []).map(labelOf).join(', ');
 }
 
 function branchLabel(branch: BranchState): string {
-  const t = vscode.l10n.t;
   switch (branch.kind) {
     case 'pending':
       return t('changed on this branch: still comparing, nothing is hidden yet');
@@ -205,19 +202,18 @@ function branchLabel(branch: BranchState): string {
 }
 
 export function cweLabel(cwe: number | null | undefined): string {
-  return cwe === null || cwe === undefined ? vscode.l10n.t('No CWE') : `CWE-${String(cwe)}`;
+  return cwe === null || cwe === undefined ? t('No CWE') : `CWE-${String(cwe)}`;
 }
 
 export function featureLabel(feature: string | null | undefined): string {
-  return feature ?? vscode.l10n.t('No feature');
+  return feature ?? t('No feature');
 }
 
 export function ownersLabel(owners: readonly string[]): string {
-  return owners.length === 0 ? vscode.l10n.t('No known owner') : owners.join(', ');
+  return owners.length === 0 ? t('No known owner') : owners.join(', ');
 }
 
 function partLabel(part: FilterPart): string {
-  const t = vscode.l10n.t;
   return {
     severities: t('Severity'),
     triage: t('Triage State'),
@@ -236,7 +232,6 @@ function partLabel(part: FilterPart): string {
 }
 
 function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
-  const t = vscode.l10n.t;
   return {
     same: t('Code unchanged'),
     moved: t('Code moved'),
@@ -248,7 +243,6 @@ function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
 }
 
 function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
-  const t = vscode.l10n.t;
   return {
     ended: t('Acceptance ended'),
     soon: t('Acceptance ends within 14 days'),
@@ -257,7 +251,6 @@ function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
 }
 
 function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
-  const t = vscode.l10n.t;
   return {
     notAsSent: t('Not in its file as uploaded'),
     elsewhere: t('Elsewhere in the uploaded files'),
@@ -269,14 +262,13 @@ function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): strin
 
 /** A folder of `Filter.folders`, relative to the workspace. */
 function folderLabel(folder: string): string {
-  if (folder === '') return vscode.l10n.t('No location in this workspace');
+  if (folder === '') return t('No location in this workspace');
   const uri = vscode.Uri.file(folder.slice(0, -1));
   const root = vscode.workspace.workspaceFolders?.find(({ uri: { path } }) => path === uri.path);
   return root?.name ?? vscode.workspace.asRelativePath(uri);
 }
 
 function groupingLabel(grouping: Grouping): string {
-  const t = vscode.l10n.t;
   return {
     severity: t('Severity'),
     file: t('File'),

@@ -30,6 +30,8 @@ import {
 } from '../../labels.ts';
 import { cweLabel, featureLabel, ownersLabel } from './filterPicks.ts';
 
+const t = vscode.l10n.t;
+
 const maxTooltipLength = 2_000;
 
 /** `isExpanded`: files are expanded at first. */
@@ -53,9 +55,9 @@ function itemOf(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
 }
 
 function proposalsItem(folder: string, count: number): vscode.TreeItem {
-  const item = new vscode.TreeItem(vscode.l10n.t('Review Shared Decisions…'));
+  const item = new vscode.TreeItem(t('Review Shared Decisions…'));
   item.description = formatNumber(count);
-  item.tooltip = `${folder}: ${proposalsLabel(count)}\n${vscode.l10n.t('A decision hides nothing until you accept it.')}`;
+  item.tooltip = `${folder}: ${proposalsLabel(count)}\n${t('A decision hides nothing until you accept it.')}`;
   item.iconPath = new vscode.ThemeIcon('inbox');
   item.command = { title: '', command: 'whitebox.reviewSharedDecisions', arguments: [folder] };
   return item;
@@ -84,7 +86,7 @@ function fileItem(node: GroupNode, isExpanded: boolean): vscode.TreeItem {
   const { shown } = node;
   const place = shown[0]?.places[0];
   if (place === undefined) {
-    const item = groupItem(vscode.l10n.t('No location in this workspace'), node, isExpanded);
+    const item = groupItem(t('No location in this workspace'), node, isExpanded);
     item.contextValue = 'unplaced';
     item.iconPath = new vscode.ThemeIcon('question');
     return item;
@@ -101,7 +103,6 @@ function fileItem(node: GroupNode, isExpanded: boolean): vscode.TreeItem {
 }
 
 function findingItem(node: FindingNode): vscode.TreeItem {
-  const t = vscode.l10n.t;
   const { shown } = node;
   const heading = node.parent.parent?.topic.kind;
   const { finding, triage, verdict } = shown;
@@ -171,7 +172,7 @@ function tooltipOf(
     quoted && evidenceLabel(quoted),
     verdict && verdictLabel(verdict),
     decidedBeforeLabel(decidedBefore),
-    owners.length === 0 ? undefined : vscode.l10n.t('Owner: {0}', owners.join(', ')),
+    owners.length === 0 ? undefined : t('Owner: {0}', owners.join(', ')),
   ];
   const facts = known.filter((fact) => fact !== undefined).join(' · ');
   return [
@@ -187,7 +188,6 @@ function tooltipOf(
 }
 
 function moreItem(count: number): vscode.TreeItem {
-  const t = vscode.l10n.t;
   const label = moreLabel(count);
   const item = new vscode.TreeItem(label);
   item.description = t('to see these, filter the findings');

@@ -39,6 +39,8 @@ import type { Filtering } from './filtering.ts';
 import { describePart } from './filterPicks.ts';
 import { toItem } from './findingItems.ts';
 
+const t = vscode.l10n.t;
+
 /** With more findings, files are collapsed at first. */
 const maxExpanded = 300;
 
@@ -207,15 +209,11 @@ export function describeFindings(
   const open = filtered.displayed.filter(
     ({ verdict, triage }) => isReported(verdict) && !isSettled(triage.state),
   ).length;
-  view.badge =
-    open === 0
-      ? undefined
-      : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', formatNumber(open)) };
+  view.badge = open === 0 ? undefined : { value: open, tooltip: t('Open findings: {0}', formatNumber(open)) };
 }
 
 /** The runs of the findings with commits and notes, or the two compared runs. */
 export function describeRuns(findings: FindingStore): string[] {
-  const t = vscode.l10n.t;
   const comparison = findings.comparison();
   if (comparison !== undefined) {
     const { run, baseline, shown, absent = [], cut, baselineCut } = comparison;
@@ -256,20 +254,18 @@ export function describeRuns(findings: FindingStore): string[] {
 
 function ownersGapLabel({ file, lines }: OwnersGap): string {
   const name = vscode.workspace.asRelativePath(file);
-  if (lines === undefined)
-    return vscode.l10n.t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
+  if (lines === undefined) return t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
   const some = lines.slice(0, 5).map(formatNumber).join(', ');
-  return vscode.l10n.t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${some}, …` : some);
+  return t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${some}, …` : some);
 }
 
 function describeCut(run: Run, cut: Cut | undefined): string[] {
   if (cut === undefined) return [];
   const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
-  return [vscode.l10n.t('compared in {0}: the {1} most severe of {2}', runLabel(run), ...counts)];
+  return [t('compared in {0}: the {1} most severe of {2}', runLabel(run), ...counts)];
 }
 
 function describeHidden({ mild, settled }: FilteredFindings): string[] {
-  const t = vscode.l10n.t;
   return [
     ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
     ...(settled === 0 ? [] : [t('Hidden because triage closed them: {0}', countFindings(settled))]),
@@ -279,7 +275,7 @@ function describeHidden({ mild, settled }: FilteredFindings): string[] {
 function describeEnds(all: readonly ShownFinding[]): string[] {
   const now = Date.now();
   const soon = all.filter(({ triage }) => acceptanceEnd(triage, now) === 'soon').length;
-  return soon === 0 ? [] : [vscode.l10n.t('Acceptance ends within 14 days: {0}', countFindings(soon))];
+  return soon === 0 ? [] : [t('Acceptance ends within 14 days: {0}', countFindings(soon))];
 }
 
 function describeOnlyHere({ displayed }: FilteredFindings): string[] {
@@ -287,7 +283,7 @@ function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const reported = displayed.filter(({ verdict }) => isReported(verdict));
   const absent = displayed.length - reported.length;
   const count = showInProblems ? hiddenFromProblems(reported, display) + absent : 0;
-  return count === 0 ? [] : [vscode.l10n.t('Shown here, but not in Problems: {0}', countFindings(count))];
+  return count === 0 ? [] : [t('Shown here, but not in Problems: {0}', countFindings(count))];
 }
 
 function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFindings): string[] {
@@ -296,14 +292,13 @@ function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFi
   const counts = [formatNumber(passing.length), formatNumber(displayed.length)] as const;
   return [
     ...describeBranch(filtering, displayed),
-    vscode.l10n.t('Filter: {0} ({1} of {2})', parts.join(' · '), ...counts),
+    t('Filter: {0} ({1} of {2})', parts.join(' · '), ...counts),
   ];
 }
 
 /** How many findings *Changed on this branch* hides, and how many it shows without a comparison. */
 function describeBranch({ filter, branch }: Filtering, displayed: readonly ShownFinding[]): string[] {
   if (filter.changedOnBranch !== true || branch.kind !== 'known') return [];
-  const t = vscode.l10n.t;
   const counts = Map.groupBy(displayed, (shown) => branch.changeOf(shown));
   const count = (change: BranchChange): string => countFindings(counts.get(change)?.length ?? 0);
   return [
