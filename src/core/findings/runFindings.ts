@@ -51,7 +51,7 @@ export class RunFindings implements ShownRun {
   #places: RunPlaces | undefined;
   #compared: RunHistory | undefined;
   // History, evidence, and owners have one item for each finding, in the order of the file.
-  #history: readonly AcrossRuns[];
+  #history: readonly AcrossRuns[] = [];
   #evidence: readonly (EvidenceOfPlaces | undefined)[] | undefined;
   #owners: readonly (readonly string[] | undefined)[] | undefined;
   #areOwnersRead = false;
@@ -60,58 +60,12 @@ export class RunFindings implements ShownRun {
   #absentByRun: readonly RunFindings[] = [];
   #shown: readonly ShownFinding[] = [];
 
-  private constructor(
-    run: Run,
-    deps: RunFindingsDeps,
-    {
-      found,
-      failure,
-      history = [],
-    }: { found?: FindingsOfRun; failure?: Failure; history?: readonly AcrossRuns[] },
-  ) {
+  private constructor(run: Run, deps: RunFindingsDeps, found: FindingsOfRun | undefined, failure?: Failure) {
     this.#run = run;
     this.#deps = deps;
     this.#found = found;
     this.failure = failure;
-    this.#history = history;
     this.#mappings = run.targets.map(({ folder }) => mappingsOf(deps.mappings, folder));
-  }
-
-  get run(): Run {
-    return this.#run;
-  }
-
-  get cut(): Cut | undefined {
-    return this.#found?.cut;
-  }
-
-  /** All findings, in the order of the file. */
-  get shown(): readonly ShownFinding[] {
-    return this.#shown;
-  }
-
-  /** Findings that only earlier runs report. Settled ones are included only if the baseline reports them. */
-  get absent(): readonly ShownFinding[] {
-    const all = this.#absentByRun.flatMap(({ shown }) => shown);
-    return all.filter(({ run, triage }) => run.id === this.baseline?.id || !isSettled(triage.state));
-  }
-
-  /** Undefined if the baseline cannot be read. */
-  get baseline(): Run | undefined {
-    const { earlier = [], baseline } = this.#compared ?? {};
-    return earlier.find(({ id }) => id === baseline?.id);
-  }
-
-  get baselineCut(): Cut | undefined {
-    return this.#compared?.baseline?.cut;
-  }
-
-  get changedFiles(): number {
-    return this.#places?.changed.size ?? 0;
-  }
-
-  get ownersGaps(): readonly OwnersGap[] {
-    return this.#ownersGaps;
   }
 
   /**
@@ -130,7 +84,7 @@ export class RunFindings implements ShownRun {
         readFindingsOfRun(run, deps),
         deps.triage.load(run.targets.map(({ folder }) => folder)),
       ]);
-      const loaded = new RunFindings(run, deps, { found });
+      const loaded = new RunFindings(run, deps, found);
       await loaded.#place(found, former, former === undefined ? onUnchanged : undefined);
       if (former !== undefined && isSameRun(former.#run, run)) await loaded.#reuse(former);
       return loaded;
@@ -143,7 +97,7 @@ export class RunFindings implements ShownRun {
       deps.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
       return former !== undefined && isDeepStrictEqual(former.failure, failure)
         ? former
-        : new RunFindings(run, deps, { failure });
+        : new RunFindings(run, deps, undefined, failure);
     }
   }
 
@@ -198,8 +152,8 @@ export class RunFindings implements ShownRun {
     if (found === undefined) return false;
     const [baselineBefore, absentBefore] = [this.baseline, this.absent.length];
     const compared = this.#compared;
-    const isKnown = isHistoryOf(compared, earlier, baselineId);
-    if (isKnown) this.#compared = { ...compared, earlier };
+    const isUpToDate = isHistoryOf(compared, earlier, baselineId);
+    if (isUpToDate) this.#compared = { ...compared, earlier };
     else {
       const { decode } = this.#deps;
       const read = (run: Run): Promise<FindingsOfRun | undefined> => this.#readEarlier(run);
@@ -214,7 +168,7 @@ export class RunFindings implements ShownRun {
       relabeled.includes(true) ||
       this.baseline?.id !== baselineBefore?.id ||
       this.baseline?.label !== baselineBefore?.label ||
-      (!isKnown && this.absent.length + absentBefore > 0)
+      (!isUpToDate && this.absent.length + absentBefore > 0)
     );
   }
 
@@ -233,7 +187,8 @@ export class RunFindings implements ShownRun {
       compared.absent.map(async (found, at) => {
         const { run } = found.source;
         await this.#deps.triage.load(run.targets.map(({ folder }) => folder));
-        const absent = new RunFindings(run, this.#deps, { found, history: found.history });
+        const absent = new RunFindings(run, this.#deps, found);
+        absent.#history = found.history;
         await absent.#place(found, former[at]);
         return absent;
       }),
@@ -334,12 +289,47 @@ export class RunFindings implements ShownRun {
     source.resolver.forget();
     const located = await locateFindings(source.run, findings, source);
     const { decode, textOf } = this.#deps;
-    const placed = await new RunPlaces(source.runFolder, located, decode, undefined).placesOf(
-      findings,
-      textOf,
-    );
+    const present = new RunPlaces(source.runFolder, located, decode, undefined);
+    const placed = await present.placesOf(findings, textOf);
     for (const [at, finding] of findings.entries()) places.set(finding, placed[at] ?? []);
     return places;
+  }
+
+  get run(): Run {
+    return this.#run;
+  }
+
+  get cut(): Cut | undefined {
+    return this.#found?.cut;
+  }
+
+  /** All findings, in the order of the file. */
+  get shown(): readonly ShownFinding[] {
+    return this.#shown;
+  }
+
+  /** Findings that only earlier runs report. Settled ones are included only if the baseline reports them. */
+  get absent(): readonly ShownFinding[] {
+    const all = this.#absentByRun.flatMap(({ shown }) => shown);
+    return all.filter(({ run, triage }) => run.id === this.baseline?.id || !isSettled(triage.state));
+  }
+
+  /** Undefined if the baseline cannot be read. */
+  get baseline(): Run | undefined {
+    const { earlier = [], baseline } = this.#compared ?? {};
+    return earlier.find(({ id }) => id === baseline?.id);
+  }
+
+  get baselineCut(): Cut | undefined {
+    return this.#compared?.baseline?.cut;
+  }
+
+  get changedFiles(): number {
+    return this.#places?.changed.size ?? 0;
+  }
+
+  get ownersGaps(): readonly OwnersGap[] {
+    return this.#ownersGaps;
   }
 }
 
