@@ -43,6 +43,7 @@ export class FindingStore implements Disposable {
   readonly #failures = new Map<string, Failure | undefined>();
   /** Loading and re-placing run one at a time, so that each starts from the results of the one before. */
   #queue: Promise<unknown> = Promise.resolve();
+  /** Set by any forced request and cleared by the next load, so that many requests during one load become one more. */
   #mustForce = false;
   #isComplete = true;
   #isChanged = false;

@@ -12,62 +12,48 @@ import {
   targetUrlsSchema,
 } from './application.ts';
 
+function optional<Schema extends z.ZodMiniType>(schema: Schema, description: string) {
+  return z.optional(schema.check(z.describe(description)));
+}
+
 /** Member names are the API's (docs/api.md, sections 2.6 to 2.8). The editor shows the descriptions in hovers. */
 export const targetFileSchema = z.strictObject({
-  $schema: z.optional(z.string().check(z.describe('URL of a JSON schema. It is never sent.'))),
+  $schema: optional(z.string(), 'URL of a JSON schema. It is never sent.'),
   target_urls: targetUrlsSchema.check(
     z.describe('URLs of the application to crawl and test. The service must have verified that you own it.'),
   ),
-  oos_urls: z.optional(
-    oosUrlsSchema.check(z.describe('Out-of-scope URLs. They are neither crawled nor tested.')),
+  oos_urls: optional(oosUrlsSchema, 'Out-of-scope URLs. They are neither crawled nor tested.'),
+  language: optional(languageSchema, 'Language of the report. Default: the language in the settings.'),
+  notification: optional(
+    notificationSchema,
+    'Webhook endpoints to notify when the run ends. Default: the endpoints in the settings.',
   ),
-  language: z.optional(
-    languageSchema.check(z.describe('Language of the report. Default: the language in the settings.')),
+  authentication: optional(
+    strictSchemas.authentication,
+    'How the service logs in. VS Code asks for passwords. They are never saved in this file.',
   ),
-  notification: z.optional(
-    notificationSchema.check(
-      z.describe('Webhook endpoints to notify when the run ends. Default: the endpoints in the settings.'),
-    ),
-  ),
-  authentication: z.optional(
-    strictSchemas.authentication.check(
-      z.describe('How the service logs in. VS Code asks for passwords. They are never saved in this file.'),
-    ),
-  ),
-  preference: z.optional(
-    strictSchemas.preference.check(
-      z.describe('Preferences that guide a run. The service doesn’t have to follow them.'),
-    ),
+  preference: optional(
+    strictSchemas.preference,
+    'Preferences that guide a run. The service doesn’t have to follow them.',
   ),
   crawl: z.optional(
     z.strictObject({
-      credit_limit: z.optional(
-        crawlLimitSchema.check(
-          z.describe(
-            'Maximum number of credits that a crawl spends. At this limit, the crawl ends with the features found so far.',
-          ),
-        ),
+      credit_limit: optional(
+        crawlLimitSchema,
+        'Maximum number of credits that a crawl spends. At this limit, the crawl ends with the features found so far.',
       ),
-      additional_instructions: z.optional(
-        instructionsSchema.check(z.describe('Instructions for the crawl, in your own words.')),
-      ),
+      additional_instructions: optional(instructionsSchema, 'Instructions for the crawl, in your own words.'),
     }),
   ),
   assessment: z.optional(
     z.strictObject({
-      scan_credit_limit: z.optional(
-        scanLimitSchema.check(
-          z.describe(
-            'Maximum number of credits to spend on testing. At this limit, the run stops. You can continue it.',
-          ),
-        ),
+      scan_credit_limit: optional(
+        scanLimitSchema,
+        'Maximum number of credits to spend on testing. At this limit, the run stops. You can continue it.',
       ),
-      crawl_credit_limit: z.optional(
-        crawlLimitSchema.check(
-          z.describe(
-            'Maximum number of credits to spend on crawling. Testing then continues with the features found so far.',
-          ),
-        ),
+      crawl_credit_limit: optional(
+        crawlLimitSchema,
+        'Maximum number of credits to spend on crawling. Testing then continues with the features found so far.',
       ),
     }),
   ),

@@ -75,20 +75,21 @@ export class TriageStore {
 
   /** Reads what is new or changed of these folders' decisions; reading errors are in `failures`. */
   load(folders: Iterable<string>): Promise<void> {
-    return this.#queued(async () => {
-      const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
-      if (changes.includes(true)) this.#changed.fire();
-    });
+    return this.#queued(() => this.#loadAll(folders));
   }
 
   /** Reads what changed on disk or moved to another place, and notices acceptances that have ended. */
   reload(): Promise<void> {
-    this.#nextReload ??= this.#queued(async () => {
+    this.#nextReload ??= this.#queued(() => {
       this.#nextReload = undefined;
-      const changes = await Promise.all([...this.#books.keys()].map((folder) => this.#load(folder)));
-      if (changes.includes(true)) this.#changed.fire();
+      return this.#loadAll(this.#books.keys());
     });
     return this.#nextReload;
+  }
+
+  async #loadAll(folders: Iterable<string>): Promise<void> {
+    const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
+    if (changes.includes(true)) this.#changed.fire();
   }
 
   /** Changes whenever `get` may return something else. */
@@ -183,14 +184,10 @@ export class TriageStore {
   /** Adds decisions about findings that have none; a date in the future becomes now. Throws what `set` throws. */
   async importDecisions(decisions: DecisionsByFolder): Promise<void> {
     const now = this.#deps.clock.now();
-    const imported = new Map<string, readonly TriageEntry[]>();
-    for (const [folder, entries] of decisions)
-      if (entries.length > 0)
-        imported.set(
-          folder,
-          entries.map((entry) => ({ ...entry, at: Math.min(entry.at, now) })),
-        );
-    await this.#queued(() => this.#changeAll(imported, withoutDecision));
+    const added = (entries: readonly TriageEntry[], book: TriageBook): readonly TriageEntry[] =>
+      withoutDecision(entries, book).map((entry) => ({ ...entry, at: Math.min(entry.at, now) }));
+    const nonEmpty = new Map([...decisions].filter(([, entries]) => entries.length > 0));
+    await this.#queued(() => this.#changeAll(nonEmpty, added));
   }
 
   /** `change` gets a folder's decisions and its present book, and returns the decisions to write. */
