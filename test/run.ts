@@ -24,10 +24,10 @@ process.chdir(path.resolve(import.meta.dirname, '..'));
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled');
 const { resolve: resolvePackage } = createRequire(import.meta.url);
 
-/** A test file that runs longer hangs: it is ended and has failed. */
+/** A test file that runs longer is killed and fails. */
 const maxFileMs = 10 * 60_000;
 
-/** Six lines and more that stand in two places fail. */
+/** Duplicates of six lines or more fail. */
 const duplicates = ['--min-lines', '6', '--min-tokens', '60', '--threshold', '0', '--exitCode', '1'];
 
 interface Filter {
@@ -35,7 +35,7 @@ interface Filter {
 }
 
 const passedNames = new Set<string>();
-/** What has failed, and why in one line: printed again at the end, so that the last lines of a log name it. */
+/** Failures with a one-line reason, printed again at the end of the log. */
 const failures: string[] = [];
 
 /** Build, typecheck and lint count as one test each. */
@@ -104,7 +104,7 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
   },
 };
 
-/** Those of a line run at the same time: each has parts that leave a core idle. */
+/** Layers of one entry run concurrently, since each leaves a core idle at times. */
 const order = [['build'], ['typecheck', 'lint', 'unit'], ['integration', 'browser'], ['e2e']];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
@@ -149,7 +149,7 @@ async function runLayer(name: string): Promise<void> {
   print(`${name}: ${describeTally(tally)} in ${seconds} s`);
 }
 
-/** Runs Node programs one after the other; all must succeed. What one prints stands together, whatever runs beside it. */
+/** Runs Node programs in sequence; all must succeed. Their output is not interleaved with other layers. */
 async function check(...commands: readonly (readonly string[])[]): Promise<Tally> {
   for (const command of commands) {
     const { code, said } = await new Promise<{ code: number | null; said: string }>((resolve, reject) => {
@@ -186,20 +186,20 @@ interface PlaywrightSuite {
 }
 
 interface PlaywrightReport {
-  /** What did not run because a test before it failed counts as skipped. */
+  /** Tests after a failed one in a serial suite count as skipped. */
   readonly stats: {
     readonly expected: number;
     readonly unexpected: number;
     readonly skipped: number;
-    /** Passed when it was run again. */
+    /** Passed on retry. */
     readonly flaky: number;
   };
-  /** What failed outside of any test. */
+  /** Errors outside of tests. */
   readonly errors: readonly { readonly message?: string }[];
   readonly suites: readonly PlaywrightSuite[];
 }
 
-/** Runs a project of the Playwright configuration, which prints what passes, and keeps a picture and a trace of what does not. */
+/** Runs a Playwright project; failures have a screenshot and a trace. */
 async function runPlaywright(project: string, { grep }: Filter): Promise<Tally> {
   // Not by two tests at the same time.
   await prepareBrowser();
@@ -301,7 +301,7 @@ function isOnlyOfSubtests(error: Error): boolean {
   return (error as { failureType?: string }).failureType === 'subtestsFailed';
 }
 
-/** The runner wraps what a test threw. */
+/** The cause of an error that the test runner wrapped. */
 function causeOf(error: Error): unknown {
   return error.cause ?? error;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Writes the list of what was sent of a run's folder number `index`, by path and content, into the run's own folder. */
+/** Writes the manifest of the sent files of target `index` into the run's folder. */
 export async function storeManifest(
   runFolder: string,
   index: number,

@@ -3,11 +3,11 @@ import { chromium, type BrowserContext, type Page } from '@playwright/test';
 import { prepareBrowser } from './chromium.ts';
 
 export interface BrowserOptions {
-  /** The browser's profile: what extensions keep as secrets and memento state lives in it across windows. */
+  /** The browser's profile, with the secrets and state of extensions. */
   readonly profileDir: string;
   /** VS Code's display language as extensions see it; its own texts stay English without a language pack. */
   readonly language?: 'en' | 'ja';
-  /** In CSS pixels; 1280 by 800 unless given. */
+  /** In CSS pixels; by default 1280 by 800. */
   readonly viewport?: { readonly width: number; readonly height: number };
   /** Shows the browser's window (not possible with the Chromium from npm). */
   readonly headed?: boolean;
@@ -15,13 +15,13 @@ export interface BrowserOptions {
 
 export interface TestBrowser {
   readonly context: BrowserContext;
-  /** Every address outside this machine that a page asked for; each was refused. */
+  /** URLs outside this machine that pages requested; each was refused. */
   readonly blockedRequests: readonly string[];
   newPage(): Promise<Page>;
   dispose(): Promise<void>;
 }
 
-/** Starts a browser for the VS Code workbench on a profile that stays. */
+/** Starts a browser for the VS Code workbench with a persistent profile. */
 export async function launchBrowser(options: BrowserOptions): Promise<TestBrowser> {
   const blockedRequests: string[] = [];
   const language = options.language ?? 'en';

@@ -9,7 +9,7 @@ import * as tar from 'tar';
 import { cacheRoot, installOnce } from './installOnce.ts';
 import { prepareFonts } from './fonts.ts';
 
-/** The part of Playwright's launch options that says which browser, and with what environment. */
+/** Playwright's launch options for program and environment. */
 export type BrowserProgram = Pick<
   LaunchOptions & BrowserContextOptions,
   'executablePath' | 'channel' | 'env'
@@ -55,7 +55,7 @@ async function prepareNpmChromium(): Promise<BrowserProgram> {
   return { executablePath, env: withLibraries(executablePath, path.join(folder, 'lib'), env) };
 }
 
-/** NSS and expat are the system's where it has them, and else those that the package brings. */
+/** NSS and expat come from the system, or else from the package. */
 function withLibraries(
   executable: string,
   libraries: string,

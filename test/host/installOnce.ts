@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Everything that tests fetch or unpack lies here, under the project root, ignored by git. */
+/** Where tests store downloads, under the project root, ignored by git. */
 export const cacheRoot: string = path.resolve(import.meta.dirname, '../../.vscode-test');
 
 const marker = '.complete';

@@ -45,7 +45,7 @@ function runNpm(cwd: string, args: readonly string[]): Promise<void> {
   });
 }
 
-/** An npm script's variables describe the outer project (its prefix, its omitted kinds): here they would mislead. */
+/** The environment without the variables of the outer npm script, which would mislead npm. */
 function outerEnvironment(): NodeJS.ProcessEnv {
   const keep = /^npm_config_(registry|cache|userconfig|globalconfig|proxy|https_proxy|noproxy|cafile)$/iu;
   return Object.fromEntries(

@@ -5,21 +5,21 @@ import { startKept, type KeptProcess } from './keptProcess.ts';
 import { writeUserSettings, type Settings } from './settings.ts';
 import { prepareVsCode } from './vscode.ts';
 
-/** What `startVsCode` needs to know. Folders are made when they are missing. */
+/** Missing folders are created. */
 export interface VsCodeOptions {
   readonly version: string;
-  /** The server's state: user settings, global and workspace storage, logs. Keep it to come back to the same VS Code. */
+  /** The server's state: user settings, global and workspace storage, logs. */
   readonly dataDir: string;
-  /** User settings beside the quiet ones; they win. */
+  /** User settings that override the quiet ones. */
   readonly settings?: Settings;
-  /** Where installed extensions lie (see `installExtension`); `extensions` under `dataDir` unless given. */
+  /** The folder of installed extensions; by default `extensions` under `dataDir`. */
   readonly extensionsDir?: string;
   /**
    * Whether windows take a `payload` (an extension under development, its tests). VS Code then draws no notification toasts
    * and no modal dialogs during extension tests, so leave it out where a person's view is tested.
    */
   readonly development?: boolean;
-  /** Environment variables of the server and of its extension hosts, beside the test's own; undefined takes one away. */
+  /** Extra environment variables of the server and its extension hosts; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -36,7 +36,7 @@ export interface VsCodeServer {
   urlFor(target: WindowTarget): string;
   /** An absolute path as the workbench names it. */
   remoteUri(file: string): string;
-  /** What the server has printed, without the noise of its missing native log. */
+  /** The output of the server, without warnings about its missing native log. */
   output(): string;
   dispose(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function installExtension(version: string, vsix: string, extensions
     throw new Error(`VS Code ${code.version} did not install ${vsix}:\n${said.join('\n')}`);
 }
 
-/** Starts VS Code on a free loopback port, and answers when it accepts windows. Nothing it starts outlives `dispose()`. */
+/** Starts VS Code on a free loopback port and resolves when it accepts windows. `dispose()` ends all its processes. */
 export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer> {
   const code = await prepareVsCode(options.version);
   const extensionsDir = options.extensionsDir ?? path.join(options.dataDir, 'extensions');
@@ -119,7 +119,7 @@ function collectOutput(server: KeptProcess): readonly string[] {
   return said;
 }
 
-/** The test's own environment without what would steer npm, Node's test runner, an outer VS Code or a proxy. */
+/** The environment without variables for npm, Node's test runner, an outer VS Code or a proxy. */
 function hostEnvironment(extra: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const steering = /^(npm_|NODE_|VSCODE_|ELECTRON_|(https?|all|no)_proxy$)/iu;
   const own = Object.entries(process.env).filter(([name]) => !steering.test(name));

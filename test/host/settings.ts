@@ -36,7 +36,7 @@ export const quietSettings: Settings = {
   'update.showReleaseNotes': false,
 };
 
-/** Writes `settings.json` into VS Code's folder for user settings, before it starts: the quiet settings, then these. */
+/** Writes the quiet settings and these to the user's `settings.json`, before VS Code starts. */
 export async function writeUserSettings(userFolder: string, settings: Settings): Promise<void> {
   await mkdir(userFolder, { recursive: true });
   await writeFile(

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { cacheRoot, installOnce } from './installOnce.ts';
 import { npmInstall } from './npmInstall.ts';
 
-/** The oldest VS Code that package.json admits (engines.vscode), and the newest that the npm registry carries or another that takes its place in the tests. */
+/** The oldest VS Code of package.json (engines.vscode), and the newest one in the npm registry or its replacement in tests. */
 export const supportedVersions: Readonly<Record<'oldest' | 'newest', string>> = {
   oldest: '1.108.2',
   newest: process.env['TESTED_VSCODE'] ?? '1.139.1',
 };
 
-/** A VS Code server on disk, ready to start: its entry, and the Node program that this version was made for. */
+/** A VS Code server on disk: its entry, and the Node program of this version. */
 export interface VsCode {
   readonly version: string;
   readonly node: string;
@@ -76,7 +76,7 @@ async function useRegistryBinaries(server: string): Promise<void> {
   await writeFile(shrinkwrapFile, JSON.stringify(shrinkwrap, null, 2));
 }
 
-/** A Node program of this major version: our own when it is one, else the registry's package for this platform. */
+/** A Node program of this major version: the running one, or else the registry's package. */
 async function prepareNode(major: string): Promise<string> {
   if (process.versions.node.split('.')[0] === major) return process.execPath;
   const folder = path.join(cacheRoot, `node-${major}`);

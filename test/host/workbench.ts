@@ -10,13 +10,13 @@ import { quickInputOf } from './workbench/quickInput.ts';
 import { treesOf } from './workbench/trees.ts';
 import { trustOf } from './workbench/trust.ts';
 
-/** Where screenshots of test runs lie, under the project root; ignored by git. */
+/** The folder of screenshots, under the project root, ignored by git. */
 export const screenshotFolder: string = path.resolve(import.meta.dirname, '../../test-results/screenshots');
 
-/** A VS Code window as a person uses it: what each part shows, and the ways to act on it. Every call waits for its condition. */
+/** Page object of a VS Code window. Every call waits for its condition. */
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
-/** Opens a window at an address from `VsCodeServer.urlFor` and waits until it can be used. */
+/** Opens a window at a URL from `VsCodeServer.urlFor` and waits until it is usable. */
 export async function openWorkbench(page: Page, url: string) {
   const restored = async (): Promise<void> => {
     await page.locator('.monaco-workbench .statusbar').waitFor();
@@ -38,7 +38,7 @@ export async function openWorkbench(page: Page, url: string) {
     ...codeOf(page, runCommand),
     ...trustOf(page, runCommand),
 
-    /** Loads the window again, as after Developer: Reload Window. */
+    /** As Developer: Reload Window. */
     reload: async (): Promise<void> => {
       await page.reload({ waitUntil: 'domcontentloaded' });
       await restored();

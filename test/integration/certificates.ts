@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { certificatesVariable } from './events.ts';
 
-/** The service's name in these tests: only a proxy finds it (RFC 6761 keeps `.test` out of every DNS). */
+/** Host name of the service; only a proxy resolves it (RFC 6761 reserves `.test`). */
 export const serviceHost = 'assessment.example.test';
 
 /**
@@ -42,7 +42,7 @@ function selfSigned(name: string, commonName: string, extensions: readonly strin
   return ['req', '-x509', ...newKey, '-days', '2', '-subj', `/CN=${commonName}`, ...added, ...files];
 }
 
-/** A server's certificate, signed by the invented CA. */
+/** A server certificate signed by the invented CA. */
 async function issue(folder: string, name: string, alternativeName: string): Promise<void> {
   const extensions = `${name}.ext`;
   await writeFile(path.join(folder, extensions), `subjectAltName=${alternativeName}\n`);

@@ -11,7 +11,7 @@ export interface ShownMessage {
   readonly buttons: readonly string[];
 }
 
-/** The messages since the watch began, to the end of the test. */
+/** Messages from the start of the watch to the end of the test. */
 export interface MessageWatch {
   readonly shown: readonly ShownMessage[];
 }
@@ -26,14 +26,14 @@ for (const hook of [beforeEach, afterEach])
     for (const each of undo.splice(0).reverse()) each();
   });
 
-/** Replaces members of a part of VS Code's API until the test has ended. */
+/** Stubs members of VS Code's API until the test ends. */
 export function replace(part: object, members: Members): void {
   const own = Object.fromEntries(Object.keys(members).map((name) => [name, Reflect.get(part, name)]));
   undo.push(() => void Object.assign(part, own));
   Object.assign(part, members);
 }
 
-/** Answers dialogs (`showInputBox`, `showQuickPick` and so on) in the place of a person until the test has ended. */
+/** Answers dialogs (`showInputBox`, `showQuickPick` and so on) until the test ends. */
 export function answer(dialogs: Members): void {
   const answers = Object.entries(dialogs).map(
     ([name, give]) => [name, (...args: never[]) => Promise.resolve(give(...args))] as const,
@@ -41,10 +41,10 @@ export function answer(dialogs: Members): void {
   replace(vscode.window, Object.fromEntries(answers));
 }
 
-/** What VS Code makes a link, and a click on it a command (`linkedText.ts`). */
+/** The text that VS Code renders as a link or command (`linkedText.ts`). */
 export const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
 
-/** Takes the place of the person before messages: `press` names the button for each, at once or later; undefined dismisses it. */
+/** Records messages and answers them: `press` returns the button; undefined dismisses the message. */
 export function watchMessages(
   press: (message: ShownMessage) => string | undefined | Promise<string | undefined> = () => undefined,
 ): MessageWatch {
@@ -74,7 +74,7 @@ export function watchMessages(
   return { shown };
 }
 
-/** The calls of one command of VS Code, each with its arguments, which it does not get; all other commands go on to it. */
+/** Records and blocks the calls of one VS Code command; other commands run. */
 export function recordCommand(recorded: string): { readonly calls: readonly unknown[][] } {
   const { executeCommand } = vscode.commands;
   const calls: unknown[][] = [];
@@ -85,7 +85,7 @@ export function recordCommand(recorded: string): { readonly calls: readonly unkn
   return { calls };
 }
 
-/** The messages of the test that runs, for a suite whose tests let VS Code show none; settings that a test makes are taken back after it. */
+/** The messages of the running test. User settings are reset after each test. */
 export function watchEachTest(): () => readonly ShownMessage[] {
   let watch: MessageWatch | undefined;
   beforeEach(() => {

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** What the tests in the extension host report, a JSON object per line of the results file; a title is the test's name after those of its suites. */
+/** A line of the results file that the tests in the extension host write as JSON; `title` includes the suites. */
 export type IntegrationEvent =
   | { readonly kind: 'passed'; readonly title: string; readonly name: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }
@@ -13,23 +13,23 @@ export const grepVariable = 'INTEGRATION_GREP';
 
 export const storageVariable = 'INTEGRATION_STORAGE';
 
-/** The environment variable that names the folder with the invented certificates; unset where they cannot be made. */
+/** Names the folder of the invented certificates; unset if they cannot be created. */
 export const certificatesVariable = 'INTEGRATION_CERTIFICATES';
 
-/** Tells the runner what happened; on the console where no runner listens. */
+/** Reports to the runner, or to the console without one. */
 export function report(event: IntegrationEvent): void {
   const file = process.env[resultsVariable];
   if (file === undefined) console.log(JSON.stringify(event));
   else appendFileSync(file, `${JSON.stringify(event)}\n`);
 }
 
-/** A mocha test or hook context, as far as skipping goes. */
+/** The part of a mocha context that skipping needs. */
 interface Skippable {
   readonly test?: object | undefined;
   skip(): never;
 }
 
-/** Skips the running mocha test and says why; every skipped test must. */
+/** Skips the running mocha test with a reason, which is required. */
 export function skipBecause(context: Skippable, reason: string): never {
   Object.assign(context.test ?? {}, { reason });
   return context.skip();

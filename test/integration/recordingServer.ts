@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
-/** A request as it came in, with its credentials: for servers that belong to a test. */
+/** A received request, with its credentials. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;

@@ -21,7 +21,7 @@ export const savedAlways = {
   onDidFailToKeep: () => ({ dispose: () => undefined }),
 };
 
-/** The findings of a window that reads no run, since none can be read. */
+/** Findings of a window that cannot read any run. */
 function findingsOf(unread: Failure | undefined): FindingStore {
   return {
     failureOf: () => unread,
@@ -29,13 +29,13 @@ function findingsOf(unread: Failure | undefined): FindingStore {
   } satisfies Partial<FindingStore> as unknown as FindingStore;
 }
 
-/** What a Runs view that reads the extension's storage says of a run: its own line first. Empty when there is no such run; `unread` is why its findings cannot be read. */
+/** The lines of a run in a Runs view on the extension's storage, its row first; empty if unknown. `unread` is why its findings are unreadable. */
 export async function runLines(id: string, unread?: Failure): Promise<string[]> {
   const items = await runItems(id, unread);
   return items.map(({ label, description }) => `${label as string}: ${description as string}`);
 }
 
-/** The lines of `runLines` with all that VS Code gets of them. */
+/** The tree items of `runLines`. */
 export async function runItems(id: string, unread?: Failure): Promise<vscode.TreeItem[]> {
   const runs = new RunStore(path.join(process.env[storageVariable]!, 'runs'), { clock, log: silent });
   await runs.reload();

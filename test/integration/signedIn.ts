@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
 import { printing, resetUserSettings, setUserSettings } from './userSettings.ts';
 
-/** Has the user's settings sign in to a service, with other settings besides. */
+/** Signs in to a service by user settings, with additional settings. */
 export function signIn(
   { baseUrl, organizationId, token }: AssessmentService,
   settings: Readonly<Record<string, unknown>> = {},
@@ -16,7 +16,7 @@ export function signIn(
   });
 }
 
-/** A service of a suite's own, which the settings of each test sign in to; they are taken back after it. */
+/** A service for a suite; each test is signed in to it by user settings, which are reset afterwards. */
 export function signInEachTest(settings: Readonly<Record<string, unknown>> = {}): () => AssessmentService {
   let service: AssessmentService | undefined;
   before(async () => {

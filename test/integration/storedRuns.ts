@@ -13,7 +13,7 @@ export interface StoredRun {
   readonly organizationId: string;
 }
 
-/** Puts the journal of a run that goes on at the service, or is in trouble there, into the extension's storage. */
+/** Stores the journal of a live run, optionally with trouble. */
 export async function storeLiveRun(storage: string, run: StoredRun, trouble?: Trouble): Promise<void> {
   const at = Date.now() - hourMs;
   await storeRun(storage, {
@@ -26,7 +26,7 @@ export async function storeLiveRun(storage: string, run: StoredRun, trouble?: Tr
   });
 }
 
-/** Puts a run that failed before the service had it into the extension's storage. */
+/** Stores a run that failed before the service had it. */
 export async function storeUnsentRun(
   storage: string,
   run: StoredRun,
@@ -44,7 +44,7 @@ export async function storeUnsentRun(
   });
 }
 
-/** Puts a run into the extension's storage whose start was sent, and whose answer did not come for this reason. */
+/** Stores a run whose start got no answer for this reason. */
 export async function storeUnknownRun(storage: string, run: StoredRun, reason: Failure): Promise<void> {
   const at = Date.now() - hourMs;
   const shared = common(run, at);
@@ -53,7 +53,7 @@ export async function storeUnknownRun(storage: string, run: StoredRun, reason: F
   await storeRun(storage, { ...shared, targets, state: 'unknown', intendedAt: at, reason });
 }
 
-/** Puts a run that has succeeded, with its artifacts, into the extension's storage; `sent` is what its archive held, where that is known. */
+/** Stores a successful run with its artifacts; `sent` is the content of its archive, if known. */
 export async function storeEndedRun(
   storage: string,
   run: StoredRun,
@@ -67,7 +67,7 @@ export async function storeEndedRun(
   });
 }
 
-/** Puts a crawl that has succeeded into the extension's storage, with these artifacts by their roles. */
+/** Stores a successful crawl with these artifacts by role. */
 export async function storeCrawl(
   storage: string,
   run: StoredRun,
@@ -86,7 +86,7 @@ export async function storeCrawl(
   });
 }
 
-/** A run that has succeeded an hour ago, with its artifacts. */
+/** A run that succeeded an hour ago. */
 export function endedRun(run: StoredRun): RunIn<'succeeded'> {
   const at = Date.now() - hourMs;
   return {
@@ -104,7 +104,7 @@ export function endedRun(run: StoredRun): RunIn<'succeeded'> {
   };
 }
 
-/** Puts a run into the extension's storage that was imported, without artifacts. */
+/** Stores an imported run without artifacts. */
 export async function storeImportedRun(
   storage: string,
   { id, folder }: Pick<StoredRun, 'id' | 'folder'>,
@@ -134,7 +134,7 @@ function common({ id, folder, baseUrl, organizationId }: StoredRun, createdAt: n
   };
 }
 
-/** The journal comes last and at once, as the extension writes it: a window that still runs would set a half-written one aside. */
+/** Writes the journal last and atomically: a running window would set a partial one aside. */
 async function storeRun(
   storage: string,
   run: Run,

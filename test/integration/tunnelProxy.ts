@@ -1,15 +1,15 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 
-/** A company's proxy: tunnels to hosts that only it finds, for those who have its credentials. */
+/** A corporate proxy: tunnels to hosts that only it resolves, and requires credentials. */
 export interface TunnelProxy {
   /** With the credentials, as VS Code's setting `http.proxy` takes it. */
   readonly address: string;
   /** Without them. */
   readonly bareAddress: string;
-  /** What was asked for: `CONNECT host:port`, or the address of a request that asks for no tunnel. */
+  /** Requests: `CONNECT host:port`, or the URL of a request without tunnel. */
   readonly asked: readonly string[];
-  /** The same, as far as it was refused for lack of credentials. */
+  /** Requests refused for missing credentials. */
   readonly refused: readonly string[];
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 
-/** Resolves when `condition` holds, looked at now and after each event; rejects with `describe()` when it does not within 25 s, mocha's own limit being 30 s. */
+/** Resolves when `condition` holds, checked now and after each event; rejects with `describe()` after 25 s, before mocha's limit of 30 s. */
 export async function until(
   event: vscode.Event<unknown>,
   condition: () => boolean,

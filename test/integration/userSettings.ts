@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 
-/** What the settings that these tests have changed were before. */
+/** Previous values of changed settings. */
 const former = new Map<string, unknown>();
 
-/** Sets a person's own settings, such as `whitebox.baseUrl`; undefined takes one back. */
+/** Sets user settings such as `whitebox.baseUrl`; undefined removes one. */
 export async function setUserSettings(settings: Readonly<Record<string, unknown>>): Promise<void> {
   const configuration = vscode.workspace.getConfiguration();
   for (const [key, value] of Object.entries(settings)) {
@@ -12,7 +12,7 @@ export async function setUserSettings(settings: Readonly<Record<string, unknown>
   }
 }
 
-/** Takes back what was set; a setting that no test has changed is not written, which takes its time. */
+/** Restores changed settings; unchanged ones are not written, since that is slow. */
 export async function resetUserSettings(): Promise<void> {
   const changed = [...former];
   former.clear();

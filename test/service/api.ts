@@ -10,7 +10,7 @@ export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
 
 const ajv = addFormats.default(new Ajv2020({ strict: true }), ['uri']);
 
-/** By the schema's text: compiled when it is first needed, and once, however many services a process starts. */
+/** Compiled validators by schema text, shared by all services of the process. */
 const compiled = new Map<string, ValidateFunction>();
 
 function validatorOf(schema: JsonSchema): ValidateFunction {

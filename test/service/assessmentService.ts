@@ -17,12 +17,12 @@ import type { RunOutcome, RunState } from './runs/run.ts';
 import { WorkflowRuns } from './runs/workflowRuns.ts';
 import type { Workflow } from './runs/workflow.ts';
 
-/** Everything that can differ between two services; what is left out has the default named with it. */
+/** Options of a service, each with its default. */
 export interface ServiceOptions {
   /** 0, the default, takes a free port. */
   readonly port?: number;
   readonly clock?: Clock;
-  /** How long a run takes at least, by the clock; default 1000. */
+  /** Minimum duration of a run by the clock; default 1000. */
   readonly runDurationMs?: number;
   /** How long after cancel a run exits, by the clock; default 0. */
   readonly cancelDelayMs?: number;
@@ -51,7 +51,7 @@ export interface ServiceOptions {
   readonly log?: (line: string) => void;
 }
 
-/** A running service and what a test may see of its inside. */
+/** A running service, with the state that tests may inspect. */
 export interface AssessmentService {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
@@ -62,13 +62,13 @@ export interface AssessmentService {
   readonly requests: readonly LoggedRequest[];
   readonly runs: () => RunState[];
   readonly files: () => InputFile[];
-  /** Ends a run at once, whatever the clock says; success, the default, waits for the analysis. */
+  /** Ends a run now; success, the default, waits for the analysis. */
   readonly finishRun: (runId: string, outcome?: RunOutcome) => Promise<void>;
   /** Resolves when no analysis is under way and every run that is due has exited. */
   readonly settle: () => Promise<void>;
   /** Replaces the accepted tokens of an organization, the first one by default. */
   readonly setTokens: (tokens: readonly string[], organizationId?: string) => void;
-  /** Adds a fault rule; the returned function takes it away again. */
+  /** Adds a fault rule; the returned function removes it. */
   readonly addFault: (rule: FaultRule) => () => void;
   readonly close: () => Promise<void>;
 }
@@ -77,7 +77,7 @@ const workflows: readonly Workflow[] = [blackboxAssessment, blackboxCrawl, white
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Starts the assessment service on loopback: the API reference over HTTP, strictly, with everything kept in a temporary folder. */
+/** Starts a strict implementation of the API reference on loopback, with its data in a temporary folder. */
 export async function startService(options: ServiceOptions = {}): Promise<AssessmentService> {
   const {
     clock = Date,

@@ -57,7 +57,7 @@ export class Faults {
     };
   }
 
-  /** Counts the request against every rule that matches it and returns what is to happen; the rule added first wins. */
+  /** Counts the request for every matching rule and returns the actions; the first rule wins. */
   take(method: string, path: string): { before?: FaultAction; after?: LateFaultAction } {
     const found: { before?: FaultAction; after?: LateFaultAction } = {};
     for (const [rule, count] of this.#rules) {
@@ -72,7 +72,7 @@ export class Faults {
   }
 }
 
-/** Acts before the operation; resolves to a reply to send instead, to `'gone'` when nothing may be sent, or to undefined to go on. */
+/** Acts before the operation; resolves to a reply to send instead, to `'gone'` to send nothing, or to undefined to continue. */
 export async function disturb(
   action: FaultAction,
   request: IncomingMessage,
@@ -99,7 +99,7 @@ export async function disturb(
   }
 }
 
-/** Acts on the reply of an operation that took effect; resolves to the reply to send, or to `'gone'` when that is done. */
+/** Acts after the operation; resolves to the reply to send, or to `'gone'` if that was done. */
 export async function disturbReply(
   action: LateFaultAction,
   reply: Reply,
@@ -123,7 +123,7 @@ export async function disturbReply(
   }
 }
 
-/** A request with the same head and this JSON body, to be performed again. */
+/** A copy of the request with this JSON body. */
 export function sameRequest({ method, url, headers }: IncomingMessage, body: unknown): IncomingMessage {
   const again = Readable.from([Buffer.from(JSON.stringify(body))], { objectMode: false });
   return Object.assign(again, { method, url, headers, complete: true }) as unknown as IncomingMessage;
@@ -165,7 +165,7 @@ async function sendPadded(response: ServerResponse, reply: Reply, bytes: number)
   response.end();
 }
 
-/** Resolves when more can be written, or nothing can be any more. */
+/** Resolves on drain or close. */
 async function drained(response: ServerResponse): Promise<void> {
   const waited = new AbortController();
   const { signal } = waited;

@@ -9,7 +9,7 @@ import { finished } from 'node:stream/promises';
 import { disturb, disturbReply, type Faults, sameRequest } from './faults.ts';
 import { refusalReply, Refusal, jsonReply, type Reply } from './replies.ts';
 
-/** One request as it came in; the access token and signatures are left out. */
+/** A received request without access token and signatures. */
 export interface LoggedRequest {
   readonly method: string;
   /** Without the query, which on a presigned address is a secret. */
@@ -19,14 +19,14 @@ export interface LoggedRequest {
   readonly hasAuthorization: boolean;
   /** The JSON body of an operation, once it has been read. */
   body?: unknown;
-  /** The status that was sent; stays undefined when a fault or a broken connection took the reply away. */
+  /** The sent status; undefined if a fault or a broken connection dropped the reply. */
   status?: number;
 }
 
 /** Answers one request; throws Refusal. `note` lets it add to what the log knows. */
 export type Route = (request: IncomingMessage, url: URL, note: LoggedRequest) => Promise<Reply>;
 
-/** Listens on loopback, logs every request, lets the fault rules act before and after the route, and writes the reply. */
+/** Listens on loopback, logs requests, applies fault rules before and after the route, and writes the reply. */
 export async function listen(
   route: Route,
   needs: {

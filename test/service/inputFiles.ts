@@ -112,7 +112,7 @@ export class InputFiles {
     await link(source, path).catch(() => copyFile(source, path));
   }
 
-  /** Every file there ever was, in the order of reservation. */
+  /** All files, including deleted ones, in order of reservation. */
   list(): InputFile[] {
     return [...this.#entries.values()].map((entry) => {
       this.#expire(entry);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { storageRefusal, type Reply } from './replies.ts';
 
-/** The service's only source of time: milliseconds since the epoch. */
+/** Milliseconds since the epoch. */
 export interface Clock {
   readonly now: () => number;
 }
@@ -18,7 +18,7 @@ export interface StoredContent {
 }
 
 export type StorageObject =
-  /** `refusal` says, at any moment, why no content is taken; `store` takes it at once and replaces what came earlier. */
+  /** `refusal` returns why no content is accepted now; `store` replaces earlier content. */
   | {
       readonly method: 'PUT';
       readonly contentLength: number;

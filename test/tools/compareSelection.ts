@@ -25,7 +25,7 @@ const ms = performance.now() - start;
 const ours = new Set(files.map(({ path }) => path));
 const { files: gits, ms: gitMs } = gitSelects(root);
 
-/** The stated policy: what we leave out on purpose although git lists it. */
+/** What we exclude by policy although git lists it. */
 const policy = new Map(
   leftOut.flatMap(({ path, reason }) => (isPolicy(reason) ? [[path, describe(reason)] as const] : [])),
 );
@@ -51,7 +51,7 @@ function print(title: string, lines: readonly string[]): void {
   for (const line of lines) console.log(`  ${JSON.stringify(line)}`);
 }
 
-/** Everything but what git's own ignore files leave out: of those, git must know itself. */
+/** All reasons except git's own ignore files, which git must know as well. */
 function isPolicy(reason: Reason): boolean {
   if (reason.kind !== 'ignored') return true;
   return reason.rule.widened || reason.rule.source === 'whiteboxignore' || reason.rule.source === 'setting';

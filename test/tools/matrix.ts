@@ -1,4 +1,4 @@
-/** Lists the rows of the fault matrix that no test is named after; `--rows 32-66,83-96` looks at a part. Exits 1 when there are any. Whether those tests run, `npm test` says. */
+/** Lists the rows of the fault matrix without a test of their number, optionally only `--rows 32-66,83-96`; exits 1 if there are any. `npm test` checks that these tests run. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -34,7 +34,7 @@ export function rowsOf(names: Iterable<string>): Set<number> {
   return new Set(starts.flatMap((start) => (start.match(/\d+/g) ?? []).map(Number)));
 }
 
-/** The rows of the matrix that are not among the tested ones; `wanted` says which are looked at. */
+/** The rows of the matrix that are not tested, among the `wanted` ones. */
 export async function untestedRows(
   tested: ReadonlySet<number>,
   wanted?: ReadonlySet<number>,
@@ -43,7 +43,7 @@ export async function untestedRows(
   return rows.filter(({ number }) => (wanted?.has(number) ?? true) && !tested.has(number));
 }
 
-/** The names of tests in a file; what is always skipped or still to do tests nothing. */
+/** The names of tests in a file, except skipped and todo ones. */
 function namesIn(source: string): string[] {
   const calls = source.matchAll(/\b(?:test|it|describe|suite)(?:\.only)?\(\s*['"`](F\d[^'"`]*)/g);
   const inTables = source.matchAll(/\[\s*['"`](F\d[^'"`]*)/g);

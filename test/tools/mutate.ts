@@ -16,7 +16,7 @@ process.chdir(path.resolve(import.meta.dirname, '../..'));
 
 interface Room {
   readonly files: readonly string[];
-  /** In the order in which they are run: the quick ones notice most mutants. */
+  /** In execution order, fast ones first. */
   readonly tests: readonly string[];
   /** Whether the score that `stryker.config.mjs` names is required. */
   readonly isHeld: boolean;
@@ -56,7 +56,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** The rooms and files to mutate: the held rooms when nothing is named. */
+/** The rooms and files to mutate; by default the held rooms. */
 function chosen(): [name: string, files: readonly string[]][] {
   const held = Object.keys(rooms).filter((name) => rooms[name]?.isHeld);
   return (positionals.length === 0 ? held : positionals).map((wish) => {
@@ -71,7 +71,7 @@ function chosen(): [name: string, files: readonly string[]][] {
   });
 }
 
-/** What to mutate of these files: all of it, or by `--sample` single lines of them, evenly spread. */
+/** The ranges to mutate: whole files, or with `--sample` evenly spaced lines. */
 async function linesOf(patterns: readonly string[]): Promise<string[]> {
   if (values.sample === undefined) return [...patterns];
   const step = Number(values.sample);

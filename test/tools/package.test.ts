@@ -110,7 +110,7 @@ test('every package in a bundle is listed with its licence', async () => {
   }
 });
 
-/** Loads every part that runs in the extension host, with whatever it wants of VS Code, and prints the dispatchers that changed. */
+/** Loads every extension host bundle with a stub of VS Code, and prints changed dispatchers. */
 const loading = `
   const Module = require('node:module');
   const anything = new Proxy(class {}, {

@@ -13,9 +13,9 @@ import { forgetWaits, tooEarly, watchWire } from './wire.ts';
 const dayMs = 24 * 3_600_000;
 /** How long a run may take to settle after all faults are gone, including its longest wait. */
 const restMs = 3_600_000;
-/** Describes in the first day of a run, at most; the longest plan stays far below a day. */
+/** Maximum number of polls in the first day of a run. */
 const mostDescribes = 240;
-/** A stalled exchange is given up after so long of real time. */
+/** Idle limits in real milliseconds. */
 const idle = { jsonMs: 400, transferMs: 400 };
 
 export interface Lived {
@@ -170,7 +170,7 @@ export async function livePlan(
   };
 }
 
-/** Lets time pass until the promise is settled; it must be within `atMostMs`. */
+/** Lets time pass until the promise settles, at most `atMostMs`. */
 async function pass<T>({ clock, traffic }: Fixture, promise: Promise<T>, atMostMs = restMs): Promise<T> {
   const done = new AbortController();
   const late = clock.sleep(atMostMs, done.signal).then(
@@ -201,7 +201,7 @@ function reached(window: RunWindow, id: string, isReached: (run: Run) => boolean
   });
 }
 
-/** Does what the person does about a lost dispatch; resolves to the number of dispatches that were wanted by that. */
+/** Applies the user's decision about a lost dispatch; resolves to the number of dispatches it requested. */
 async function decide(
   fixture: Fixture,
   { store, tracker }: RunWindow,

@@ -10,11 +10,11 @@ import { valueOf } from './seededValues.ts';
 import { judge } from './verdict.ts';
 import { silent } from '../silentLog.ts';
 
-/** The writes of a run's journal from its creation to the last note on what became of its file. */
+/** The number of journal writes in the life of a run. */
 export const journalWrites = 12;
 
 export interface Killed {
-  /** The state in the journal that the process left, or that it left none. */
+  /** The state in the journal after the kill. */
   readonly state: Run['state'] | 'no journal';
   readonly problems: readonly string[];
 }
@@ -24,7 +24,7 @@ const moment = fc.oneof(
   fc.record({ phase: fc.constant('during' as const), afterMs: fc.nat({ max: 3 }) }),
 );
 
-/** Has a process of its own start an assessment and kill itself at a write of the journal that the seed names, and starts anew. */
+/** A child process starts an assessment and kills itself at the journal write chosen by the seed; then a new window opens. */
 export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
   const fixture = await setUpFixture(scope, { runDurationMs: 0 });
   const { service, clock, traffic } = fixture;

@@ -41,7 +41,7 @@ try {
 }
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** Runs a part on every core and says how it went; resolves to the number of failures. */
+/** Runs a part on every core and prints the result; resolves to the number of failures. */
 async function runPart(part: Part): Promise<number> {
   const began = performance.now();
   const jobs = part === 'soak' ? [{ part, days: sizes.soak }] : jobsOf(part);
@@ -77,7 +77,7 @@ async function runPart(part: Part): Promise<number> {
   return failed + broken;
 }
 
-/** The seeds, dealt out to as many processes as there are cores. */
+/** The seeds, distributed to one process per core. */
 function jobsOf(part: 'faults' | 'kills'): Job[] {
   if (values.seed !== undefined) return [{ part, seeds: [Number(values.seed)] }];
   const cores = availableParallelism();

@@ -17,22 +17,22 @@ export interface Act {
     | 'clockBack';
 }
 
-/** One run's life, from beginning to end, with all that goes wrong in it. */
+/** The life of one run with all its faults. */
 export interface Plan {
   readonly seed: number;
   readonly faults: readonly FaultRule[];
   readonly acts: readonly Act[];
-  /** The service ends the run once it was described so often. */
+  /** The number of polls after which the service ends the run. */
   readonly describesBeforeExit: number;
   readonly outcome: RunOutcome;
   readonly deleteSource: boolean;
-  /** Whether a refused token is replaced by itself. */
+  /** Whether a rejected token is replaced automatically. */
   readonly hasTokenCommand: boolean;
-  /** How long the faults last after the start has had its outcome, in virtual milliseconds. */
+  /** Duration of the faults after the start, in virtual milliseconds. */
   readonly troubledMs: number;
-  /** Whether the person asks for the run's status once all is well again, or waits. */
+  /** Whether the user polls manually after the faults, or waits. */
   readonly checksByHand: boolean;
-  /** What the person does about a run whose dispatch was lost. */
+  /** The user's decision about a lost dispatch. */
   readonly onUnknown: 'giveRunId' | 'resend' | 'resendAndLose' | 'resendRefused' | 'abandon' | 'leave';
 }
 
@@ -53,7 +53,7 @@ const places: readonly FaultRule['match'][] = [
 ];
 const page = '<!doctype html><html><head><title>Please sign in</title></head><body>A portal</body></html>';
 
-/** No plan has the service ask for a longer wait. */
+/** The longest Retry-After of a plan. */
 export const longestRetryAfterMs = 600_000;
 
 const oneIn = (times: number): fc.Arbitrary<boolean> => fc.nat({ max: times - 1 }).map((side) => side === 0);
@@ -83,7 +83,7 @@ const reply = <S extends number>(statuses: readonly S[], bodies: readonly string
     body: fc.constantFrom(...bodies),
   });
 
-/** Instead of the service's own answer. */
+/** Faults instead of the operation. */
 const instead: fc.Arbitrary<NonNullable<FaultRule['before']>> = fc.oneof(
   { weight: 30, arbitrary: reset },
   { weight: 3, arbitrary: fc.constant({ kind: 'stall' } as const) },
@@ -106,7 +106,7 @@ const instead: fc.Arbitrary<NonNullable<FaultRule['before']>> = fc.oneof(
   },
 );
 
-/** Of the answer, once the service has done what it was asked. */
+/** Faults of the reply after the operation. */
 const late: fc.Arbitrary<NonNullable<FaultRule['after']>> = fc.oneof(
   { weight: 40, arbitrary: reset },
   { weight: 10, arbitrary: fc.record({ kind: fc.constant('truncate' as const), bytes: between(0, 40) }) },

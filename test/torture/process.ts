@@ -17,11 +17,11 @@ export interface Outcome {
   readonly problems: readonly string[];
 }
 
-/** A service remembers all that it was ever asked: so many plans share one. */
+/** The number of plans per service, which keeps all requests in memory. */
 const plansPerFixture = 50;
 const workerFile = join(import.meta.dirname, '../../dist/archiveWorker.cjs');
 
-/** What nobody handled while a seed was lived. */
+/** Unhandled errors of the current seed. */
 const unhandled: string[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(`unhandled rejection: ${String(reason)}`));
 process.on('warning', (warning) => unhandled.push(`warning: ${warning.message}`));
@@ -61,7 +61,7 @@ async function report(seed: number, live: (scope: Scope) => Promise<Omit<Outcome
   return outcome.state;
 }
 
-/** Gives what lasts as long as the work, and ends it in reverse. */
+/** Runs `act` with a scope, and its clean-ups in reverse order afterwards. */
 async function inScope<T>(act: (scope: Scope) => Promise<T>): Promise<T> {
   const ends: (() => unknown)[] = [];
   try {

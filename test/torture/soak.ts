@@ -10,12 +10,12 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const hourMs = 3_600_000;
-/** A day passes in so many steps; in one of them nothing can be reached. */
+/** Steps per day; one of them is offline. */
 const steps = 8;
-/** What has not been let go by then is a leak. */
+/** Resources held longer are leaks. */
 const letGoMs = 5_000;
 const mostDriftBytes = 5 * 1024 * 1024;
-/** What a run's first day may cost in requests. */
+/** Maximum number of polls in the first day of a run. */
 const mostDescribes = 240;
 
 export interface Soaked {
@@ -28,7 +28,7 @@ interface Measure {
   readonly handles: number;
 }
 
-/** Watches runs for days of virtual time in two windows: one run for all of the time, one a day beside it, and some trouble each day. */
+/** Two windows watch runs for virtual days: one run throughout, one more each day, with daily faults. */
 export async function soak(
   scope: Scope,
   { days, dayHours = 24 }: { days: number; dayHours?: number },
@@ -85,7 +85,7 @@ export async function soak(
   return { state: `${String(days)} days, heap ${(drift / 2 ** 20).toFixed(2)} MB, ${handles}`, problems };
 }
 
-/** Resolves when sockets that have ended are closed and no work on the disk is under way. */
+/** Resolves when sockets are closed and no disk work is running. */
 async function untilLetGo(): Promise<void> {
   const until = performance.now() + letGoMs;
   const isHeld = (kind: string): boolean => kind === 'TCPSocketWrap' || kind.includes('Req');

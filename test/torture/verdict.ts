@@ -4,22 +4,22 @@ import type { InputFile } from '../service/inputFiles.ts';
 import type { LoggedRequest } from '../service/httpServer.ts';
 import type { RunState } from '../service/runs/run.ts';
 
-/** What both sides know of one launch at the end. */
+/** The final state of client and service for one start. */
 export interface Evidence {
   readonly root: string;
   readonly journals: readonly Run[];
-  /** What the service has of this launch, and what it was sent. */
+  /** The runs and requests of this start on the service. */
   readonly remote: readonly RunState[];
   readonly files: readonly InputFile[];
   readonly requests: readonly LoggedRequest[];
-  /** Files whose ID has ever been in a journal. */
+  /** IDs of files that were in a journal. */
   readonly known: ReadonlySet<string>;
-  /** How often somebody wanted the run dispatched. */
+  /** The number of requested dispatches. */
   readonly intents: number;
   readonly deleteSource: boolean;
-  /** Whether a window went away before its work was done. */
+  /** Whether a window closed early. */
   readonly wasInterrupted: boolean;
-  /** Whether anything happened that can leave open whether a dispatch arrived. */
+  /** Whether a fault can leave the arrival of a dispatch unknown. */
   readonly mayLoseDispatch: boolean;
 }
 
@@ -45,7 +45,7 @@ function dispatches({ requests, remote, intents }: Evidence): string[] {
   ];
 }
 
-/** What the journal says of a run against what the service knows. */
+/** Contradictions between the journal of a run and the service. */
 function untruths(run: Run, { remote, requests, mayLoseDispatch }: Evidence): string[] {
   const its = 'runId' in run ? remote.find(({ id }) => id === run.runId) : undefined;
   const exit = its?.output as { kind?: string } | undefined;

@@ -8,11 +8,11 @@ interface Moment {
   readonly monotonic: number;
 }
 
-/** A request as it left, and what its reply asked for. */
+/** A sent request, and the Retry-After of its reply. */
 export interface Sent extends Moment {
   readonly method: string;
   readonly path: string;
-  /** Until when the `Retry-After` of the reply lasts. */
+  /** When the `Retry-After` of the reply ends. */
   quiet?: Moment & { readonly ms: number };
 }
 
@@ -48,12 +48,12 @@ export function watchWire(
   return sent;
 }
 
-/** Forgets all waits: a window that opens now has not received their replies. */
+/** Forgets all waits, since a new window has not received these replies. */
 export function forgetWaits(sent: readonly Sent[]): void {
   for (const each of sent) delete each.quiet;
 }
 
-/** Requests that were sent before the time that an earlier reply to the same path had asked for, by either clock. */
+/** Requests sent before the Retry-After of an earlier reply to the same path, by either clock. */
 export function tooEarly(sent: readonly Sent[]): string[] {
   return sent.flatMap((later, index) =>
     sent.slice(0, index).flatMap(({ path, quiet }) => {

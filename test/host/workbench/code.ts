@@ -7,7 +7,7 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
     .first();
   const actions = page.locator('.action-widget').first();
   return {
-    /** Rests the pointer on the line of code with this text until the hover says what is expected; returns all of its text. */
+    /** Hovers over the line with this text until the hover contains `expected`; returns its text. */
     hoverText: async (code: string, expected: string): Promise<string> => {
       const line = page.locator('.monaco-editor .view-line').filter({ hasText: code }).first();
       return eventually(
@@ -32,7 +32,7 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
         .evaluateAll((elements: { outerHTML: string }[]) => elements.map(({ outerHTML }) => outerHTML));
     },
 
-    /** Opens the quick fixes at the cursor and reads them once there are some. */
+    /** Opens the quick fixes at the cursor; returns their titles. */
     quickFixes: async (): Promise<readonly string[]> => {
       if (!(await actions.isVisible())) await runCommand('Quick Fix...');
       const titles = actions.locator('.monaco-list-row.action .title');

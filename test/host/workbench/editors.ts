@@ -33,7 +33,7 @@ export function editorsOf(page: Page) {
       return Promise.all((await titles.all()).map(titleOf));
     },
 
-    /** Brings the webview editor with this title to the front and returns the frame that holds the extension's own page. */
+    /** Focuses the webview editor with this title and returns the frame of the extension's page. */
     webviewFrame: async (title: string): Promise<Frame> => {
       // The webview lies over the editor, elsewhere in the page; the editor names it as what is read next.
       const owner = group.locator('[id^="webview-editor-element-"][aria-flowto]').first();

@@ -1,4 +1,4 @@
-/** Reads until there is something to read and returns it; undefined when there is nothing within `ms`. */
+/** Repeats `read` until its result is defined; undefined after `ms`. */
 export async function readWithin<T>(ms: number, read: () => Promise<T | undefined>): Promise<T | undefined> {
   const deadline = performance.now() + ms;
   for (;;) {

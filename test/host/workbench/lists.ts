@@ -20,7 +20,7 @@ export async function visitRows(
   }
 }
 
-/** Reads every row of a Monaco list, also those out of view, in their order. `read` runs in the page. */
+/** Reads every row of a Monaco list in order, including hidden ones. `read` runs in the page. */
 export async function readRows<T extends { readonly index: number }>(
   page: Page,
   list: Locator,
@@ -34,7 +34,7 @@ export async function readRows<T extends { readonly index: number }>(
   return [...byIndex.values()].sort((a, b) => a.index - b.index);
 }
 
-/** Finds a row of a Monaco list, scrolling from the top down, and brings it wholly into view: what covers a part of it would take its click. */
+/** Scrolls a row of a Monaco list fully into view, since a covering element would receive its click. */
 export async function showRow(page: Page, list: Locator, row: Locator): Promise<void> {
   if ((await row.count()) === 0) await visitRows(page, list, async () => (await row.count()) > 0);
   // The headings that stick to the top change with what is below them.
@@ -44,7 +44,7 @@ export async function showRow(page: Page, list: Locator, row: Locator): Promise<
   }
 }
 
-/** Runs in the page: how far a row is above (negative) or below the part of its list that nothing covers. */
+/** Runs in the page: how far a row is above (negative) or below the uncovered part of its list. */
 function pixelsOutOfView(row: PageElement): number {
   const list = row.closest('.monaco-list');
   if (list === null) return 0;

@@ -25,7 +25,7 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
     ':is(.notifications-toasts, .notifications-center).visible .notification-list-item',
   );
 
-  /** Toasts go after some seconds; the notification centre, which is then left open, still has them. */
+  /** Toasts disappear after some seconds; the notification centre still has them and stays open. */
   const find = async (text: string | RegExp, timeoutMs: number): Promise<NotificationReading> => {
     const read = async (): Promise<NotificationReading | undefined> =>
       (await items.evaluateAll(readNotifications)).find(({ message }) =>

@@ -54,7 +54,7 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
       });
     },
 
-    /** The number of problems that the row of this file says, which needs no look at each of them. */
+    /** The number in the row of this file, without reading each problem. */
     problemCount: async (file: string): Promise<number> => {
       await open();
       const row = list.locator('.monaco-list-row[aria-level="1"]').filter({ hasText: file }).first();

@@ -3,13 +3,13 @@ import type { Locator, Page } from '@playwright/test';
 import { eventually } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
-/** What the quick input (palette, quick pick or input box) shows. Of a long list only the part in view. */
+/** What the quick input (palette, quick pick or input box) shows. A long list is read only as far as it is visible. */
 export interface QuickInputReading {
   readonly title: string;
   readonly value: string;
-  /** The prompt, or what validation says. */
+  /** The prompt or the validation message. */
   readonly message: string;
-  /** Whether validation refuses the value. */
+  /** Whether validation rejects the value. */
   readonly isRefused: boolean;
   readonly isMasked: boolean;
   readonly items: readonly QuickPickItemReading[];
@@ -53,7 +53,7 @@ export function quickInputOf(page: Page) {
     return shown.reading;
   };
   return {
-    /** Runs a command from the palette by the title shown there (`Category: Title`), as soon as it is listed. */
+    /** Runs a command by its title in the palette (`Category: Title`), once it is listed. */
     runCommand: async (title: string): Promise<void> => {
       const row = rowLabelled(title).first();
       // The palette lists what is contributed when it opens: an extension that comes later needs another look.
@@ -84,7 +84,7 @@ export function quickInputOf(page: Page) {
       return listed;
     },
 
-    /** Saves under the name that the save dialog proposes, which has to be this path. */
+    /** Accepts the path in the save dialog, which must be this one. */
     saveAs: async (file: string): Promise<void> => {
       await eventually(currentQuickInput, ({ value }) => value === file);
       // The dialog takes no answer while it still looks at the folder.
@@ -130,7 +130,7 @@ export function quickInputOf(page: Page) {
       await rowLabelled(label).first().click();
     },
 
-    /** Checks exactly these items of a quick pick that takes several, and accepts. */
+    /** Selects exactly these items of a multi-select quick pick, and accepts. */
     pickSeveral: async (labels: readonly string[]): Promise<void> => {
       await rows.first().waitFor();
       for (const row of await rows.all()) {

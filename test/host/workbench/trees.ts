@@ -20,7 +20,7 @@ export function treesOf(page: Page) {
   const pane = (view: string): Locator =>
     // A view's description stands behind its title.
     page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label^="${view} "]`) });
-  /** Where a view's actions are shown: its own header, or the title of the side bar where it is the only view. */
+  /** The element with a view's actions: its header, or the side bar title if it is the only view. */
   const header = async (view: string): Promise<Locator> => {
     const own = pane(view).locator('.pane-header');
     const shown = (await own.isVisible()) ? own : page.locator('.part.sidebar > .title');
@@ -60,17 +60,17 @@ export function treesOf(page: Page) {
         .waitFor();
     },
 
-    /** The number on a container's icon in the activity bar; empty when there is none. */
+    /** The badge of a container in the activity bar; empty if none. */
     containerBadge: async (container: string): Promise<string> => {
       return page.locator(`.activitybar .badge[aria-label^="${container}"] .badge-content`).innerText();
     },
 
-    /** Every row of a view's tree that its expanded rows show, also those out of sight. */
+    /** All expanded rows of a view's tree, including those outside the viewport. */
     treeRows: async (view: string): Promise<readonly TreeRowReading[]> => {
       return readRows(page, await tree(view), readTreeRows);
     },
 
-    /** The message above a tree, or the welcome content in place of one. */
+    /** The message above a tree, or the welcome content. */
     viewText: async (view: string): Promise<string> => {
       return pane(view).locator('.pane-body').innerText();
     },
@@ -79,7 +79,7 @@ export function treesOf(page: Page) {
       await pane(view).locator('.welcome-view-content').getByText(name, { exact: true }).click();
     },
 
-    /** Expands every row of a view's tree, from the top down, and goes back to the top. */
+    /** Expands every row of a view's tree, and scrolls back to the top. */
     expandAll: async (view: string): Promise<void> => {
       const list = await tree(view);
       const collapsed = list.locator('.monaco-list-row[aria-expanded="false"]');
@@ -112,7 +112,7 @@ export function treesOf(page: Page) {
       await scroll(page, list, -1_000_000);
     },
 
-    /** Clicks the row with this label, scrolling to it first; with a key held down, it joins those that are selected. */
+    /** Scrolls to the row with this label and clicks it; with a key held, it is added to the selection. */
     treeRowClick: async (view: string, label: string, key?: 'ControlOrMeta' | 'Shift'): Promise<void> => {
       const modifiers = key === undefined ? [] : [key];
       await (await row(view, label)).locator('.label-name').click({ modifiers });

@@ -7,7 +7,7 @@ export function trustOf(page: Page, runCommand: (title: string) => Promise<void>
       await restricted.waitFor();
     },
 
-    /** Trusts what is open in Restricted Mode, in the Workspace Trust editor, and closes that. */
+    /** Trusts the workspace in the Workspace Trust editor, and closes it. */
     trustWorkspace: async (): Promise<void> => {
       await restricted.waitFor();
       await runCommand('Workspaces: Manage Workspace Trust');

@@ -60,7 +60,7 @@ describe('the Features view', () => {
 
   let memory: Map<string, unknown>;
 
-  /** A view as a window has that was just opened. */
+  /** Opens a new view, as a new window does. */
   const open = (): void => {
     runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
     const lazy = {
@@ -129,7 +129,7 @@ describe('the Features view', () => {
     await view.settled();
     return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
   };
-  /** Answers the next quick picks with what has these labels, one answer for each. */
+  /** Answers the next quick picks with the items of these labels. */
   const pick = (...answers: readonly (string | readonly string[])[]): void => {
     const left = [...answers];
     answer({

@@ -26,7 +26,7 @@ describe('sharing findings', () => {
     vscode.commands.executeCommand(`whitebox.${command}`, ...args);
   const clipboard = (): Thenable<string> => vscode.env.clipboard.readText();
 
-  /** What stands between the two lines that fence it, after the request. */
+  /** The fenced text after the request. */
   const fenced = (request: string): string => {
     const [, mark = '', data = ''] = /^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(request) ?? [];
     assert.match(

@@ -119,7 +119,7 @@ describe('findings of a live application', () => {
     assert.equal(refusal?.text, 'The finding’s URL is incomplete: /search');
   });
 
-  /** What the command works with; a person answers its pickers with these labels, in turn. */
+  /** The dependencies of the command; its pickers are answered with these labels in turn. */
   function confirming(picks: string[], confirmations: readonly Confirmation[] = []) {
     const answered: (readonly [string, boolean])[] = [];
     const offered: (readonly string[])[] = [];

@@ -23,9 +23,9 @@ import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 
-/** Of findings that nobody compares. */
+/** Identity of findings that are not compared. */
 const identity = { fingerprint: '', spot: '', title: '', only: [], run: '', index: 0 };
-/** Has read nothing anew, and knows of no request that was sent to confirm a finding. */
+/** Without reloaded findings and confirmation requests. */
 const nothingRead = {
   find: () => undefined,
   confirmationsOf: () => Promise.resolve([]),

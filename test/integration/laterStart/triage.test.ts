@@ -211,7 +211,7 @@ describe('triage of findings', () => {
 
   it('F147 ignores a pulled decision until it is accepted; refusing it changes no file', async () => {
     const { createQuickPick } = vscode.window;
-    /** Picks an item of the review by its label, or presses the button of the first decision; gives all labels. */
+    /** Picks an item of the review, or presses the button of the first decision; returns all labels. */
     const review = async (label?: string): Promise<readonly string[]> => {
       let labels: readonly string[] = [];
       type Row = vscode.QuickPickItem & { readonly refuse?: unknown };

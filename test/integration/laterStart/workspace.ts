@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { storeEndedRun } from '../storedRuns.ts';
 
-/** How much the run of the folder `many` has found: in many files, and in one alone. */
+/** Numbers of findings of the folder `many`: in many files, and in one. */
 export const many = { files: 1_200, findings: 8_400, crowded: 1_300 } as const;
 
 /** The local id of the run whose findings `shop` shows. */
@@ -39,7 +39,7 @@ const shopFindings = [
   { id: 'WB-10', title: 'Nowhere', severity: 'critical' },
 ];
 
-/** Settings that a repository must not be able to make, with values that would show. */
+/** Settings that a repository must not override, with visible values. */
 const hostileSettings = {
   'whitebox.baseUrl': 'https://hostile.example.test',
   'whitebox.organizationId': 'hostile-organization',
@@ -53,7 +53,7 @@ const hostileSettings = {
   'whitebox.findings.showInProblems': false,
 };
 
-/** Makes a workspace of two folders, `shop` and `many`, each with an ended run in the extension's storage. */
+/** Creates a workspace of two folders, `shop` and `many`, each with an ended run in storage. */
 export async function prepareLaterStart(scratch: string, storage: string): Promise<string> {
   const root = path.join(scratch, 'two-folders');
   const shop = path.join(root, 'shop');

@@ -3,16 +3,16 @@ import type { Profiler } from 'node:inspector/promises';
 import * as vscode from 'vscode';
 
 export interface ActivationWatch {
-  /** Whether that was too late. */
+  /** Whether the watch started too late. */
   readonly isLate: boolean;
-  /** The dispatchers that Node's fetch and every copy of undici in the process share, as they were. */
+  /** The shared dispatchers of Node's fetch and undici, before activation. */
   readonly slots: ReadonlyMap<symbol, unknown>;
-  /** The lines of our bundles that have started timers: of those that go on, and of all. */
+  /** Lines of our bundles that started timers: running ones, and all. */
   readonly timers: { held(): readonly string[]; readonly seen: readonly string[]; dispose(): void };
   readonly stopProfile: (() => Promise<Profiler.Profile>) | undefined;
 }
 
-/** The watch of this window, which must have begun in time. */
+/** The watch of this window, which must have started before activation. */
 export async function activationWatch(): Promise<ActivationWatch> {
   const extension = vscode.extensions.getExtension<ActivationWatch>('invented.activation-watch');
   assert.ok(extension !== undefined, 'the window was not opened with the watch');

@@ -1,4 +1,4 @@
-/** The module that bundle.ts makes of every test file in this folder. */
+/** The module that bundle.ts creates from the test files. */
 declare module 'integration-tests' {
   /** Evaluates the test files, which register their suites. */
   export function loadTests(): void;

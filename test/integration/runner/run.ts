@@ -19,7 +19,7 @@ export interface IntegrationOptions {
   readonly onTest?: (event: IntegrationEvent) => void;
 }
 
-/** A window's tests must be over by then. */
+/** Time limit for the tests of a window. */
 const maxMs = 5 * 60_000;
 
 /** Runs the tests of every window in the extension host of a real VS Code with our extension, and prints each test. */

@@ -5,12 +5,12 @@ import { prepareLaterStart } from '../laterStart/workspace.ts';
 
 export const activationWatchFolder = path.resolve(import.meta.dirname, '../../fixtures/activation-watch');
 
-/** Which tests run: all of them, or those that depend on the version of VS Code, in the folders `eachVersion`. */
+/** All tests, or only those in `eachVersion` folders, which depend on the VS Code version. */
 export type TestSet = 'all' | 'eachVersion';
 
 export interface TestWindow {
   readonly name: string;
-  /** Makes ready what the window opens, and the extension's storage; returns the folder or `.code-workspace` file to open. */
+  /** Prepares storage and workspace; returns the folder or `.code-workspace` file to open. */
   prepare(scratch: string, storage: string): Promise<string>;
 }
 

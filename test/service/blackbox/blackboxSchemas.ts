@@ -124,9 +124,9 @@ export interface Feature {
   readonly method: 'GET' | 'POST';
   /** Without a query. */
   readonly url: string;
-  /** Who has met it: roles of the credentials, and `anonymous`. */
+  /** Roles that found it, including `anonymous`. */
   readonly roles: readonly string[];
-  /** What it takes, in a query or a form, with the value that the application itself uses. */
+  /** Parameters of the query or form, with the application's own values. */
   readonly parameters: readonly { readonly name: string; readonly type: string; readonly value: string }[];
 }
 

@@ -73,7 +73,7 @@ export async function crawl(
   return [...known.filter((feature) => !own.includes(feature)), ...features.values()];
 }
 
-/** The visitors of all credentials that the application takes. */
+/** A visitor for each valid credential. */
 export async function signedIn(
   form: Feature,
   input: Scope & Pick<CrawlInput, 'authentication'>,
@@ -87,7 +87,7 @@ export async function signedIn(
   return visitors;
 }
 
-/** The features in scope that are written as this service writes them; a test may have put others into the artifact. */
+/** Features in scope in this service's own format; tests may store others. */
 export function usable(features: readonly Feature[], scope: Scope): Feature[] {
   const isOwn = ({ url, roles, parameters }: Feature) =>
     URL.canParse(url) && Array.isArray(roles) && Array.isArray(parameters);

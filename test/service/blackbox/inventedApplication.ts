@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'no
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 
-/** An invented shop on loopback with planted weaknesses, for crawls and assessments to find. Nothing in it is real. */
+/** An invented shop on loopback with planted weaknesses. */
 export interface InventedApplication {
   /** Without a slash at its end. */
   readonly origin: string;

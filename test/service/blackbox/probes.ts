@@ -2,12 +2,12 @@ import { text, type ReportLanguage, type RuleText, type Severity } from '../runs
 import type { Feature, Perspective } from './blackboxSchemas.ts';
 import type { Answer, Visitor } from './visitor.ts';
 
-/** How a feature is looked at from one perspective: enough for the invented application, and for nothing else. */
+/** Tests a feature from one perspective, sufficient for the invented application. */
 interface Probe extends Readonly<Record<ReportLanguage, RuleText>> {
   readonly cwe: string;
   readonly severity: Severity;
   readonly isApplicable: (feature: Feature) => boolean;
-  /** Resolves to what was sent and what came back when there is a weakness; `user` may use the feature, `others` may not. */
+  /** Resolves to request and response if there is a weakness; `user` may use the feature, `others` may not. */
   readonly look: (feature: Feature, user: Visitor, others: readonly Visitor[]) => Promise<string | undefined>;
 }
 
@@ -19,7 +19,7 @@ const asksPassword = ({ parameters }: Feature) => parameters.some(({ type }) => 
 const takesValues = (feature: Feature) => feature.parameters.length > 0 && !asksPassword(feature);
 const REDIRECTING = /^(?:to|next|url|return|redirect)/i;
 
-/** Puts a value into one parameter after the other until an answer shows the weakness. */
+/** Injects a value into each parameter until an answer shows the weakness. */
 async function inject(
   feature: Feature,
   user: Visitor,

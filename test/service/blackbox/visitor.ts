@@ -43,7 +43,7 @@ export class Visitor {
     this.#signal = signal;
   }
 
-  /** Sends one request, redirects not followed; throws RunAborted when nobody answers. */
+  /** Sends one request without following redirects; throws RunAborted without an answer. */
   async request(
     url: string,
     init: { method?: string; body?: URLSearchParams; headers?: Record<string, string> } = {},
@@ -77,7 +77,7 @@ export class Visitor {
     return this.request(parameters.length === 0 ? url : `${url}?${all.toString()}`, { headers });
   }
 
-  /** Whether the application takes the credential at its sign-in form. */
+  /** Whether the sign-in form accepts the credential. */
   async signIn(form: Feature, { id, password }: Credential): Promise<boolean> {
     const values = form.parameters.map(({ name, type }) => [name, type === 'password' ? password : id]);
     const { status, headers } = await this.use(form, Object.fromEntries(values) as Record<string, string>);

@@ -116,7 +116,7 @@ export class WorkflowRuns {
     };
   }
 
-  /** Ends a run now, whatever the clock says; success waits for the work. */
+  /** Ends a run now; success waits for the work. */
   async finish(runId: string, outcome: RunOutcome = { kind: 'success' }): Promise<void> {
     const run = this.#runs.get(runId);
     if (!run) throw new Error(`no run ${runId}`);
@@ -131,7 +131,7 @@ export class WorkflowRuns {
     for (const run of this.#runs.values()) this.#advance(run);
   }
 
-  /** Every run there ever was, in the order of dispatch. */
+  /** All runs in order of dispatch. */
   list(): RunState[] {
     return [...this.#runs.values()].map((run) => {
       this.#advance(run);

@@ -24,7 +24,7 @@ export interface ServiceFinding {
 
 const analysed = /^(?!(?:.*\/)?node_modules\/).*\.(?:[cm]?[jt]s|[jt]sx|py)$/is;
 
-/** Looks for weaknesses in a file of an archive: one finding for each rule, with all its places. */
+/** Finds weaknesses in a file: one finding per rule, with all its places. */
 export function analyse(
   { path, content }: ArchiveEntry,
   targetIndex: number,

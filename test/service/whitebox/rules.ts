@@ -1,6 +1,6 @@
 import { text, type ReportLanguage, type RuleText, type Severity } from '../runs/reportText.ts';
 
-/** A weakness that a pattern recognises in the text of one file: enough for invented samples, and for nothing else. */
+/** A weakness that a pattern finds in one file, sufficient for invented samples. */
 export interface Rule extends Readonly<Record<ReportLanguage, RuleText>> {
   readonly cwe: string;
   readonly severity: Severity;

@@ -9,7 +9,7 @@ import {
   startService,
 } from '../../service/assessmentService.ts';
 
-/** A client and the service it talks to, with everything the client logged and every wait it asked for. */
+/** A client and its service, with log lines and waits of the client. */
 export interface ClientFixture {
   readonly service: AssessmentService;
   readonly client: AssessmentClient;

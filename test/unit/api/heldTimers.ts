@@ -1,13 +1,13 @@
 import type { TestContext } from 'node:test';
 
-/** Timers of one length that only a test lets run out. */
+/** Timers of one duration that a test advances. */
 export interface HeldTimers {
-  /** Lets so much of their time pass. */
+  /** Advances the timers. */
   readonly pass: (ms: number) => void;
   readonly refreshes: () => number;
 }
 
-/** One of them, as far as it is used. */
+/** The used part of a timer. */
 class HeldTimer {
   readonly #now: () => number;
   readonly #ms: number;
@@ -27,7 +27,7 @@ class HeldTimer {
   }
 }
 
-/** Holds the timers of this length for a test; all others are the machine's. */
+/** Replaces timers of this duration for a test; others are real. */
 export function holdTimers(t: TestContext, ms: number): HeldTimers {
   const held = new Set<HeldTimer>();
   const all: HeldTimer[] = [];

@@ -24,7 +24,7 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 }
 
-/** Begins the download of an artifact that is at `url`, into a folder of its own. */
+/** Starts the download of an artifact at `url` into a new folder. */
 async function beginDownload(t: TestContext, url: string, changes: ClientChanges = {}) {
   const { client, service } = await setUpClient(t, changes);
   const body = JSON.stringify({ url, expires_in_seconds: 900 });
@@ -35,7 +35,7 @@ async function beginDownload(t: TestContext, url: string, changes: ClientChanges
   return {
     path,
     done: client.downloadArtifact(workflow, 'run', 'report', path, { maxBytes: 1e6 }),
-    /** Resolves when so many bytes of it are on disk. */
+    /** Resolves when this many bytes are on disk. */
     untilHere: async (bytes: number): Promise<void> => {
       const sizes = async (): Promise<number[]> =>
         Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
@@ -111,7 +111,7 @@ describe('the limit of a transfer', () => {
 });
 
 describe('a trickling answer', () => {
-  /** A server that begins an answer to each request and does not end it. */
+  /** A server that starts each answer and never ends it. */
   async function serveBytes(t: TestContext, status: number) {
     const begun = Promise.withResolvers<ServerResponse>();
     const origin = await serve(t, (request, response) => {
@@ -123,7 +123,7 @@ describe('a trickling answer', () => {
     return { origin, begun: begun.promise };
   }
 
-  /** Sends a byte each half limit until the call has ended, ten limits at most; resolves to how many limits passed. */
+  /** Sends a byte per half limit until the call ends, at most for ten limits; resolves to the number of limits. */
   async function trickle(timers: HeldTimers, response: ServerResponse, call: Promise<unknown>) {
     let hasEnded = false as boolean;
     void call.then(() => (hasEnded = true));
@@ -194,7 +194,7 @@ describe('the minimum rate of a download', () => {
 describe('an endless answer', () => {
   const muchBytes = 100e6;
 
-  /** Calls a service that answers with very much, and tells how the call fails, and how much could be sent before the connection ended. */
+  /** Calls a service with an endless answer; resolves to the failure and the number of sent bytes. */
   async function callChatty(
     t: TestContext,
     status: number,

@@ -10,7 +10,7 @@ import { unsafeAddresses } from '../core/unsafeAddresses.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 
-/** From now on the given work on open files fails with this code, as the system says it: without a path. */
+/** Makes this operation on open files fail with this code, without a path. */
 async function failDisk(
   t: TestContext,
   folder: string,

@@ -3,21 +3,21 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { pausesWhile } from './cpuTime.ts';
 
-/** What an editor's thread does with an input that is hostile or huge; asserts what comes of it. */
+/** Work on a hostile or huge input, with assertions. */
 export interface Work {
-  /** Makes the input, which does not count, and gives what is then done with it. */
+  /** Creates the input, which is not measured, and returns the measured function. */
   readonly prepare: (after: (cleanUp: () => unknown) => void) => Promise<() => unknown> | (() => unknown);
   /** Longest block of the event loop; 200 ms unless a person types meanwhile. */
   readonly maxMs?: number;
 }
 
 const childVariable = 'BLOCKED_LOOP_TEST';
-/** Machines differ, and what blocks does so for many times the bound. */
+/** Machines differ, and real blocks exceed the bound many times. */
 const slack = 10;
 /** For a child that never ends. */
 const maxChildMs = 60_000;
 
-/** Declares tests that the event loop is never blocked longer than ten times the bound. Each runs its work in a process of its own, which loads `file`, the test file that calls this. */
+/** Declares tests that the event loop is never blocked longer than ten times the bound. Each runs in a child process that loads `file`, the calling test file. */
 export async function testBlocks(file: string, works: Readonly<Record<string, Work>>): Promise<void> {
   const wanted = works[process.env[childVariable] ?? ''];
   if (wanted !== undefined) {
@@ -31,7 +31,7 @@ export async function testBlocks(file: string, works: Readonly<Record<string, Wo
     });
 }
 
-/** Does one work of a test file in a process of its own; gives the longest block of its event loop. */
+/** Runs one work of a test file in a child process; returns the longest block of its event loop. */
 export function longestBlockMs(file: string, name: string): number {
   const env: NodeJS.ProcessEnv = { ...process.env, [childVariable]: name };
   // With it, the child would report to this test's runner.

@@ -1,10 +1,10 @@
-/** Milliseconds of processor time that this process has used, all threads: unlike the clock on the wall, it does not run while others work. */
+/** Processor time of all threads of this process in milliseconds, independent of other load. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** What work comes to, and the processor time between two turns of the event loop from its start to its end, the longest last: a machine that is busy with other tests does not count. */
+/** The result of the work, and the sorted processor times between turns of the event loop, independent of other load. */
 export async function pausesWhile<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly pausesMs: readonly number[] }> {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 const limitMs = 20_000;
 
-/** Resolves once a condition holds, looked at in each turn of the event loop; rejects with what is awaited when it does not within 20 s. */
+/** Resolves when the condition holds, checked in each turn of the event loop; rejects after 20 s, naming what is awaited. */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   awaited: string,

@@ -1,4 +1,4 @@
-/** How many cases a property is tried with: few by default; under `npm run fuzz`, which sets FUZZ_RUNS, so many, and at most as many as take minutes. */
+/** The number of cases of a property: few by default, FUZZ_RUNS under `npm run fuzz`, at most `most`. */
 export function propertyRuns(usual: number, most = Infinity): number {
   const wanted = process.env['FUZZ_RUNS'];
   return wanted === undefined ? usual : Math.min(Number(wanted), most);

@@ -1,4 +1,4 @@
-/** Addresses, invented ones, that no file is sent to or taken from; each secret in them is `canary`. */
+/** Invented URLs that no file is sent to or read from; their secret is `canary`. */
 export const unsafeAddresses: readonly string[] = [
   'http://storage.example/file?signature=canary',
   'file:///etc/passwd',

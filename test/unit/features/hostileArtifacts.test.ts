@@ -10,7 +10,7 @@ import { crawledWith } from './crawledRun.ts';
 
 const count = 600_000;
 
-/** A worker reads them: the editor's thread takes its answer over. */
+/** Only the transfer from the worker counts. */
 const maxMs = 50;
 
 async function folderWith(

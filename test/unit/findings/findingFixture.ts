@@ -44,9 +44,9 @@ export interface FindingFixture {
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
   /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
   reopen(workerFile: string): FindingStore;
-  /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
+  /** Stores an ended run of folders below the root, each newer than the last, with the `sent` files of each. */
   addRun(...args: RunParts): Promise<Run>;
-  /** The same; the findings are not loaded. */
+  /** Like `addRun`, without loading its findings. */
   storeRun(...args: RunParts): Promise<Run>;
 }
 
@@ -167,7 +167,7 @@ export function titles({ store }: FindingFixture): string[] {
   return store.all().map((shown) => shown.finding.title);
 }
 
-/** What a run says of its findings, and of what it does not report, by title. */
+/** Verdicts of reported and absent findings of a run, by title. */
 export async function verdictsOf(
   { store }: FindingFixture,
   run: Run,

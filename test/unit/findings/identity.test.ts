@@ -21,7 +21,7 @@ interface Item {
   readonly snippet?: string | undefined;
 }
 
-/** The fingerprints of findings in one folder, whose paths lead where they say. */
+/** The fingerprints of findings in one folder whose paths are valid. */
 function names(items: readonly Item[], runId = 'run'): readonly string[] {
   const { findings } = parseFindings(JSON.stringify(items), { runId });
   const subjects = findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' }));
@@ -125,7 +125,7 @@ test('a name is independent of local files, mappings and folder names', async (t
     mapping,
   });
   let count = 0;
-  /** The names on a machine; `sent` is undefined for findings that came without a list of what was sent. */
+  /** The names on one machine; `sent` is undefined if the sent files are unknown. */
   const namesOn = async (
     { name, here, mapping: mapped }: typeof machine extends fc.Arbitrary<infer Each> ? Each : never,
     items: readonly Item[],

@@ -9,7 +9,7 @@ import { clock, finding, type FindingFixture, setUpFindings, titles, verdictsOf 
 const downloaded = [{ name: 'findings', file: 'findings.json', at: 9 }];
 const code = 'import db;\n\nrun(query);\n';
 
-/** Does something once findings are being read, anew if nobody says otherwise, after their files were. */
+/** Runs `act` during a reload, after the files were read. */
 async function reloadMeanwhile(
   { store, triage }: FindingFixture,
   act: () => Promise<{ done: Promise<unknown> }>,

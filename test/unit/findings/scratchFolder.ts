@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A folder with the given files (their content is their path) that vanishes with the test. */
+/** A temporary folder with these files, whose content is their path. */
 export async function scratchFolder(
   t: Pick<TestContext, 'after'>,
   files: readonly string[],

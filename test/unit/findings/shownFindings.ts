@@ -8,7 +8,7 @@ import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 
-/** What is known of a lone place. */
+/** The evidence of a single place. */
 function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['evidence'] {
   const path = 'a.js';
   if (kind === undefined) return undefined;
@@ -18,7 +18,7 @@ function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['
 
 const run = { id: 'invented-run', targets: [] } as unknown as Run;
 
-/** An identity that stands for none. */
+/** An empty identity. */
 export const noIdentity: Identity = {
   fingerprint: '',
   spot: '',
@@ -28,7 +28,7 @@ export const noIdentity: Identity = {
   index: 0,
 };
 
-/** What tells an invented finding from a plain one; `at` is its place, undefined for none. */
+/** Properties of an invented finding; `at` is its place, if any. */
 export interface Invented extends Partial<Omit<Finding, 'places'>> {
   readonly at?:
     { readonly path: string; readonly line?: number; readonly drift?: (typeof DRIFTS)[number] } | undefined;

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { startKept } from '../../host/keptProcess.ts';
 import { eventually } from '../core/eventually.ts';
 
-/** Prints its own process ID and that of a grandchild, then both stay; the connection tells when they are gone. */
+/** Prints the process IDs of itself and a grandchild, and keeps both running. */
 const family = `
   const { spawn } = require('node:child_process');
   const stay = 'setInterval(() => undefined, 1000)';

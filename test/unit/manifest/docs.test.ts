@@ -61,7 +61,7 @@ function cellsOf(file: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim()));
 }
 
-/** The texts on screen in both languages, without the targets of their links. */
+/** UI texts in both languages, without link targets. */
 function textsOnScreen(): { readonly english: readonly string[]; readonly japanese: readonly string[] } {
   const bundle = readJson('l10n/bundle.l10n.ja.json');
   const withoutTargets = (text: string): string => text.replaceAll(/\]\(command:[^)]*\)/g, ']');

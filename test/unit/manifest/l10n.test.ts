@@ -11,7 +11,7 @@ async function readJson(file: string): Promise<Record<string, string>> {
   return JSON.parse(await readFile(path.join(root, file), 'utf8')) as Record<string, string>;
 }
 
-/** The key of a text in the bundle: with the comment that tells two meanings apart, where it has one. */
+/** The bundle key of a text, including its comment if it has one. */
 function keyOf(text: ts.Expression | undefined): string | undefined {
   if (text && ts.isStringLiteralLike(text)) return text.text;
   const [message, comment] =

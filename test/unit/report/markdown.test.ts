@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readMarkdown } from '../../../webview-ui/report/markdown.ts';
 
-/** The HTML of a report, or nothing where one of its sections is shown as it is written. */
+/** The HTML of a report; undefined if a section is shown as text. */
 function htmlOf(markdown: string): string {
   const report = readMarkdown(markdown);
   return report.sections.flatMap((section) => (section.isText ? [] : report.html(section))).join('');

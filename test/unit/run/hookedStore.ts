@@ -4,7 +4,7 @@ import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { WindowOptions } from './runWindow.ts';
 
 type MakeStore = NonNullable<WindowOptions['store']>;
-/** Called before an event is noted; what it throws keeps the event from the disk. */
+/** Called before an event is saved; throwing prevents that. */
 type BeforeNote = (event: RunEvent) => Promise<void> | void;
 
 class HookedStore extends RunStore {
@@ -26,12 +26,12 @@ class HookedStore extends RunStore {
   }
 }
 
-/** A window's store in which something happens before each event is noted. */
+/** A store that calls `before` before each event is saved. */
 export function storeWithHook(before: BeforeNote): MakeStore {
   return (root, deps) => new HookedStore(before, root, deps);
 }
 
-/** A window's store on a disk that is full whenever one of these events is to be noted, or so many times. */
+/** A store on a disk that is full for events of this type, some times or always. */
 export function storeWithoutSpaceFor(type: RunEvent['type'], times = Infinity): MakeStore {
   let refusals = times;
   return storeWithHook((event) => {

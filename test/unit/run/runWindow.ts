@@ -31,7 +31,7 @@ export interface Fixture {
   readonly traffic: Traffic;
   readonly root: string;
   readonly folder: string;
-  /** Requests of operations or of storage, by the end of their path. */
+  /** Counts requests by the end of their path. */
   readonly sent: (path: string | RegExp) => number;
   /** Lets time pass until the promise settles. */
   readonly passUntil: <T>(promise: Promise<T>) => Promise<T>;
@@ -51,7 +51,7 @@ export interface RunWindow {
   readonly setToken: (token: string | undefined) => void;
   readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
   readonly start: (changes?: Partial<Assessment>) => Promise<Run>;
-  /** Lets time pass until the run is as asked. */
+  /** Lets time pass until the condition holds for the run. */
   readonly until: (id: string, isReached: (run: Run) => boolean) => Promise<Run>;
   readonly untilState: <S extends RunState>(id: string, state: S) => Promise<RunIn<S>>;
   readonly untilEnded: (id: string) => Promise<Run>;

@@ -3,7 +3,7 @@ import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
 import { toAnswered } from '../../../src/core/run/state/exit.ts';
 import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 
-/** A run with one target at its beginning, with invented values. */
+/** An invented run with one target at its beginning. */
 export const packagingRun: RunIn<'preparing'> = {
   version: 1,
   state: 'preparing',
@@ -75,7 +75,7 @@ const dispatching = after(packagingRun, ...launch.slice(0, 6));
 const collecting = after(running, answered(success, at));
 const lost = { kind: 'connectionLost' } as const;
 
-/** How far a run is prepared, or else its state. */
+/** The preparation step of a run, or else its state. */
 export function stepOf(run: Run | undefined): string | undefined {
   return run && phaseOf(run);
 }

@@ -38,14 +38,14 @@ export async function uploadArchive(fixture: Fixture): Promise<string> {
   return address.file_id;
 }
 
-/** Starts a run on the service, as somebody else would; resolves to its run ID. */
+/** Starts a run on the service without the extension; resolves to its run ID. */
 export async function startRemoteRun(fixture: Fixture): Promise<string> {
   const file_id = await uploadArchive(fixture);
   const targets = [{ file_upload: { file_id, archive_type: 'tar_gz' as const } }];
   return clientOf(fixture).dispatch(whitebox, { input: { targets, language: 'english' } });
 }
 
-/** A run in a window's journal whose first dispatch was lost before it arrived; its file is confirmed. */
+/** An unknown run of a window whose dispatch never arrived; its file is confirmed. */
 export async function seedUnknownRun(fixture: Fixture, window: RunWindow): Promise<RunIn<'unknown'>> {
   const { clock } = fixture;
   const fileId = await uploadArchive(fixture);
@@ -77,7 +77,7 @@ export async function seedUnknownRun(fixture: Fixture, window: RunWindow): Promi
   return run;
 }
 
-/** Has a window track a run of the service; resolves to the local run, with its first answer in. */
+/** Tracks a remote run; resolves to the local run after its first answer. */
 export async function trackRemoteRun(
   fixture: Fixture,
   window: RunWindow,
@@ -86,13 +86,13 @@ export async function trackRemoteRun(
   return { id: await trackRun(fixture, window, runId), runId };
 }
 
-/** Sets a fixture up whose window tracks a run of the service. */
+/** A fixture whose window tracks a remote run. */
 export async function setUpRun(t: Scope, options?: WindowOptions) {
   const { fixture, window } = await setUpWindow(t, options);
   return { fixture, window, ...(await trackRemoteRun(fixture, window)) };
 }
 
-/** A run that a window has tracked and that ended at the service after that window closed. */
+/** A tracked run that ended after its window closed. */
 export async function trackRunThatEndsUnseen(t: TestContext, fixture: Fixture): Promise<string> {
   const window = openWindow(t, fixture);
   const { id, runId } = await trackRemoteRun(fixture, window);
@@ -114,7 +114,7 @@ export async function trackRun(fixture: Fixture, window: RunWindow, runId: strin
   return id;
 }
 
-/** Ends a live run as one that has exited without saying how. */
+/** Ends a live run by an exit without output. */
 export async function endWithoutExit(
   { store }: { readonly store: RunStore },
   id: string,

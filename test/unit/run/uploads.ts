@@ -6,16 +6,16 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import type { Fixture, RunWindow } from './runWindow.ts';
 
 export const puts = (fixture: Fixture) => fixture.service.requests.filter(({ method }) => method === 'PUT');
-/** The states of all input files, in the order of their reservation. */
+/** States of all input files in order of reservation. */
 export const states = (fixture: Fixture): string[] => fixture.service.files().map(({ state }) => state);
 export const accepted = (fixture: Fixture): number => fixture.service.runs().length;
 export const archiveOf = (window: RunWindow, run: Run): string =>
   join(window.store.folderOf(run.id), run.targets[0]!.archive!.file);
 
-/** Asks before the upload, as the editor does; after false nothing is sent. */
+/** The question before an upload; false sends nothing. */
 type ConfirmUpload = (run: Run) => Promise<boolean>;
 
-/** Packs, asks and starts under a claim on the folders, as the editor does. */
+/** Claims the folders, packs, asks and starts, as the editor does. */
 export async function startAsking(
   { tracker }: RunWindow,
   assessment: Assessment,
@@ -46,7 +46,7 @@ export async function startWith(
   return fixture.passUntil(started);
 }
 
-/** Starts an assessment that the service accepts and the disk does not take, and closes its window while that is tried again. */
+/** Starts an assessment that is accepted but cannot be saved, and closes the window during the retries. */
 export async function startUnkept({ tracker, assessment }: RunWindow): Promise<void> {
   const failed = new Promise((resolve) => tracker.onDidFailToKeep(resolve));
   const started = tracker.start(await assessment());
@@ -55,7 +55,7 @@ export async function startUnkept({ tracker, assessment }: RunWindow): Promise<v
   await assert.rejects(started, { name: 'AbortError' });
 }
 
-/** A memory as the editor's, shared by windows. */
+/** A Memento shared by windows. */
 export function memory() {
   const values = new Map<string, unknown>();
   return {

@@ -9,13 +9,13 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Time that passes only when a test lets it: both clocks by `advance`, one of them alone by `moveWall`. */
+/** A manual clock: `advance` moves both clocks, `moveWall` the wall clock only. */
 export class VirtualClock implements Clock {
   #wall = Date.now();
   #monotonic = 1_000;
   #sleepers: Sleeper[] = [];
   #onSleep = new Set<() => void>();
-  /** Every length that somebody slept for, in the order they fell asleep. */
+  /** Durations of all sleeps, in order. */
   readonly slept: number[] = [];
 
   now(): number {
@@ -75,7 +75,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Lets time pass from sleeper to sleeper, never while a request, a thread or work on the disk is under way, until the promise is settled. */
+  /** Advances the time from sleep to sleep until the promise settles, never while a request, thread or disk work is running. */
   async passUntil<T>(promise: Promise<T>, traffic: Traffic): Promise<T> {
     let settled = false;
     const noted = promise.then(
@@ -93,7 +93,7 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Resolves, without letting time pass, when neither a request, a thread nor work on the disk is under way. */
+  /** Resolves when no request, thread or disk work is running, without advancing the time. */
   async rest(traffic: Traffic): Promise<void> {
     await whenStill(traffic, new Promise(() => undefined), () => false);
   }
@@ -121,12 +121,12 @@ function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean):
   });
 }
 
-/** True while this process reads or writes files, or asks whether the network is back by connecting: time must not run away under work that takes none. */
+/** Whether this process reads or writes files, or connects; time must not advance meanwhile. */
 function hasDiskWork(): boolean {
   return process.getActiveResourcesInfo().some((kind) => kind.includes('Req') || kind === 'TCPConnectWrap');
 }
 
-/** The requests this process has under way through `node:http`, and its threads. */
+/** Running `node:http` requests and threads of this process. */
 export interface Traffic {
   readonly isBusy: () => boolean;
   readonly whenQuiet: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { Header } from 'tar';
 
-/** An entry to be put into an archive, however unsafe; content alone makes a file. */
+/** An archive entry, safe or not; by default a file. */
 export interface ArchiveItem {
   readonly path: string;
   readonly content?: string;

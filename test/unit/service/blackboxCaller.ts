@@ -11,11 +11,11 @@ export type BlackboxWorkflow = 'blackbox-crawl' | 'blackbox-assessment';
 
 export interface BlackboxCaller extends ServiceCaller {
   readonly application: InventedApplication;
-  /** An input that fits both workflows, with the sign-out left out. */
+  /** An input for both workflows that excludes the sign-out page. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly call: (workflow: string, verb: string, body: unknown) => Promise<WireAnswer>;
   readonly dispatch: (workflow: BlackboxWorkflow, change?: object) => Promise<WireAnswer>;
-  /** Dispatches, waits for the work to end, and resolves to the run ID and what describe says. */
+  /** Dispatches, waits for the end, and resolves to the run ID and its description. */
   readonly run: (
     workflow: BlackboxWorkflow,
     change?: object,

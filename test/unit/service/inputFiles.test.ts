@@ -34,7 +34,7 @@ describe('input files', () => {
     assert.equal(caller.service.files()[0]?.sha256, sha256(content));
   });
 
-  /** Every move from every state: 200 where section 3 has it, 409 where the file is in another state, 404 where it is gone. */
+  /** Every transition from every state: 200 if section 3 has it, 409 in another state, 404 if the file is gone. */
   const verbs = ['confirm-upload', 'cancel-upload', 'delete', 'dispatch'];
   const moves: [string, string[], number[]][] = [
     ['reserved', [], [409, 200, 409, 409]],

@@ -22,7 +22,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Runs the relay beside a chat; `post` is a delivery, with the status that it got. */
+/** Runs the relay with a chat; `post` delivers a webhook and returns the status. */
 async function startRelay(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const said: string[] = [];
   const chat = createServer((request, response) => {

@@ -49,7 +49,7 @@ export function movableClock(startMs = Date.UTC(2030, 0, 1)): MovableClock {
   };
 }
 
-/** Sends one request with undici, independently of every other HTTP client in the project. */
+/** Sends one request with undici, an HTTP client that the project does not use. */
 export async function send(
   method: 'GET' | 'POST' | 'PUT',
   url: string,
@@ -62,7 +62,7 @@ export async function send(
   return { status: answer.statusCode, headers: answer.headers, text, json };
 }
 
-/** Writes these bytes to the service's port and resolves to everything that comes back until the connection ends. */
+/** Writes raw bytes to the service and resolves to the whole response. */
 export async function sendRaw(service: AssessmentService, bytes: string): Promise<string> {
   const { port } = new URL(service.baseUrl);
   const socket = connect(Number(port), '127.0.0.1');
@@ -72,7 +72,7 @@ export async function sendRaw(service: AssessmentService, bytes: string): Promis
   return received;
 }
 
-/** Starts a service for the length of a test; runs end as soon as their work is done unless `options` say otherwise. */
+/** Starts a service for a test; by default runs end with their work. */
 export async function callService(t: TestContext, options: ServiceOptions = {}): Promise<ServiceCaller> {
   const service = await startService({ runDurationMs: 0, ...options });
   t.after(() => service.close());

@@ -9,7 +9,7 @@ import type { ScannedFile } from '../../../src/core/upload/secrets/scanFile.ts';
 import type { Omission } from '../../../src/core/upload/sourceFile.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/select/selection.ts';
 
-/** Steps that nobody cancels or watches. */
+/** A progress without cancellation. */
 export const progress = { signal: new AbortController().signal, onStep: () => undefined };
 
 export function file(path: string): SelectedFile {
@@ -27,7 +27,7 @@ export function selection(paths: readonly string[]): Selection {
   };
 }
 
-/** What the check makes of a file that holds its own name, or this content: by its name it cannot be read, by its content it holds a secret, or is clean. */
+/** The check result of a file: unreadable by its name, secret or clean by its content. */
 export function checked(path: string, content = path): ScannedFile | Omission {
   if (path.endsWith('locked')) return { path, reason: 'unreadable', code: 'EACCES' };
   const suspicion = {
@@ -41,7 +41,7 @@ export function checked(path: string, content = path): ScannedFile | Omission {
   return { suspicions: content.endsWith('secret') ? [suspicion] : [], sha256: content };
 }
 
-/** An invented folder: its choices, and its decisions by a content's first letter, can be changed, and every look at the disk is counted. */
+/** An invented folder with adjustable choices and decisions, which counts disk accesses. */
 export function inventedFolder(paths: readonly string[], mode: SecretRules['mode'] = 'block') {
   const folder = {
     choices: {} as FolderChoices,

@@ -3,7 +3,7 @@ import { type SelectOptions, selectFiles } from '../../../src/core/upload/select
 import type { Selection } from '../../../src/core/upload/select/selection.ts';
 import { gitSelects, options, type Place } from './trees.ts';
 
-/** Selects a place's folder, with none of the machine's git configuration. */
+/** Selects a folder without the machine's git configuration. */
 export async function select(at: Place, more: Partial<SelectOptions> = {}): Promise<Selection> {
   return selectFiles(at.root, options(at, more));
 }
@@ -12,7 +12,7 @@ export async function paths(at: Place, more: Partial<SelectOptions> = {}): Promi
   return (await select(at, more)).files.map(({ path }) => path);
 }
 
-/** What stays out, one line each, as a person would note it down. */
+/** The excluded paths, one line each with the reason. */
 export async function leftOut(at: Place, more: Partial<SelectOptions> = {}): Promise<string[]> {
   return (await select(at, more)).leftOut.map(({ path, reason }) => {
     switch (reason.kind) {
@@ -28,7 +28,7 @@ export async function leftOut(at: Place, more: Partial<SelectOptions> = {}): Pro
   });
 }
 
-/** What is sent of a folder, by path, once git has said the same. */
+/** The selected paths of a folder, after comparing them with git's. */
 export async function sameAsGit(at: Place, folder = at.root): Promise<string[]> {
   const ours = (await selectFiles(folder, options(at))).files.map(({ path }) => path);
   assert.deepEqual(ours, gitSelects(at, folder));

@@ -16,7 +16,7 @@ import type { TestContext } from 'node:test';
 import type { GitSurroundings } from '../../../src/core/upload/ignore/repository.ts';
 import type { SelectOptions } from '../../../src/core/upload/select/selectFiles.ts';
 
-/** A folder of a test's own, with a home beside it, so that nothing of the machine's git configuration counts. */
+/** A temporary folder with its own home, so that the machine's git configuration does not apply. */
 export interface Place {
   readonly root: string;
   readonly home: string;
@@ -57,7 +57,7 @@ export function plant(
   }
 }
 
-/** Writes the same content under many paths: one file by up to a thousand names, since making files is what takes the time. */
+/** Writes the same content under many paths, as hard links, which are faster to create. */
 export function plantMany(root: string, paths: readonly string[], content: string): void {
   let named = '';
   for (const [index, path] of paths.entries()) {
@@ -86,7 +86,7 @@ export function options(place: Place, more: Partial<SelectOptions> = {}): Select
   return { exclude: [], includeNestedRepositories: false, surroundings: place.surroundings, ...more };
 }
 
-/** What git would add to an empty index, links and nested repositories taken away: the oracle for a selection. With `onlyBy`, if this file's rules alone counted. */
+/** The oracle of a selection: what git would add to an empty index, without links and nested repositories; with `onlyBy` by the rules of this file only. */
 export function gitSelects(place: Place, folder = place.root, onlyBy?: string): string[] {
   const exclude = onlyBy === undefined ? '--exclude-standard' : `--exclude-from=${onlyBy}`;
   const git = spawnSync('git', ['ls-files', '--others', exclude, '-z'], {
@@ -107,7 +107,7 @@ export function gitSelects(place: Place, folder = place.root, onlyBy?: string): 
     .filter((path) => path !== '' && !path.endsWith('/') && lstatSync(join(folder, path)).isFile());
 }
 
-/** Runs something without the rights of the super-user, whom no file's mode stops. */
+/** Runs something without root rights, which ignore file modes. */
 export async function asNobody<T>(place: Place, run: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return run();
   for (const path of [dirname(place.root), place.root, place.home]) chmodSync(path, 0o755);
@@ -119,7 +119,7 @@ export async function asNobody<T>(place: Place, run: () => Promise<T>): Promise<
   }
 }
 
-/** The same with a repository at its root, and these files in it. */
+/** A `testPlace` with a repository and these files. */
 export function testRepository(t: TestContext, files: Parameters<typeof plant>[1]): Place {
   const place = testPlace(t);
   plantRepository(place.root);

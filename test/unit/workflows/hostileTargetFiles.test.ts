@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readTargetFile, takePasswords } from '../../../src/core/workflows/targetFile.ts';
 import { testBlocks } from '../core/blockedLoop.ts';
 
-/** An editor reads a target file at each keystroke. */
+/** A target file is read at each keystroke. */
 const maxMs = 100;
 const url = '"target_urls":["https://staging.example.com/"]';
 

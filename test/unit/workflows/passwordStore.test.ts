@@ -21,7 +21,7 @@ const input: ApplicationInput = {
 };
 const request = { ...account, input };
 
-/** A secret storage and a memento, as the editor has them; where the system has no keyring, an empty text is not kept. */
+/** A secret storage and a Memento; without a keyring, empty texts are not stored. */
 function stores() {
   const secrets = new Map<string, string>();
   const index = new Map<string, unknown>();
@@ -113,7 +113,7 @@ const withInstructions = (additional_instructions: string): ApplicationInput => 
   authentication: { credentials: [alice, bob], additional_instructions },
 });
 
-/** The login instructions that a new request is compared with; the latest request is approved last. */
+/** The login instructions that a new request is compared with. */
 async function comparedWith(
   approved: readonly (readonly [
     instructions: string,

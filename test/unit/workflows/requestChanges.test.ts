@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { exactLine } from '../../../src/core/visibleText.ts';
 import { changedLines, changesBetween } from '../../../src/core/workflows/requestChanges.ts';
 
-/** Texts that share much, with characters that hide easily. */
+/** Similar texts with characters that are hard to see. */
 const text = fc
   .array(
     fc.constantFrom(
@@ -45,7 +45,7 @@ test('F144 an exact line can be parsed back for any text, and a dialog collapses
   );
 });
 
-/** The text without the lengths that it has in common with another at its start and its end. */
+/** The text without the common prefix and suffix. */
 function between(one: string, other: string): string {
   const [a, b] = [Array.from(one), Array.from(other)];
   let start = 0;

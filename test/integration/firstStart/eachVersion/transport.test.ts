@@ -142,7 +142,7 @@ describe('a corporate network', () => {
     });
   }
 
-  /** How our own transport, bundled into these tests, calls the failure of a call. */
+  /** The error kind that our transport gives for a call to this URL. */
   async function failureOf(url: string): Promise<ErrorKind | undefined> {
     try {
       await clientFor(url).getUploadUrl(1);

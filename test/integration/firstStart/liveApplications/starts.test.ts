@@ -153,7 +153,7 @@ describe('starting a blackbox run', () => {
 
   const start = ({ buttons }: ShownMessage): string | undefined =>
     buttons.find((button) => ['Start Crawl', 'Start Assessment', 'Use Saved Password'].includes(button));
-  /** Calls a command that starts a run, and gives its local ID and what was sent. */
+  /** Calls a command that starts a run; returns its local ID and the request. */
   const startBy = async (command: string, argument: unknown) => {
     const before = await storedIds();
     const sent = dispatches().length;
@@ -171,7 +171,7 @@ describe('starting a blackbox run', () => {
     await call('refreshRuns');
     return eventually(() => runItems(id), isOver);
   };
-  /** The buttons of the notification that begins so, once it is shown. */
+  /** Waits for the notification that begins with `text`; returns its buttons. */
   const notified = async (text: string): Promise<readonly string[]> => {
     const isIt = (each: ShownMessage | undefined): each is ShownMessage =>
       each?.text.startsWith(text) === true;

@@ -20,7 +20,7 @@ import { setUserSettings } from '../../userSettings.ts';
 const storage = process.env[storageVariable]!;
 const { createInputBox } = vscode.window;
 
-/** The title of a view gives the row that has the focus to its commands, as a row gives itself to its own. */
+/** VS Code passes the focused row to commands in a view title, like a row to its own commands. */
 describe('commands in the title and on the rows of the Runs view', () => {
   let folder: string;
   const service = signInEachTest();
@@ -74,7 +74,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
     baseUrl: service().baseUrl,
     organizationId: service().organizationId,
   });
-  /** Takes the place of the person before quick picks, who picks the entry at each of these places, then the first. */
+  /** Picks the entries at these positions in the next quick picks, then the first. */
   const pick = (...at: number[]): string[] => {
     const offered: string[] = [];
     answer({
@@ -85,7 +85,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
     });
     return offered;
   };
-  /** Starts an assessment whose answer is lost: the run's local ID, and the one that the service has given it. */
+  /** Starts an assessment whose answer is lost; returns its local ID and its run ID. */
   const startUnconfirmed = async (): Promise<{ id: string; runId: string }> => {
     const part = path.join(folder, 'part');
     await mkdir(part, { recursive: true });

@@ -84,7 +84,7 @@ describe('runs that need a decision', () => {
   /** Announces that runs have ended, and waits for the notifications. */
   const endWith = (level: string, ...runs: readonly Run[]): Promise<void> => endHaving({}, level, ...runs);
 
-  /** The same with what is read of their findings. */
+  /** Like `endWith`, with these findings. */
   const endHaving = async (
     read: Partial<ShownRun>,
     level: string,

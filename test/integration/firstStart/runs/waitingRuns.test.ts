@@ -58,7 +58,7 @@ describe('runs that wait for the user', () => {
   const tracker = { ...savedAlways, nextCheckAt: () => undefined };
   const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
 
-  /** Takes the place of the person before a quick pick, who presses the entry with this name, or none. */
+  /** Picks the entry with this name in the next quick pick, or none. */
   const choose = (name?: string): void => {
     answer({
       showQuickPick: (items: readonly { label: string; description?: string }[]) => {
@@ -140,7 +140,7 @@ describe('runs that wait for the user', () => {
     }
   });
 
-  /** The line under a run in the Runs view that starts so. */
+  /** The line below a run that starts with `start`. */
   const lineOf = async (
     run: Run,
     start: string,

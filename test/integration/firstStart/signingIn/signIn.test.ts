@@ -14,7 +14,7 @@ const run = endedRun({ id: 'invented', folder: '/shop', ...former });
 
 const { createInputBox } = vscode.window;
 
-/** Takes the place of the person before the questions, each of which is answered with what stands there, the last with a token; gives the questions. */
+/** Accepts the default of each question, and answers the last with a token; returns the questions. */
 function answerQuestions(): readonly string[] {
   const prompts: string[] = [];
   replace(vscode.window, {
@@ -33,7 +33,7 @@ function answerQuestions(): readonly string[] {
   return prompts;
 }
 
-/** Accounts that take every token, and those that were checked and kept. */
+/** Accounts that accept every token, with the checked and saved ones. */
 function willingAccounts(): { accounts: Accounts; checked: unknown[]; kept: unknown[] } {
   const checked: unknown[] = [];
   const kept: unknown[] = [];

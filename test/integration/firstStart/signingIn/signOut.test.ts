@@ -31,7 +31,7 @@ describe('signing out', () => {
 
   afterEach(resetUserSettings);
 
-  /** What a person who presses this is shown. */
+  /** The messages shown after this button is pressed. */
   const shownWhen = async (pressed?: string): Promise<readonly ShownMessage[]> => {
     const messages = watchMessages(() => pressed);
     await signOut(accounts);

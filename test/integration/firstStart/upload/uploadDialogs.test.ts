@@ -205,7 +205,7 @@ describe('the question before an upload', () => {
   });
 });
 
-/** Asks about the upload of a run of one folder; gives what became of the Upload Preview. */
+/** Asks about the upload of one folder; returns the state of the Upload Preview. */
 async function ask(
   run: Run,
   selection: unknown,

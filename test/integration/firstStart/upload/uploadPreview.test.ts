@@ -42,7 +42,7 @@ describe('the Upload Preview', () => {
   );
   const tree = previewTree(() => [prepared], new vscode.EventEmitter<undefined>().event);
 
-  /** Each line as a person reads it, and its icon. */
+  /** Each line as displayed, and its icon. */
   const linesOf = async (node?: PreviewNode): Promise<string[]> => {
     const lines: string[] = [];
     for (const child of (await tree.getChildren(node)) ?? []) {

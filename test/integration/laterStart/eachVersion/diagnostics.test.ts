@@ -10,7 +10,7 @@ import { many, shopRunId } from '../workspace.ts';
 
 const { Error, Warning, Information } = vscode.DiagnosticSeverity;
 const everything = many.findings + many.crowded + 6;
-/** Of one file the panel shows no more. */
+/** The panel's limit for one file. */
 const maxPerFile = 1_000;
 
 function shown(): [string, vscode.Diagnostic[]][] {
@@ -33,7 +33,7 @@ interface Row {
   readonly resource: string;
 }
 
-/** Our rows of the Problems panel, which can be fewer than what was handed over. */
+/** Our rows of the Problems panel, which may be fewer than our diagnostics. */
 async function problems(): Promise<Row[]> {
   await vscode.commands.executeCommand('workbench.actions.view.problems');
   // With the first file focused, everything is selected; without, only what is in the focused file.

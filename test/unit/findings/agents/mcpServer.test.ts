@@ -24,7 +24,7 @@ import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts'
 import { silent } from '../../../silentLog.ts';
 import { clock, finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
-/** The server as one CommonJS file: it starts several times as fast as its sources. */
+/** The server bundled as CommonJS, which starts several times faster than its sources. */
 const server = path.join(mkdtempSync(path.join(tmpdir(), 'mcp-')), 'mcp.cjs');
 after(() => rm(path.dirname(server), { recursive: true }));
 await build({
@@ -40,9 +40,9 @@ await build({
 interface Agent {
   readonly client: Client;
   readonly ask: (tool: string, input?: Record<string, unknown>) => Promise<Answer>;
-  /** The answer as text, in which what is invisible is not. */
+  /** The answer as text. */
   readonly read: (tool: string, input?: Record<string, unknown>) => Promise<string>;
-  /** The sentence with which a call is refused. */
+  /** The error of a refused call. */
   readonly refusal: (tool: string, input: Record<string, unknown>) => Promise<string>;
 }
 
@@ -61,7 +61,7 @@ interface Answer {
   readonly placesInWorkspace: readonly { readonly path: string }[];
 }
 
-/** Starts the server for a folder of a fixture, as a program that speaks the protocol does; it goes with the test. */
+/** Starts the server for a folder of a fixture and connects an MCP client. */
 async function connect(
   t: TestContext,
   { root }: Pick<FindingFixture, 'root'>,
@@ -100,7 +100,7 @@ async function connect(
   };
 }
 
-/** Decides about all findings that a window shows of a folder, in one of the places where decisions are stored. */
+/** Triages all shown findings of a folder, in one of the decision stores. */
 async function decide(
   fixture: FindingFixture,
   place: 'workspace' | 'shared',
@@ -372,7 +372,7 @@ test('F141 the server opens no socket, starts no program and reads no secret sto
   assert.match(await readFile(seen, 'utf8'), /^net\.connect$/m, 'it would be seen');
 });
 
-/** A script that notes whatever opens a socket, looks up a name or starts a process. */
+/** A script that records sockets, DNS lookups and child processes. */
 function watching(file: string): string {
   return `
     const note = (what) => require('node:fs').appendFileSync(${JSON.stringify(file)}, what + '\\n');
@@ -392,7 +392,7 @@ function watching(file: string): string {
   `;
 }
 
-/** A script that notes which files of findings, and which text files, are read. */
+/** A script that records reads of findings files and text files. */
 function watchingReads(file: string): string {
   return `
     const fs = require('node:fs');

@@ -9,7 +9,7 @@ import { applyFilter, toPredicate } from '../../../../src/core/findings/view/fil
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { setUpFindings } from '../findingFixture.ts';
 
-/** How a run reports one of four invented vulnerabilities of one kind in one file. */
+/** The report of one of four invented vulnerabilities of one kind in one file. */
 const report = fc.record({
   quote: fc.constantFrom('none', 'line', 'context'),
   title: fc.constantFrom('own', 'other', 'SQL injection'),
@@ -23,20 +23,20 @@ const sinks = [
   'return md5(password);',
 ];
 const step = fc.record({
-  /** The statements of the file in their order; one that is not among them was removed. */
+  /** The statements of the file in order; missing ones were removed. */
   statements: fc.shuffledSubarray([...vulnerabilities], { minLength: 1 }),
   reports: fc.tuple(...vulnerabilities.map(() => fc.option(report, { nil: undefined, freq: 2 }))),
   isComplete: fc.boolean().map((isIncomplete) => !isIncomplete),
-  /** What a person decides about the findings that are visible then. */
+  /** Decisions about the visible findings. */
   decisions: fc.array(
     fc.record({
       state: fc.constantFrom('open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'),
-      /** For how many days from then a risk is accepted. */
+      /** Duration of an accepted risk in days. */
       days: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
     }),
     { maxLength: 3 },
   ),
-  /** How many days later the next run is; fewer than none where the clock was wrong. */
+  /** Days until the next run; negative if the clock was wrong. */
   later: fc.integer({ min: -2, max: 4 }),
   filter: fc.record({
     text: fc.constantFrom('', 'own', 'nowhere'),
@@ -47,13 +47,13 @@ const step = fc.record({
   branch: fc.constantFrom<BranchState>({ kind: 'pending' }, { kind: 'unavailable', why: 'noBase' }),
 });
 
-/** What decisions carry over by: the quote, or the title of what quotes nothing. */
+/** The key that decisions carry over by: the quote, or else the title. */
 function keyOf({ finding }: ShownFinding): string {
   const snippet = finding.places[0]?.snippet;
   return snippet === undefined ? `titled ${finding.title}` : snippet.replaceAll(/\s/g, '');
 }
 
-/** The keys of a vulnerability, and of those that share one with it: by these, nobody can tell them apart. */
+/** The keys of a vulnerability and of those indistinguishable from it. */
 function sameAs(at: number, keys: readonly ReadonlySet<string>[]): ReadonlySet<string> {
   const known = new Set(keys[at]);
   let size = -1;
@@ -70,10 +70,10 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       const fixture = await setUpFindings(t, 'shop');
       const { store, runs } = fixture;
-      /** Which vulnerability each finding is, the keys it was reported by, and the keys that a person settled. */
+      /** The vulnerability of each finding, its reported keys, and the settled keys. */
       const truth = new Map<string, number>();
       const keys = vulnerabilities.map(() => new Set<string>());
-      /** Each with the last day on which that holds. */
+      /** Each with its last valid day. */
       const settled = new Map<string, string>();
       let today = dayAfter(Date.now());
       let shift = 0;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
 
-/** What was sent of a folder, by path, and what was found in it; invented. */
+/** The invented sent files of a folder by path, and its findings. */
 type ReportedRun = readonly [
   sent: Readonly<Record<string, string>> | undefined,
   ...findings: readonly object[],

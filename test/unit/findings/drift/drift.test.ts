@@ -19,7 +19,7 @@ export function count() {
 }
 `;
 
-/** Where a line, or the lines from one to another, of `code` are in an edited form of it. */
+/** The new place of lines of `code` after an edit. */
 function follow(edit: (text: string) => string, startLine: number, endLine = startLine): string {
   return describeRange(followLines(splitLines(code))(splitLines(edit(code)))({ startLine, endLine }));
 }

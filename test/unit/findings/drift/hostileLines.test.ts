@@ -5,7 +5,7 @@ import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 import { type FindingFixture, setUpFindings, toVerdicts } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
-/** What a bundler makes of a large application: 2 MB in one line. */
+/** Bundled code: 2 MB in one line. */
 const minified = Array.from({ length: 100_000 }, (_, at) => `if (a${at}) b(c, ${at});`).join('');
 const count = 200;
 const findings = JSON.stringify(
@@ -31,7 +31,7 @@ function textWith(line: string): string {
   return `// bundled\n${line}\n`;
 }
 
-/** A quote, and a line that has it almost everywhere. */
+/** A quote, and a line that almost contains it at every position. */
 const [repeated, almost] = ['a'.repeat(1_000_000), `${'a'.repeat(15_000)}b${'a'.repeat(15_000)}`];
 
 await testBlocks(import.meta.filename, {

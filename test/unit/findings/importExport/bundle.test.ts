@@ -8,7 +8,7 @@ import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFinding
 import { accepted, artifacts, findings, importOf, items, report, textOf } from './bundles.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** A zip as another program may write it: any names, sizes and flags. */
+/** A zip with any names, sizes and flags. */
 function zipOf(
   entries: readonly { path: string; content: Buffer; tellsBytes?: number; encrypted?: boolean }[],
 ): Buffer {
@@ -48,7 +48,7 @@ const index = (change: (value: Record<string, unknown>) => void = () => undefine
   return Buffer.from(JSON.stringify(value));
 };
 
-/** A bundle with another file in the place of one of its own, or beside them. */
+/** A bundle with one file replaced or added. */
 function bundleWith(file: BundleFile): Promise<Buffer> {
   const others = artifacts.filter(({ path }) => path !== file.path);
   return zipBundle(toBundle(sourceOf(items), [...others, file], tool));

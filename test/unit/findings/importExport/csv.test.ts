@@ -7,7 +7,7 @@ import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { anyItems, anyTriage, sourceOf } from './exportingFindings.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** A text without the marks that keep a part of it from being a formula. */
+/** A text without the marks against formulas. */
 const plain = (text: string): string => text.replaceAll(/'+(?=[=+\-@\t\r\n＝＋－＠])/g, '');
 
 function rowsOf(text: string): readonly Record<string, string>[] {

@@ -34,7 +34,7 @@ export const shopRun: RunIn<'succeeded'> = {
   artifacts: [{ name: 'findings', file: 'findings.json' }],
 };
 
-/** Works off in one go what the extension does in steps. */
+/** Runs all steps at once. */
 export function atOnce<T>(steps: Iterator<unknown, T>): T {
   for (;;) {
     const step = steps.next();
@@ -42,7 +42,7 @@ export function atOnce<T>(steps: Iterator<unknown, T>): T {
   }
 }
 
-/** Findings as the store shows them, none found in a file. */
+/** Findings as the store shows them, without local files. */
 export function shownOf(
   findings: readonly Finding[],
   triage: (index: number) => TriageDecision = () => undecided,
@@ -104,7 +104,7 @@ const place = fc.record(
 );
 const places = fc.array(place, { maxLength: 3 });
 
-/** Any item of a findings file, as a service may write it; invented. */
+/** Any invented item of a findings file. */
 export const anyItem = fc.record(
   {
     id: fc.oneof(fc.nat(), text),

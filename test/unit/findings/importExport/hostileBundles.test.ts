@@ -14,10 +14,10 @@ const items = Array.from({ length: 100 }, (_, at) => ({
   line: 1,
 }));
 
-/** Taking over what the worker answers. */
+/** Only the transfer from the worker counts. */
 const maxMs = 15;
 
-/** A bundle with these files in the place of its own of the same name. */
+/** A bundle with these files replaced. */
 async function bundleOf(...files: readonly BundleFile[]): Promise<Buffer> {
   const names = new Set(files.map(({ path }) => path));
   const others = artifacts.filter(({ path }) => !names.has(path));
@@ -28,7 +28,7 @@ function jsonOf(path: string, value: unknown): BundleFile {
   return { path, content: Buffer.from(JSON.stringify(value)) };
 }
 
-/** What the editor does with a bundle: the worker reads it, whatever it holds. */
+/** Reads a bundle in the worker, as the editor does. */
 function work(
   bundle: () => Promise<Buffer>,
   act: (imported: ImportedFile, fixture: FindingFixture) => unknown,

@@ -18,7 +18,7 @@ function hashesOf(text: string): string[] {
   return [...hashLines(text, new Set(lines)).values()];
 }
 
-/** The algorithm as its documentation tells it: a rolling hash of 64 bits over a window of 100 characters. */
+/** The documented algorithm: a 64-bit rolling hash over a window of 100 characters. */
 function rollingHashes(text: string): string[] {
   const window: number[] = Array<number>(100).fill(0);
   const starts: boolean[] = Array<boolean>(100).fill(false);
@@ -64,7 +64,7 @@ const greetings = [
 ];
 const repeated = 'a7f2ff13bc495cf2';
 
-/** Texts and the hashes of their lines, as the tests of github/codeql-action have them. */
+/** Texts and their line hashes from the tests of github/codeql-action. */
 const known: readonly (readonly [string, readonly string[]])[] = [
   ['', ['c129715d7a2bc9a3:1']],
   [

@@ -1,12 +1,12 @@
 import type { Location, Log, PhysicalLocation, Result, Run } from 'sarif';
 
-/** A rule for a log, in the words of its authority, and what breaks it: nothing where a log keeps it. */
+/** A rule for a log in its authority's words, and its violations in a log. */
 export interface SarifRule {
   readonly says: string;
   readonly broken: (log: Log) => readonly unknown[];
 }
 
-/** The rules that a log breaks, each with what breaks it. */
+/** The violated rules of a log with their violations. */
 export function brokenRules(log: Log, rules: readonly SarifRule[]): readonly string[] {
   return rules.flatMap(({ says, broken }) => broken(log).map((each) => `${says}: ${JSON.stringify(each)}`));
 }
@@ -15,7 +15,7 @@ const runsOf = ({ runs }: Log): readonly Run[] => runs;
 const resultsOf = (log: Log): readonly Result[] => log.runs.flatMap(({ results = [] }) => results);
 const rulesOf = (log: Log) => log.runs.flatMap(({ tool }) => tool.driver.rules ?? []);
 
-/** All locations of a result, whatever they are to it. */
+/** All locations of a result, of any kind. */
 function locationsOf({ locations = [], relatedLocations = [], codeFlows = [] }: Result): readonly Location[] {
   const steps = codeFlows.flatMap(({ threadFlows }) => threadFlows.flatMap((flow) => flow.locations));
   return [...locations, ...relatedLocations, ...steps.flatMap(({ location }) => location ?? [])];
@@ -26,7 +26,7 @@ const placesOf = (log: Log): readonly PhysicalLocation[] =>
     .flatMap(locationsOf)
     .flatMap(({ physicalLocation }) => physicalLocation ?? []);
 
-/** All objects in a log, with what they are called where they stand. */
+/** All objects in a log with their property names. */
 function* objectsIn(value: unknown, name = ''): Generator<readonly [string, Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [name, value as Record<string, unknown>];
@@ -38,7 +38,7 @@ const onAllOrNone = (log: Log, member: 'suppressions' | 'baselineState'): readon
   return has.size > 1 ? [member] : [];
 };
 
-/** The prose of SARIF 2.1.0, as far as its schema does not say it. */
+/** Rules of the SARIF 2.1.0 text that its schema lacks. */
 export const sarifProse: readonly SarifRule[] = [
   {
     says: '3.4.3, 3.4.4: an artifact is named by a valid URI reference, relative to a known base and below it',
@@ -160,7 +160,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 const scoreOf = (properties: Record<string, unknown> | undefined): unknown =>
   properties?.['security-severity'];
 
-/** GitHub's documentation "SARIF support for code scanning": its limits, the members that it requires, and what it says that it does with them. */
+/** GitHub's documentation "SARIF support for code scanning": limits, required members and their meaning. */
 export const codeScanningRules: readonly SarifRule[] = [
   {
     says: 'the schema and the version are required',
@@ -266,7 +266,7 @@ export const codeScanningRules: readonly SarifRule[] = [
   },
 ];
 
-/** What the form for code scanning has besides: see "For code scanning" of the export. */
+/** Our own rules for code scanning. */
 export const ourRules: readonly SarifRule[] = [
   {
     says: 'no result is suppressed, absent, or has what only we read',

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 
-/** Checks logs against the published schema, as OASIS gives it out; it is draft 4, whose few differences to draft 7 it does not use but for `id`. */
+/** Validates logs against the OASIS schema. It is draft 4, and of the differences to draft 7 uses only `id`. */
 export async function createValidator(): Promise<(log: unknown) => void> {
   const file = new URL(
     '../../../../node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json',

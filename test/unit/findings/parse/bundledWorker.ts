@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** The worker that reads findings files, as one CommonJS file: it starts several times as fast as its sources. */
+/** The findings worker bundled as CommonJS, which starts several times faster than its sources. */
 export const parseWorker = await bundleWorker();
 
 async function bundleWorker(): Promise<string> {

@@ -12,14 +12,14 @@ import { parseWorker } from './bundledWorker.ts';
 const options = { runId: 'run', workerFile: parseWorker };
 const isTooLarge = { kind: 'findingsTooLarge' };
 
-/** Reads a findings file with this content, in a folder of its own. */
+/** Reads a findings file with this content in a new folder. */
 async function read(t: Scope, content: string | Uint8Array, more: Partial<ReadFindingsOptions> = {}) {
   const folder = await tempFolder(t);
   await writeFile(path.join(folder, 'findings.json'), content);
   return readFindings(folder, { ...options, ...more });
 }
 
-/** A file of some findings that is as long as may be. */
+/** A findings file of maximum size. */
 function manyFindings(count: number): string {
   const length = Math.floor(maxFindingsBytes / count) - 110;
   const item = {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { readOne } from './spellings.ts';
 
-/** What is read of a file, in brief: title, severity, and path and line of the main place. */
+/** Title, severity, path and line of each finding. */
 function read(file: unknown): string[] {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
   return parseFindings(text, { runId: 'run' }).findings.map(({ title, severity, places: [place] }) =>

@@ -16,7 +16,7 @@ export function at(key: string, value: unknown): Record<string, unknown> {
   >;
 }
 
-/** The same key as other services spell it. */
+/** All spellings of a key. */
 export function spellings(key: string): string[] {
   const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return [...new Set([key, camel, key.replaceAll('_', '-').toUpperCase(), key.replaceAll('_', ' ')])];

@@ -18,7 +18,7 @@ const code = `function find(id) {
 }
 export const limit = 10;
 `;
-/** What a bundler makes of code, in part. */
+/** Part of bundled code. */
 const bundled = Array.from({ length: 300 }, (_, at) => `f${at}(x);`).join('');
 const sent = {
   'src/db.ts': code,
@@ -34,7 +34,7 @@ function evidenceOf(shown: readonly ShownFinding[]): readonly (string | undefine
   });
 }
 
-/** Stores a run that found these, invented, in the file `src/db.ts` unless they say another. */
+/** Stores a run with these findings, by default in `src/db.ts`. */
 function find(
   fixture: FindingFixture,
   findings: readonly object[],
@@ -46,7 +46,7 @@ function find(
   return fixture.addRun(['shop'], text, files);
 }
 
-/** What a window that starts now says of a run's findings. */
+/** The evidence of a run's findings in a new window. */
 async function evidenceAfterRestart(
   fixture: FindingFixture,
   run: Run,

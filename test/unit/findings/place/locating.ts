@@ -13,7 +13,7 @@ export const files = [
   'pkg/src/deep/only.py',
 ];
 
-/** Where the paths of a run of one folder lead; by default the paths of the run are not known. */
+/** A path resolver for a run of one folder; by default its reported paths are unknown. */
 export function locatorIn(
   root: string,
   { files: sent, reported, mapping = [], links }: Facts = {},
@@ -34,7 +34,7 @@ export function locatorIn(
 }
 
 interface Facts {
-  /** What was sent; undefined where nobody knows. */
+  /** The sent files; undefined if unknown. */
   readonly files?: readonly string[] | undefined;
   readonly reported?: readonly string[] | undefined;
   readonly mapping?: readonly { readonly from: string; readonly to: string }[];
@@ -45,7 +45,7 @@ export function asSent(paths: readonly string[]): NonNullable<ResolverFacts['sen
   return new Map(paths.map((path) => [path, { path, bytes: 1, sha256: '' }]));
 }
 
-/** The path that a text is found at, or the reason why it is not. */
+/** The resolved path of a text, or the reason of the failure. */
 export async function answer(locate: (text: string) => Promise<Located>, text: string): Promise<string> {
   const located = await locate(text);
   return located.kind === 'file' ? located.path : `(${located.reason})`;

@@ -7,7 +7,7 @@ import { toWorkspacePath } from '../../../../src/core/findings/place/workspacePa
 import { scratchFolder } from '../scratchFolder.ts';
 import { locatorIn } from './locating.ts';
 
-/** Ways to write `..`, a separator, and a target outside, to be combined. */
+/** Spellings of `..`, separators and outside targets, to be combined. */
 const climbs = [
   '..',
   '.. ',

@@ -32,7 +32,7 @@ interface Sent {
   kept(file: string): Promise<string | undefined>;
 }
 
-/** A run of one folder, packed as it is sent, whose findings point at all files but one. */
+/** A packed run of one folder with findings in all files except one. */
 async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
   const root = await mkdtemp(path.join(tmpdir(), 'keep-source-'));
   t.after(() => rm(root, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
 const text = 'one\ntwo\n';
 
-/** Two folders with the same file, and a run of both with findings at these paths. */
+/** A run of two folders with the same file and findings at these paths. */
 async function runOfTwo(t: TestContext, paths: readonly string[], isSent: boolean): Promise<FindingFixture> {
   const fixture = await setUpFindings(t);
   for (const name of ['app', 'web']) {

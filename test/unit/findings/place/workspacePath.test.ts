@@ -10,7 +10,7 @@ import {
 import { MAX_PATH } from '../../../../src/core/findings/finding.ts';
 import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 
-/** What a path text means in `/home/me/shop` and in `C:\Projects\shop`: its segments, or the refusal. */
+/** The segments of a path text in `/home/me/shop` or `C:\Projects\shop`, or the refusal. */
 function read(text: string, root = '/home/me/shop'): string {
   const found = toWorkspacePath(text, root);
   return found.kind === 'none' ? found.reason : found.segments.join('|');
@@ -125,7 +125,7 @@ describe('lines after a path', () => {
 });
 
 describe('lines and columns of a place', () => {
-  /** `12:3-14:5` for lines and columns from and to, with `?` for what is not said. */
+  /** Formats lines and columns as `12:3-14:5`, with `?` for missing ones. */
   const said = (lines: ReturnType<typeof toLineRange>): string => {
     const { startLine = '?', startColumn = '?', endLine = '?', endColumn = '?' } = lines ?? {};
     return [startLine, startColumn, endLine, endColumn].join(' ');

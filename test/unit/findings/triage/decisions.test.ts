@@ -31,7 +31,7 @@ test('a decision applies to the finding in later runs of its folder, and to no o
   assert.equal(fixture.store.find(first.run.id, 0), undefined);
 });
 
-/** The triage states of findings, by title, in the next run of the folder after `decide` in a first one. */
+/** The triage states by title in the next run after `decide` in the first one. */
 async function inTheNextRun(
   t: TestContext,
   first: readonly object[],

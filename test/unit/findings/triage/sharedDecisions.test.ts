@@ -12,12 +12,12 @@ import { silent } from '../../../silentLog.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { clock } from '../findingFixture.ts';
 
-/** A repository with decisions of a colleague, and this machine's store of them. */
+/** A repository with a colleague's decisions, and the local store. */
 interface Clone {
   readonly shop: string;
   readonly store: TriageStore;
   readonly storage: string;
-  /** Puts a colleague's decision about a finding into the repository, as a pull does; gives its file's text. */
+  /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
   readonly pull: (name: string, changes?: Partial<TriageEntry>) => Promise<string>;
   readonly textOf: (name: string) => Promise<string>;
   readonly accept: () => Promise<void>;

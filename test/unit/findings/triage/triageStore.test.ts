@@ -20,7 +20,7 @@ async function makeRoot(t: TestContext): Promise<string> {
   return root;
 }
 
-/** A finding that only its code tells from others, in a run of its own. */
+/** A finding in a separate run, distinguished only by its code. */
 function about(name: string, folder = 'shop'): TriageSubject {
   const identity = { fingerprint: name, spot: name, code: [name], title: name, run: name, index: 0 };
   return { folder, identity: { ...identity, only: ['code', 'title'] }, path: 'src/a.js' };
@@ -35,7 +35,7 @@ function openWindow(root: string): TriageStore {
   });
 }
 
-/** A store of one person's machine whose decisions are in the folders themselves, as a repository has them. */
+/** A store of one machine with decisions in the folders themselves. */
 function shared(root: string, machine = 'mine'): TriageStore {
   const lockFolder = path.join(root, machine);
   return new TriageStore({
@@ -163,7 +163,7 @@ test('git merges decisions of two people without conflict, also about one findin
     const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.test'];
     return spawnSync('git', [...identity, ...args], { cwd: shop }).status;
   };
-  /** Each person has a machine, and accepts what the other one shares. */
+  /** Each user has a machine and accepts the decisions of the other. */
   const openOn = async (machine: string): Promise<TriageStore> => {
     const store = shared(root, machine);
     await store.load([shop]);

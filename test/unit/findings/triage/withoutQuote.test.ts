@@ -14,7 +14,7 @@ function toText(...found: readonly object[]): string {
   return JSON.stringify(found.map((each) => ({ severity: 'high', ...each })));
 }
 
-/** What holds for the findings that are shown: the triage state, else the earlier decision. */
+/** Triage states of shown findings, or else their earlier decisions. */
 function decisionsIn({ store }: FindingFixture): string[] {
   return store
     .all()

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** As VS Code reads the text of a hover. */
+/** Markdown as VS Code renders hovers. */
 const marked = new Marked({ gfm: true, breaks: true });
 const alive = new Set(['link', 'image', 'html', 'def', 'table', 'heading', 'blockquote', 'checkbox']);
 

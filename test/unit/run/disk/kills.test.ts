@@ -15,7 +15,7 @@ import { silent } from '../../../silentLog.ts';
 import { stepOf } from '../sampleRuns.ts';
 import { eventually } from '../../core/eventually.ts';
 
-/** A window that dies at one write of its start; resolves when it has, or when it had nothing left to write. */
+/** Starts a run that crashes at one write; resolves at the crash, or when the start is done. */
 async function dieWhileStarting(
   t: TestContext,
   fixture: Fixture,
@@ -34,7 +34,7 @@ async function dieWhileStarting(
   return Promise.race([store!.crashed.then(() => 'crashed' as const), started.then(() => 'done' as const)]);
 }
 
-/** Lets the next window see every run to where it waits for a person or is over. */
+/** Lets the next window drive every run until it needs the user or is final. */
 async function seeThrough(fixture: Fixture, window: RunWindow): Promise<readonly Run[]> {
   await fixture.passUntil(window.tracker.resume());
   for (const { id } of fixture.service.runs()) await fixture.service.finishRun(id);

@@ -12,7 +12,7 @@ import { deadPid } from '../deadProcess.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
-/** Finds a lease that looks abandoned, waits for as long as whoever slept with the machine has to renew it, and takes it. */
+/** Finds a stale lease, waits for its holder's grace period, and takes it. */
 async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | undefined> {
   assert.equal(await takeLease(folder, clock), undefined);
   clock.advance(patienceMs - 1);
@@ -24,7 +24,7 @@ async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | u
 const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
 const isRoot = process.getuid?.() === 0;
 
-/** A process that runs for as long as the test, and is somebody else's: where nobody may start one as another, the machine's first. */
+/** The ID of a process of another user that outlives the test; without permission to start one, process 1. */
 function strangersPid(t: TestContext): number {
   if (!isRoot) return 1;
   const child = spawn('sleep', ['600'], { uid: 65_533, stdio: 'ignore' });

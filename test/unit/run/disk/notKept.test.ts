@@ -52,7 +52,7 @@ test('F66 no other window treats the run as unconfirmed while the disk is full',
   );
 });
 
-/** A store whose journals are taken away, in some way, once the answer to a dispatch is there. */
+/** A store whose journals are removed or damaged once a dispatch is answered. */
 class RobbedStore extends RunStore {
   #rob: ((folder: string) => Promise<void>) | undefined;
 
@@ -107,7 +107,7 @@ for (const [what, rob] of robberies) {
   });
 }
 
-/** A start whose reservation the disk does not take, and that the service does not cancel for now; `heal` ends the latter. */
+/** A start whose reservation cannot be saved on disk or cancelled on the service; `heal` repairs the service. */
 async function reserveUnkept(t: TestContext, notes?: RunNotes) {
   const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('reserved', 5), notes });
   await window.tracker.resume();

@@ -15,7 +15,7 @@ import { silent } from '../../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
 
-/** A window at a fixture, whose runs are noted. */
+/** A window with recovery notes. */
 async function setUpNotes(t: TestContext, options: WindowOptions = {}) {
   const fixture = await setUpFixture(t);
   const values = memory();
@@ -130,7 +130,7 @@ describe('the notes of runs under way', () => {
     assert.deepEqual(notes.lost(window.store), []);
   });
 
-  /** A window that finds, with the notes, what another has left. */
+  /** The next window, with the notes of the previous one. */
   async function openNext(t: TestContext, { fixture, notes }: Awaited<ReturnType<typeof setUpNotes>>) {
     const next = openWindow(t, fixture, { notes });
     await next.store.reload();

@@ -7,7 +7,7 @@ import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindo
 import { seedUnknownRun, startRemoteRun, trackRun, trackRunThatEndsUnseen, setUpRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 
-/** Puts a file where the folder of the runs is: nothing can be written there, whoever runs the test. The returned function brings the folder back. */
+/** Replaces the folder of runs by a file, so that no user can write there; the returned function restores it. */
 async function loseStorage({ root }: Fixture): Promise<() => Promise<void>> {
   await rename(root, `${root}.away`);
   await writeFile(root, '');
@@ -17,7 +17,7 @@ async function loseStorage({ root }: Fixture): Promise<() => Promise<void>> {
   };
 }
 
-/** Has the system say that the folder of the runs is on a read-only disk; the returned function undoes it. */
+/** Simulates a read-only disk for the folder of runs; the returned function undoes it. */
 function mountReadOnly(t: TestContext, { root }: Fixture): () => void {
   const { access } = promises;
   const { mock } = t.mock.method(promises, 'access', async (path: string, mode: number) => {

@@ -14,7 +14,7 @@ import { silent } from '../../../silentLog.ts';
 const dayMs = 24 * 3600_000;
 
 describe('the run history', () => {
-  /** A store with these runs, and the runs left after a window of it opened at a time. */
+  /** The IDs of the runs left after a window opens this many days later. */
   async function leftAfter(t: TestContext, runs: readonly Run[], days: number, keep = 90): Promise<string[]> {
     const fixture = await setUpFixture(t);
     const seeded = new RunStore(fixture.root, { clock: fixture.clock, log: silent });

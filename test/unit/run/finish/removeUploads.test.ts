@@ -19,7 +19,7 @@ import { runOf } from '../sampleRuns.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 
-/** From now on the service refuses every deletion so. */
+/** Makes the service refuse deletions with this status. */
 const refuse = (fixture: Fixture, status: number): (() => void) =>
   fixture.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status } });
 

@@ -8,7 +8,7 @@ import { states } from '../uploads.ts';
 
 const addresses = /artifact-download-url$/;
 
-/** An operation that the service asks to leave alone for so long, so often or always. */
+/** Answers this operation with 429 and Retry-After, some times or always. */
 const limited = (path: string | RegExp, seconds: number, times?: number): FaultRule => ({
   match: { path, ...(times === undefined ? {} : { times }) },
   before: { kind: 'reply', status: 429, headers: { 'retry-after': String(seconds) } },

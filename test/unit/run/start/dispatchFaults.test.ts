@@ -8,7 +8,7 @@ import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } f
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
 
-/** The dispatch alone, of a run whose file is confirmed: all that goes before it is the other tests' matter. */
+/** Dispatches a run with a confirmed file, skipping the earlier steps. */
 async function dispatchOnly(fixture: Fixture, window: RunWindow): Promise<Run> {
   const { id } = await seedUnknownRun(fixture, window);
   return fixture.passUntil(window.tracker.resend(id));

@@ -24,7 +24,7 @@ const disguises = passwords.flatMap((password) => [
 ]);
 
 let application: InventedApplication;
-/** Of a suite, not of the file: where `--grep` leaves no test of this file, Node would start it and not close it. */
+/** Belongs to a suite, since Node would not close it if `--grep` skips all tests of the file. */
 function useApplication(): void {
   before(async () => {
     application = await startInventedApplication();
@@ -42,7 +42,7 @@ function inputOf(workflow: WorkflowId): Partial<Assessment> {
   return { workflow, input, targets: [{ folder: '/invented/shop', name: new URL(application.origin).host }] };
 }
 
-/** Every file that is kept of the runs, and all that was logged. */
+/** All stored files of the runs and all log lines. */
 async function traces(fixture: Fixture, ...windows: readonly RunWindow[]): Promise<string> {
   const names = await readdir(fixture.root, { recursive: true, withFileTypes: true });
   const files = names.filter((each) => each.isFile());

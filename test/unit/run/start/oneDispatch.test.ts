@@ -14,13 +14,13 @@ import { eventually } from '../../core/eventually.ts';
 
 const waitMs = 12_000;
 
-/** Has another window hold a run that looked abandoned; it has not written to the journal yet. */
+/** Lets another window take the lease of a run without writing its journal. */
 async function takeOver(fixture: Fixture, id: string): Promise<void> {
   await killHolder(fixture, id);
   assert.ok((await takeLease(join(fixture.root, id, 'lease'), fixture.clock)) !== undefined);
 }
 
-/** A start whose first dispatch has met a 429, and now waits to be sent again. */
+/** A start whose dispatch got a 429 and waits for its retry. */
 async function startAndWait(t: TestContext) {
   const { fixture, window } = await setUpWindow(t);
   const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': String(waitMs / 1000) } };

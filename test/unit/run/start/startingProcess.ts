@@ -16,7 +16,7 @@ interface Place {
   token: string;
   /** Where it kills itself. */
   death?: { write: number; phase: Phase; afterMs: number };
-  /** Its clock goes so many times faster; 1 unless it says otherwise. */
+  /** Speed of its clock; default 1. */
   speed?: number;
 }
 

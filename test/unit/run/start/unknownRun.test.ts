@@ -7,7 +7,7 @@ import { endWithoutExit, seedUnknownRun, trackRemoteRun } from '../seededRuns.ts
 import { accepted } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
-/** A dispatch that the service refuses, so often or always. */
+/** Refuses the dispatch, some times or always. */
 const refused = (reply: { status: number; headers?: Record<string, string> }, times?: number): FaultRule => ({
   match: { path: '/dispatch', ...(times === undefined ? {} : { times }) },
   before: { kind: 'reply', ...reply },
@@ -98,7 +98,7 @@ describe('an unknown run', () => {
     });
   }
 
-  /** A second dispatch that waits, having met a 429, in the window that lost the first one. */
+  /** A second dispatch that waits after a 429, in the window that lost the first one. */
   async function waitAgain(t: TestContext) {
     const { fixture, window, id } = await lose(t);
     fixture.service.addFault(refused({ status: 429, headers: { 'retry-after': '60' } }, 1));

@@ -50,7 +50,7 @@ const type = <T extends string>(name: T): fc.Arbitrary<T> => fc.constant(name);
 /** Clocks count parts of a millisecond, too. */
 const wakingMs = fc.double({ min: 0, max: 1e9, noNaN: true });
 
-/** Any event, in any order; those of the way to a run more often, so that the late states are reached. */
+/** Any event; those of the start are more frequent, so that late states are reached. */
 const event = fc.oneof(
   { weight: 3, arbitrary: fc.record({ type: type('packaged'), at }) },
   { weight: 3, arbitrary: fc.record({ type: type('uploaded'), at }) },
@@ -86,7 +86,7 @@ const event = fc.oneof(
   fc.record({ type: type('answeredIsSame'), isSame: fc.boolean(), at }),
 ) as fc.Arbitrary<RunEvent>;
 
-/** Cases start anywhere on the way to a dispatch that is sent again, so that many reach the late states. */
+/** Events up to a second dispatch; cases start anywhere on it, so that many reach late states. */
 const toSecondDispatch: RunEvent[] = [
   { type: 'packaged', at: 1 },
   { type: 'reserved', target: 0, fileId: 'file-1', at: 1 },
@@ -101,7 +101,7 @@ const events = fc
   .map(([start, rest]) => [...toSecondDispatch.slice(0, start), ...rest]);
 const cases = { numRuns: propertyRuns(300) };
 
-/** Every state of a run on its way through some events, with the event that led there. */
+/** The states of a run through some events, each with its event. */
 function way(all: readonly RunEvent[]): { before: Run; event: RunEvent; after: Run }[] {
   let run: Run = packagingRun;
   return all.map((next) => {

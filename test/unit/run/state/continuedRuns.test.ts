@@ -18,14 +18,14 @@ const atCreditLimit: Description = {
   output: { kind: 'ABORTED', abortedReason: { code: 'credit_limit_reached' } },
 };
 
-/** A run that ended so, with its feature list or without. */
+/** A run with this end, with or without a feature list. */
 function ended(workflow: WorkflowId, description: Description, hasFeatures: boolean): Run {
   const artifacts = hasFeatures ? [{ name: 'features', file: 'features.json', bytes: 2 }] : [];
   const events: RunEvent[] = [answered(description, at, { workflow }), { type: 'collected', artifacts, at }];
   return events.reduce(advance, { ...runOf.running, workflow });
 }
 
-/** As the API reference has it in sections 2.7 and 2.8: which runs `resume` may refer to. */
+/** The runs that `resume` may refer to (API reference, sections 2.7 and 2.8). */
 const ends: readonly [WorkflowId, Description, hasFeatures: boolean, Record<string, true | string>][] = [
   ['blackbox-crawl', success, true, { assessPairs: true, crawlFurther: true }],
   ['blackbox-crawl', success, false, { assessPairs: 'noFeatures', crawlFurther: true }],

@@ -231,7 +231,7 @@ describe('a run that no longer answers', () => {
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
 
-  /** A run that ended while VS Code was shut for 31 days, and the window that opens then. */
+  /** A run that ended while VS Code was closed for 31 days, and the next window. */
   async function openAfterMonth(t: TestContext) {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);

@@ -47,7 +47,7 @@ describe('a run that a window polls', () => {
   });
 });
 
-/** A run whose last poll failed for want of a network, with its next poll minutes away; `plug` brings the network back. */
+/** A run that failed to poll offline, with its next poll minutes away; `plug` restores the network. */
 async function runOffline(t: TestContext) {
   const { fixture, window, id } = await setUpRun(t);
   const plug = fixture.pullCable();

@@ -7,7 +7,7 @@ import { minuteMs, pass, stride } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 
-/** A run that waits for another token than its window has, and how often it has been asked about. */
+/** A run that waits for another token, and its number of polls. */
 async function pausedRun(t: TestContext) {
   const { fixture, window, id } = await setUpRun(t);
   fixture.service.setTokens(['next-invented-token']);

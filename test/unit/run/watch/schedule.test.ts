@@ -12,7 +12,7 @@ import { silent } from '../../../silentLog.ts';
 
 const hourMs = 3600_000;
 
-/** Drives runs of these IDs, of which there is nothing but a folder. */
+/** Drives runs of these IDs that have only a folder. */
 async function drive(
   t: TestContext,
   ...ids: readonly string[]

@@ -5,7 +5,7 @@ import { openWindow, type RunWindow, setUpWindow } from '../runWindow.ts';
 import { stepOf } from '../sampleRuns.ts';
 import { startAsking } from '../uploads.ts';
 
-/** Resolves with the run that a window makes, once it is as asked. */
+/** Resolves with the window's run once the condition holds. */
 function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise<Run> {
   return new Promise((resolve) => {
     window.store.onDidChange((run) => {

@@ -18,12 +18,12 @@ import { type ArchivePlace, formats, pack, place, read, sha256, workerFile } fro
 import { oracle } from './readArchive.ts';
 import { asNobody, options, plant } from '../trees.ts';
 
-/** No part of it is like another, and all of it is quickly packed. */
+/** Without repetition, and fast to pack. */
 function sixMegabytes(): Buffer {
   return Buffer.concat(Array.from({ length: 6 }, () => Buffer.alloc(1 << 20, randomBytes(1000))));
 }
 
-/** Packs files in this thread, and tells of each message once it is written. */
+/** Packs files in this thread; `onMessage` receives each message. */
 async function packHere(
   at: ArchivePlace,
   format: ArchiveFormat,
@@ -44,7 +44,7 @@ async function packHere(
   return { bytes, omitted: writer.omitted, entries: [...writer.manifest] };
 }
 
-/** Calls back after the next time that something is read. */
+/** Calls back after the next read. */
 function onceRead(t: TestContext, then: () => void): void {
   const ask = fs.readSync;
   const reading = t.mock.method(fs, 'readSync', (...args: Parameters<typeof ask>) => {

@@ -36,7 +36,7 @@ export async function pack(
   return writeArchive({ root, files, format, to: at.to, maxBytes: 1e12, workerFile, ...more });
 }
 
-/** What stands in an archive, as somebody else's library reads it. */
+/** The entries of an archive, read by another library. */
 export async function read(format: ArchiveFormat, file: string): Promise<ReadEntry[]> {
   return format === 'zip' ? readZip(file) : readTar(file);
 }
@@ -54,7 +54,7 @@ export function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Everything that makes names, sizes and content difficult. */
+/** Plants difficult names, sizes and contents. */
 export function plantDifficult(root: string): void {
   const long = 'n'.repeat(200);
   plant(root, {

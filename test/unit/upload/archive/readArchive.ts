@@ -35,7 +35,7 @@ export async function readTar(file: string): Promise<ReadEntry[]> {
   return Promise.all(entries);
 }
 
-/** Reads a zip with yauzl, which checks sizes and, by way of zlib, the content of the entries that are `wanted`; names are taken as the bytes they are. */
+/** Reads a zip with yauzl, which checks sizes and the CRC of `wanted` entries; names are raw bytes. */
 export async function readZip(
   file: string,
   wanted: (path: string) => boolean = () => true,
@@ -74,7 +74,7 @@ export async function readZip(
   return entries;
 }
 
-/** Runs a system's own tool on an archive and returns what it prints; skips the test, or fails it under REQUIRE_ORACLES, when it is not installed. */
+/** Runs a system tool on an archive and returns its output. Without the tool the test is skipped, or fails under REQUIRE_ORACLES. */
 export function oracle(
   t: TestContext,
   tool: string,

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { checked, inventedFolder, progress } from '../inventedFolder.ts';
 
-/** What packing these files came to; each holds its own name unless said otherwise. */
+/** The result of packing these files; the default content is the path. */
 function packed(paths: readonly string[], contents: Readonly<Record<string, string>> = {}) {
   return [paths.map((each) => ({ path: each, sha256: contents[each] ?? each }))];
 }

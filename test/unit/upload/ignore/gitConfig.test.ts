@@ -51,7 +51,7 @@ test('any values are read as git reads them', (t) => {
   );
 });
 
-/** What git makes of a configuration file; undefined for one that it refuses. */
+/** The configuration as git reads it; undefined if git rejects the file. */
 function readByGit(file: string, text: string): ReturnType<typeof parseGitConfig> | undefined {
   writeFileSync(file, text);
   const git = spawnSync('git', ['config', '--file', file, '--list', '-z'], { encoding: 'utf8' });

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { paths, sameAsGit } from '../selecting.ts';
 import { type Place, plant, plantRepository, testPlace } from '../trees.ts';
 
-/** A repository beside rules that leave `secret` out, which only the environment names. */
+/** A repository with rules that exclude `secret`, configured only by the environment. */
 function surrounded(t: TestContext, envOf: (rules: string, home: string) => Record<string, string>): Place {
   const place = testPlace(t);
   plantRepository(place.root);

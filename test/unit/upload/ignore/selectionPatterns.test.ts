@@ -9,7 +9,7 @@ const names = [
   ...['bar/foo/z', 'bar/foo/bar', 'xfoo/bar', 'xfoo/foo/x', 'Up/Low'],
 ]; // prettier-ignore
 
-/** Rules within the plain grammar; several lines are one ignore file. */
+/** Rules of the plain grammar, one ignore file each. */
 const plain = [
   ...['*', '*.log', 'x*.log', '*y.log', '*.tar.gz', '*gz', '.*', 'a?', '?', '??', 'a*c', 'a*b', '*a*b*', 'a**c', '*b'],
   ...['n[12]', 'n[!1]', 'n[^1]', 'n[0-1]', 'n[2-8]', '[a-c]', '[c-a]', '[A-Z]d', '[a-z]d', '[B-D]*', '[C-c]?', '[Cc]e', '[C]e'],
@@ -44,7 +44,7 @@ test('F12 F15 F16 rules of every kind exclude the same files as in git, each in 
   }
 });
 
-/** What a rule leaves out of these files, beside what git leaves out by it, and how it is said. */
+/** Files excluded by a rule beyond git's exclusions, and the note about it. */
 const notPlain: readonly [rule: string, leavesOut: readonly string[]][] = [
   // Stars beside a name: what they mean to git depends on its version.
   ['/foo**/bar', ['foo/bar', 'foo/x', 'foobar', 'foox/bar']],

@@ -31,7 +31,7 @@ function sha256(content: string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** The longest stretch of the secret that can be read in what is shown. */
+/** The longest part of the secret that is shown. */
 function shownOf(secret: string, masked: string): string {
   for (let length = Math.min(secret.length, masked.length); length > 0; length--) {
     for (let at = 0; at + length <= secret.length; at++) {

@@ -13,7 +13,7 @@ export const workerFile = new URL('../../../../src/core/upload/secrets/secretWor
 
 export const invented = seeds(randomFrom(30));
 
-/** One that a rule knows wherever it stands. */
+/** A token that is recognised anywhere. */
 export const githubToken = seedOf('secretlint/github');
 
 export type Content = Readonly<Record<string, string | Uint8Array>>;
@@ -30,7 +30,7 @@ export function place(t: TestContext, content: Content): string {
   return root;
 }
 
-/** Files of a folder as a selection names them, whether they are there or not. */
+/** Selected files, which may not exist. */
 export function select(root: string, paths: readonly string[]): SelectedFile[] {
   return paths.map((path) => ({
     path,

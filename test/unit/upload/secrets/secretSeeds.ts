@@ -4,7 +4,7 @@ export interface Seed {
   readonly rule: string;
   readonly path: string;
   readonly content: string;
-  /** What must never be shown. */
+  /** The part that must never be shown. */
   readonly secret: string;
 }
 
@@ -15,7 +15,7 @@ const hex = digit + 'abcdef';
 const letters = lower + upper;
 const alnum = letters + digit;
 
-/** A generator of numbers in [0, 1) that a number starts: the same seeds every time. */
+/** A seeded random generator. */
 export function randomFrom(start: number): () => number {
   let state = start >>> 0;
   return () => {
@@ -41,7 +41,7 @@ function privateKey(kind: 'rsa', type: 'pkcs1' | 'pkcs8'): string {
     .toString();
 }
 
-/** At least one credential of every kind that is supported: secretlint's recommended preset, and our own rules. */
+/** At least one credential of every supported kind. */
 export function seeds(random: () => number): Seed[] {
   const from = (alphabet: string, length: number): string =>
     Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join('');

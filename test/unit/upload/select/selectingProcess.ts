@@ -1,4 +1,4 @@
-/** Selects the folder that its first argument names with the options in its second, and prints what came of it: for selections that must not take the tests' own process with them. */
+/** Child process that selects the folder in its first argument with the options in its second, and prints the result. */
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { selectFiles, type SelectOptions } from '../../../../src/core/upload/select/selectFiles.ts';
 

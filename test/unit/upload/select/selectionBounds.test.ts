@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { paths, select } from '../selecting.ts';
 import { options, type Place, plant, plantMany, testPlace, testRepository } from '../trees.ts';
 
-/** Selects a place's folder in a process that is ended at ten times `boundMs`, which is what it may take. */
+/** Selects a folder in a child process that is killed at ten times `boundMs`. */
 function within(boundMs: number, at: Place, more: Parameters<typeof options>[1] = {}): unknown {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -17,7 +17,7 @@ function within(boundMs: number, at: Place, more: Parameters<typeof options>[1] 
   return JSON.parse(stdout);
 }
 
-/** As many names of one letter, one below the other. */
+/** A path of this many one-letter folders. */
 const deep = (count: number): string => `${'a/'.repeat(count)}x`;
 
 test('F120 rules with globstars take no longer for deeper paths', (t) => {

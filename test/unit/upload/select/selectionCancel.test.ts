@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { select } from '../selecting.ts';
 import { plantMany, testPlace } from '../trees.ts';
 
-/** Has the file system call back before it answers each question about a file. */
+/** Calls back before each file system query. */
 function onQuestion(t: TestContext, then: (asked: number) => void): () => number {
   const ask = fs.lstatSync;
   const asking = t.mock.method(fs, 'lstatSync', (...args: Parameters<typeof ask>) => {

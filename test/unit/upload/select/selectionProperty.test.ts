@@ -180,7 +180,7 @@ const tree: fc.Arbitrary<Tree> = fc.record({
   ignoreCase: fc.boolean(),
 });
 
-/** Rules of these characters and sets are plain, stars beside a name before a slash or at the end of a path aside: they are to be read as git reads them. */
+/** Whether a rule is plain, that is read exactly as by git. */
 function isPlain(text: string): boolean {
   return text.split(/\r?\n/).every((rule) => {
     const rest = rule.replace(/\[[!^]?(?:[a-zA-Z]-[a-zA-Z]|[a-zA-Z*?])+\]/g, 'x');
@@ -188,7 +188,7 @@ function isPlain(text: string): boolean {
   });
 }
 
-/** Plants what the file system allows: a name that is a file already cannot be a folder. */
+/** Plants the tree, skipping names that are a file already. */
 function plantTree(root: string, { files, folder, ignoreFiles }: Tree): void {
   const taken = new Map<string, 'file' | 'folder'>();
   const put = (path: string, text: string): void => {

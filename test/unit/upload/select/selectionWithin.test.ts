@@ -13,7 +13,7 @@ import {
   testRepository,
 } from '../trees.ts';
 
-/** The paths selected of a folder in the place, which is the workspace folder. */
+/** The selected paths of a folder inside the workspace folder. */
 async function inside(at: Place, folder: string, more: Partial<SelectOptions> = {}): Promise<string[]> {
   const { files } = await selectFiles(join(at.root, folder), options(at, { within: at.root, ...more }));
   return files.map(({ path }) => path);
