@@ -195,15 +195,3 @@ test('comparing two runs shows new, no longer reported and existing findings', a
     (found) => found.some((heading) => heading.startsWith('Critical')),
   );
 });
-
-test('the trend has a row for each run, including findings that are no longer reported', async ({
-  workbench,
-}) => {
-  await workbench.runCommand('Whitebox: Show Trend');
-  const trend = await workbench.webviewFrame('Trend: shop');
-  const latest = trend.locator('tbody tr').first();
-  await latest.waitFor();
-  assert.equal(await trend.locator('tbody tr').count(), 2);
-  assert.deepEqual((await latest.locator('td').allInnerTexts()).slice(1, 4), ['0', '1', '0']);
-  await workbench.screenshot('tree-11-trend.png');
-});
