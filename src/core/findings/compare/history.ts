@@ -105,7 +105,7 @@ export async function traceBack(
         if (run.id === baselineId) trace.verdict ??= 'new';
       }
     }
-    const paired = new Set([...pairs.values()].map(({ former }) => former));
+    const paired = new Set([...pairs.values()].map((pair) => pair.earlier));
     if (continuesRun(now.source.run, run)) predecessor = before.source;
     if (canLack(now)) gone.push(...found.filter((each) => !paired.has(each)).map(toTrace));
   }
@@ -135,12 +135,12 @@ function toTrace(found: RunFinding): Trace {
 }
 
 /** Follows a finding into one more run. */
-function prolong(trace: Trace, { former, isSame }: Pair): void {
+function prolong(trace: Trace, { earlier, carriesDecision }: Pair): void {
   if (trace.verdict === undefined || trace.verdict === 'new')
     trace.verdict = trace.isMissed ? 'backAgain' : 'stillThere';
-  const isSameSoFar = isSame && trace.likely.length === 0;
-  (isSameSoFar ? trace.sameAs : trace.likely).push(former.identity);
-  trace.first = former;
+  const isSame = carriesDecision && trace.likely.length === 0;
+  (isSame ? trace.sameAs : trace.likely).push(earlier.identity);
+  trace.first = earlier;
 }
 
 /** Whether all that a run has found is known, so that what is not among it was not found. */

@@ -3,6 +3,7 @@ import { inSlices } from '../../yieldingWork.ts';
 import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, compactEach, contains, type LineRange, splitLines } from '../drift/lineText.ts';
 import { anchorIn } from '../drift/followFile.ts';
+import type { Place } from '../finding.ts';
 import {
   type Decode,
   readSentText,
@@ -14,110 +15,123 @@ import {
 } from '../place/sentFiles.ts';
 import type { RunFinding } from './findingsOfRun.ts';
 
-/** Lines in the text of the later run: undefined for code that is gone there. A finding whose lines nobody knows is missing. */
+/** Lines in the text that the later run was given; undefined for code that is gone there. A finding with unknown lines is missing. */
 export type LaterLines = ReadonlyMap<RunFinding, LineRange | undefined>;
 
-const chunk = 500;
+/** Findings whose main place is in one file that was sent in one run. */
+interface FindingsOfFile {
+  readonly source: RunSource;
+  readonly spot: SentSpot;
+  readonly findings: RunFinding[];
+}
 
-/** Finds the main places of findings, which may be of several runs, in the text that the run `later` was given. */
+/** Maps lines of an earlier text to the later one; undefined where it is not known what became of them. */
+type LaterLinesOf = (range: LineRange) => LineRange | 'gone' | undefined;
+
+const findingsAtOnce = 500;
+
+/** Finds the lines of the main places of findings, which may be of several runs, in the text that the run `later` was given. */
 export async function findLaterLines(
   later: RunSource,
   findings: readonly RunFinding[],
   decode: Decode,
 ): Promise<LaterLines> {
-  const known = new Map<RunFinding, LineRange | undefined>();
-  for (const { spot, found } of await groupByFile(findings)) await follow(later, spot, found, decode, known);
-  return known;
+  const lines = new Map<RunFinding, LineRange | undefined>();
+  for (const file of await groupByFile(findings)) await addLines(file, later, decode, lines);
+  return lines;
 }
 
-async function groupByFile(
-  findings: readonly RunFinding[],
-): Promise<Iterable<{ readonly spot: SentSpot; readonly found: RunFinding[] }>> {
-  // Each run has file objects of its own.
-  const groups = new Map<SentFile, { readonly spot: SentSpot; readonly found: RunFinding[] }>();
-  for (const [at, each] of findings.entries()) {
-    if (at % chunk === 0) await setImmediate();
-    const [place] = each.finding.places;
-    const spot = place && (await sentFileOf(each.source, place));
+async function groupByFile(findings: readonly RunFinding[]): Promise<Iterable<FindingsOfFile>> {
+  // The objects of files differ between runs.
+  const groups = new Map<SentFile, FindingsOfFile>();
+  for (const [at, finding] of findings.entries()) {
+    if (at % findingsAtOnce === 0) await setImmediate();
+    const { source } = finding;
+    const [main] = finding.finding.places;
+    const spot = main && (await sentFileOf(source, main));
     if (spot === undefined) continue;
     const group = groups.get(spot.file);
-    if (group === undefined) groups.set(spot.file, { spot, found: [each] });
-    else group.found.push(each);
+    if (group === undefined) groups.set(spot.file, { source, spot, findings: [finding] });
+    else group.findings.push(finding);
   }
   return groups.values();
 }
 
-/** Follows findings of one file of one run. */
-async function follow(
+async function addLines(
+  { source, spot, findings }: FindingsOfFile,
   later: RunSource,
-  spot: SentSpot,
-  found: readonly RunFinding[],
   decode: Decode,
-  known: Map<RunFinding, LineRange | undefined>,
+  lines: Map<RunFinding, LineRange | undefined>,
 ): Promise<void> {
-  const source = found[0]?.source ?? later;
-  const there = sentIn(later, source.run.targets[spot.target]?.folder, spot.file.path);
-  if (there === 'unknown') return;
-  if (there === undefined) {
-    for (const each of found) known.set(each, undefined);
+  const laterSpot = sentIn(later, source.run.targets[spot.target]?.folder, spot.file.path);
+  if (laterSpot === 'unknown') return;
+  if (laterSpot === undefined) {
+    for (const finding of findings) lines.set(finding, undefined);
     return;
   }
-  // In equal bytes, only a quote may say other lines than those that were reported.
-  const isEqual = there.file.sha256 === spot.file.sha256;
-  const isRead = !isEqual || found.some(({ finding }) => finding.places[0]?.snippet !== undefined);
-  const text = isRead ? await readSentText(source, spot, decode) : undefined;
-  const lines = text === undefined ? undefined : splitLines(text);
-  const anchor = lines && anchorIn(lines);
-  const compactAt = compactEach(lines ?? []);
-  const map = await lineMap(text, isEqual, () => readSentText(later, there, decode));
-  if (map === undefined) return;
-  const followEach = function* (): Generator<undefined, void> {
-    for (const each of found) {
-      yield;
-      const [main] = each.finding.places;
-      const { startLine, endLine = startLine } = main ?? {};
-      const reported = startLine === undefined || endLine === undefined ? undefined : { startLine, endLine };
-      const anchored = main && anchor ? anchor(main) : reported;
-      const range = anchored && map(withQuote(anchored, main?.snippet, compactAt));
-      if (range !== undefined) known.set(each, range === 'gone' ? undefined : range);
-    }
+  const isUnchanged = laterSpot.file.sha256 === spot.file.sha256;
+  // In an unchanged file, reported lines are later lines, except where a quote is on other lines.
+  const needsText = !isUnchanged || findings.some(({ finding }) => finding.places[0]?.snippet !== undefined);
+  const text = needsText ? await readSentText(source, spot, decode) : undefined;
+  const laterLinesOf = isUnchanged
+    ? (range: LineRange) => range
+    : mapLines(text, text === undefined ? undefined : await readSentText(later, laterSpot, decode));
+  if (laterLinesOf === undefined) return;
+  await inSlices(addEach(findings, text, laterLinesOf, lines));
+}
+
+function* addEach(
+  findings: readonly RunFinding[],
+  text: string | undefined,
+  laterLinesOf: LaterLinesOf,
+  lines: Map<RunFinding, LineRange | undefined>,
+): Generator<undefined, void> {
+  const linesOf = text === undefined ? reportedLines : quotedLinesIn(splitLines(text));
+  for (const finding of findings) {
+    yield;
+    const [main] = finding.finding.places;
+    const range = main && linesOf(main);
+    const laterRange = range && laterLinesOf(range);
+    if (laterRange !== undefined) lines.set(finding, laterRange === 'gone' ? undefined : laterRange);
+  }
+}
+
+function reportedLines({ startLine, endLine = startLine }: Place): LineRange | undefined {
+  return startLine === undefined || endLine === undefined ? undefined : { startLine, endLine };
+}
+
+/** Finds the lines of a place in a text, with all lines of context that its quote has. */
+function quotedLinesIn(lines: readonly string[]): (place: Place) => LineRange | undefined {
+  const anchorOf = anchorIn(lines);
+  const compactAt = compactEach(lines);
+  return (place) => {
+    const anchor = anchorOf(place);
+    if (anchor === undefined) return undefined;
+    const { startLine, endLine } = anchor;
+    const quoted = splitLines(place.snippet?.trim() ?? '').map(compact);
+    const [first = ''] = quoted;
+    const linesAbove = quoted.findIndex((_, at) => contains(compactAt(startLine - 1 - at), first) === true);
+    if (first === '' || linesAbove < 0) return { startLine, endLine };
+    const start = startLine - linesAbove;
+    return { startLine: start, endLine: Math.max(endLine, start + quoted.length - 1) };
   };
-  await inSlices(followEach());
 }
 
-/** The lines of a place with all that its quote has of context around them. */
-function withQuote(
-  { startLine, endLine }: LineRange,
-  snippet: string | undefined,
-  compactAt: (at: number) => string,
-): LineRange {
-  const quoted = splitLines(snippet?.trim() ?? '').map(compact);
-  const [first = ''] = quoted;
-  const above = quoted.findIndex((_, at) => contains(compactAt(startLine - 1 - at), first) === true);
-  if (first === '' || above < 0) return { startLine, endLine };
-  const start = startLine - above;
-  return { startLine: start, endLine: Math.max(endLine, start + quoted.length - 1) };
-}
-
-/** Maps lines of one sent text to another; the map gives undefined where nobody knows what became of them. Undefined where a text is not here. */
-async function lineMap(
-  before: string | undefined,
-  isEqual: boolean,
-  readLater: () => Promise<string | undefined>,
-): Promise<((range: LineRange) => LineRange | 'gone' | undefined) | undefined> {
-  if (isEqual) return (range) => range;
-  const text = before === undefined ? undefined : await readLater();
-  if (before === undefined || text === undefined) return undefined;
-  const [lines, laterLines] = [splitLines(before), splitLines(text)];
+/** Undefined where one of the texts is not available. */
+function mapLines(text: string | undefined, laterText: string | undefined): LaterLinesOf | undefined {
+  if (text === undefined || laterText === undefined) return undefined;
+  const [lines, laterLines] = [splitLines(text), splitLines(laterText)];
   const mapRange = followLines(lines)(laterLines);
-  const textOf = (some: readonly string[], { startLine, endLine }: LineRange): readonly string[] =>
-    some.slice(startLine - 1, endLine);
   return (range) => {
-    const { drift, ...there } = mapRange(range);
+    const { drift, startLine, endLine } = mapRange(range);
     if (drift === 'unknown') return undefined;
-    if (drift !== 'changed') return drift === 'gone' ? 'gone' : there;
-    // Other code may stand in its place.
-    const isEdit = isEditOf(textOf(laterLines, there), textOf(lines, range));
-    return isEdit === false ? 'gone' : isEdit && there;
+    if (drift === 'gone') return 'gone';
+    if (drift !== 'changed') return { startLine, endLine };
+    // Changed lines may be other code that replaced the earlier code.
+    const isEdit = isEditOf(
+      laterLines.slice(startLine - 1, endLine),
+      lines.slice(range.startLine - 1, range.endLine),
+    );
+    return isEdit === undefined ? undefined : isEdit ? { startLine, endLine } : 'gone';
   };
 }

@@ -1,179 +1,195 @@
 import { setImmediate } from 'node:timers/promises';
 import { inSlices } from '../../yieldingWork.ts';
-import { compact, contains, type LineRange, maxComparedLength, splitLines } from '../drift/lineText.ts';
+import { compact, contains, maxComparedLength, splitLines } from '../drift/lineText.ts';
 import type { Identity } from '../identity.ts';
 import type { Decode, RunSource } from '../place/sentFiles.ts';
 import type { RunFinding } from './findingsOfRun.ts';
 import { findLaterLines, type LaterLines } from './laterLines.ts';
 
-/** A finding of an earlier run that a later finding is paired with. */
+/** The finding of an earlier run that a later finding is paired with. */
 export interface Pair {
-  readonly former: RunFinding;
-  /** Whether a decision about it holds for the later finding. Every pair serves verdicts. */
-  readonly isSame: boolean;
+  readonly earlier: RunFinding;
+  /** True if a decision about `earlier` also holds for the later finding. If false, the pair only serves verdicts. */
+  readonly carriesDecision: boolean;
 }
 
-/** A way to pair a finding with one of an earlier run. */
 interface PairingRule {
-  /** Both findings have this key; a finding without one is not paired by the rule. */
-  readonly keyOf: (each: RunFinding) => string | undefined;
+  /** Only findings with equal keys are paired. Undefined for a finding that the rule does not pair. */
+  readonly keyOf: (finding: RunFinding) => string | undefined;
   /**
-   * What is known of their lines in the text that the later run was given: `same` have a line in common, `notKnown` are those of which nobody knows one or the other.
-   * Where both are known and differ, they are two findings.
+   * What the lines of both must be in the text that the later run was given: `overlap`, or `unknown` for at least one of them. Findings whose lines are
+   * known and do not overlap are different.
    */
-  readonly lines: 'any' | 'same' | 'notKnown';
-  /** What else is needed. */
-  readonly isPair?: (one: RunFinding, other: RunFinding) => boolean;
-  readonly serves: 'verdict and decision' | 'verdict';
+  readonly lines: 'any' | 'overlap' | 'unknown';
+  readonly isPair?: (later: RunFinding, earlier: RunFinding) => boolean;
+  readonly carriesDecision: boolean;
 }
 
-/** The rules in their order: a finding is paired by the first one that fits, and once. Key and spot are of kind and path; a key has the quote, too. */
+/**
+ * A finding is paired once, by the first rule that fits. A spot is kind and path, a fingerprint is kind, path and quote. In the first four rules, each run
+ * has only one finding with the key.
+ */
 const RULES: readonly PairingRule[] = [
-  // Each run has this quote once.
-  { keyOf: onlyBy('code', keyOf), lines: 'any', serves: 'verdict and decision' },
-  // A live application has no lines; each run has this title once.
-  { keyOf: onlyBy('live', titledKeyOf), lines: 'any', serves: 'verdict and decision' },
-  // Each run has this title once, but may mean other code by it.
-  { keyOf: onlyBy('title', titledKeyOf), lines: 'same', serves: 'verdict and decision' },
-  { keyOf: onlyBy('title', titledKeyOf), lines: 'notKnown', serves: 'verdict' },
-  // One of several, or in other words: the lines say which.
-  { keyOf: (each) => `${spotOf(each)}\0${each.identity.title}`, lines: 'same', serves: 'verdict' },
-  { keyOf: spotOf, lines: 'same', serves: 'verdict' },
-  // Without lines, what is most alike.
-  { keyOf: (each) => `${titledKeyOf(each)}\0${lineOf(each)}`, lines: 'notKnown', serves: 'verdict' },
-  { keyOf: (each) => `${keyOf(each)}\0${lineOf(each)}`, lines: 'notKnown', serves: 'verdict' },
+  { keyOf: ifUniqueBy('code', fingerprintOf), lines: 'any', carriesDecision: true },
+  // A live application has no lines.
+  { keyOf: ifUniqueBy('live', titledFingerprintOf), lines: 'any', carriesDecision: true },
+  // Without a quote, equal titles may be about different code.
+  { keyOf: ifUniqueBy('title', titledFingerprintOf), lines: 'overlap', carriesDecision: true },
+  { keyOf: ifUniqueBy('title', titledFingerprintOf), lines: 'unknown', carriesDecision: false },
+  // Several findings with the key, or other words: the lines decide.
+  { keyOf: (each) => `${spotOf(each)}\0${each.identity.title}`, lines: 'overlap', carriesDecision: false },
+  { keyOf: spotOf, lines: 'overlap', carriesDecision: false },
+  // Without lines, the most similar ones.
   {
-    keyOf: (each) => (each.identity.title === '' ? undefined : titledKeyOf(each)),
-    lines: 'notKnown',
-    serves: 'verdict',
+    keyOf: (each) => `${titledFingerprintOf(each)}\0${reportedLineOf(each)}`,
+    lines: 'unknown',
+    carriesDecision: false,
   },
-  { keyOf: spotOf, lines: 'notKnown', isPair: isQuotedByOther, serves: 'verdict' },
+  {
+    keyOf: (each) => `${fingerprintOf(each)}\0${reportedLineOf(each)}`,
+    lines: 'unknown',
+    carriesDecision: false,
+  },
+  {
+    keyOf: (each) => (each.identity.title === '' ? undefined : titledFingerprintOf(each)),
+    lines: 'unknown',
+    carriesDecision: false,
+  },
+  { keyOf: spotOf, lines: 'unknown', isPair: isQuoteWithinOther, carriesDecision: false },
 ];
 
-/** At most this many findings with one key are paired by a rule, and followed of one kind in one file. */
-const maxOfKey = 200;
+/** At most this many findings with one key are paired by a rule, and followed with one spot. */
+const maxWithKey = 200;
 
-/** Pairs findings, which may be of several runs, with those of one run before these, by the rules. */
+/** Pairs findings, which may be of several runs, with the findings of one earlier run. */
 export async function pairFindings(
-  found: readonly RunFinding[],
-  former: readonly RunFinding[],
+  findings: readonly RunFinding[],
+  earlier: readonly RunFinding[],
   decode: Decode,
 ): Promise<ReadonlyMap<RunFinding, Pair>> {
   const pairs = new Map<RunFinding, Pair>();
-  const free = new Set(former);
+  const unpairedEarlier = new Set(earlier);
   let lines: LinesByRun | undefined;
   for (const rule of RULES) {
-    const unpaired = found.filter((each) => !pairs.has(each));
-    if (unpaired.length === 0 || free.size === 0) break;
+    const unpaired = findings.filter((finding) => !pairs.has(finding));
+    if (unpaired.length === 0 || unpairedEarlier.size === 0) break;
     await setImmediate();
-    if (rule.lines !== 'any') lines ??= await linesOf(unpaired, [...free], decode);
-    await inSlices(applyRule(rule, unpaired, free, lines ?? new Map(), pairs));
+    if (rule.lines !== 'any') lines ??= await findLines(unpaired, [...unpairedEarlier], decode);
+    await inSlices(applyRule(rule, unpaired, unpairedEarlier, lines ?? new Map(), pairs));
   }
   return pairs;
 }
 
-/** By the run that a later finding is of: lines in the text that this run was given. */
+/** By the run of the later findings: lines in the text that this run was given. */
 type LinesByRun = ReadonlyMap<RunSource, LaterLines>;
 
 /** Finds the lines of all findings that share their spot with one of the other side. */
-async function linesOf(
-  found: readonly RunFinding[],
-  former: readonly RunFinding[],
+async function findLines(
+  later: readonly RunFinding[],
+  earlier: readonly RunFinding[],
   decode: Decode,
 ): Promise<LinesByRun> {
   const lines = new Map<RunSource, LaterLines>();
-  const formerBySpot = Map.groupBy(former, spotOf);
-  for (const [source, some] of Map.groupBy(found, (each) => each.source)) {
-    const compared = [...Map.groupBy(some, spotOf)].flatMap(([spot, group]) => {
-      const others = formerBySpot.get(spot) ?? [];
-      return others.length === 0 ? [] : [...group.slice(0, maxOfKey), ...others.slice(0, maxOfKey)];
+  const earlierBySpot = Map.groupBy(earlier, spotOf);
+  for (const [source, findings] of Map.groupBy(later, (finding) => finding.source)) {
+    const compared = [...Map.groupBy(findings, spotOf)].flatMap(([spot, withSpot]) => {
+      const earlierWithSpot = earlierBySpot.get(spot) ?? [];
+      return earlierWithSpot.length === 0
+        ? []
+        : [...withSpot.slice(0, maxWithKey), ...earlierWithSpot.slice(0, maxWithKey)];
     });
     lines.set(source, await findLaterLines(source, compared, decode));
   }
   return lines;
 }
 
+/** Adds to `pairs`, and removes from `unpairedEarlier`. */
 function* applyRule(
   rule: PairingRule,
   unpaired: readonly RunFinding[],
-  free: Set<RunFinding>,
-  lines: LinesByRun,
+  unpairedEarlier: Set<RunFinding>,
+  linesByRun: LinesByRun,
   pairs: Map<RunFinding, Pair>,
 ): Generator<undefined, void> {
-  const formerByKey = Map.groupBy(free, rule.keyOf);
-  for (const [source, ofRun] of Map.groupBy(unpaired, (each) => each.source)) {
-    const known = lines.get(source) ?? new Map<RunFinding, LineRange | undefined>();
-    for (const [key, some] of Map.groupBy(ofRun, rule.keyOf)) {
+  const earlierByKey = Map.groupBy(unpairedEarlier, rule.keyOf);
+  for (const [source, ofRun] of Map.groupBy(unpaired, (finding) => finding.source)) {
+    const lines: LaterLines = linesByRun.get(source) ?? new Map();
+    for (const [key, findings] of Map.groupBy(ofRun, rule.keyOf)) {
       if (key === undefined) continue;
-      const candidates = (formerByKey.get(key) ?? []).filter((each) => free.has(each)).slice(0, maxOfKey);
-      if (candidates.length === 0) continue;
-      const others = fromTop(candidates, known);
-      for (const one of fromTop(some.slice(0, maxOfKey), known)) {
+      const free = (earlierByKey.get(key) ?? []).filter((each) => unpairedEarlier.has(each));
+      if (free.length === 0) continue;
+      const candidates = sortedByLine(free.slice(0, maxWithKey), lines);
+      for (const finding of sortedByLine(findings.slice(0, maxWithKey), lines)) {
         yield;
-        const at = others.findIndex(
-          (other) => fitsLines(rule, one, other, known) && rule.isPair?.(one, other) !== false,
-        );
-        const [other] = at < 0 ? [] : others.splice(at, 1);
-        if (other === undefined) continue;
-        free.delete(other);
-        pairs.set(one, { former: other, isSame: rule.serves === 'verdict and decision' });
+        const at = candidates.findIndex((candidate) => isPair(rule, finding, candidate, lines));
+        const earlier = candidates[at];
+        if (earlier === undefined) continue;
+        candidates.splice(at, 1);
+        unpairedEarlier.delete(earlier);
+        pairs.set(finding, { earlier, carriesDecision: rule.carriesDecision });
       }
     }
   }
 }
 
-function fitsLines({ lines }: PairingRule, one: RunFinding, other: RunFinding, known: LaterLines): boolean {
-  if (lines === 'any') return true;
-  if (!known.has(one) || !known.has(other)) return lines === 'notKnown';
-  const [here, there] = [known.get(one), known.get(other)];
-  const isOverlap =
-    here !== undefined &&
-    there !== undefined &&
-    there.startLine <= here.endLine &&
-    here.startLine <= there.endLine;
-  return lines === 'same' && isOverlap;
+function isPair(rule: PairingRule, later: RunFinding, earlier: RunFinding, lines: LaterLines): boolean {
+  const areLinesKnown = lines.has(later) && lines.has(earlier);
+  const fits =
+    rule.lines === 'any' ||
+    (rule.lines === 'unknown' ? !areLinesKnown : areLinesKnown && doOverlap(later, earlier, lines));
+  return fits && rule.isPair?.(later, earlier) !== false;
 }
 
-/** By their first line in the later text; those without one last, in their order. */
-function fromTop(some: readonly RunFinding[], known: LaterLines): RunFinding[] {
-  const lineIn = (each: RunFinding): number => known.get(each)?.startLine ?? Infinity;
+function doOverlap(later: RunFinding, earlier: RunFinding, lines: LaterLines): boolean {
+  const [range, earlierRange] = [lines.get(later), lines.get(earlier)];
+  return (
+    range !== undefined &&
+    earlierRange !== undefined &&
+    earlierRange.startLine <= range.endLine &&
+    range.startLine <= earlierRange.endLine
+  );
+}
+
+/** By their first line in the later text. Findings without one come last, in their order. */
+function sortedByLine(findings: readonly RunFinding[], lines: LaterLines): RunFinding[] {
+  const lineOf = (finding: RunFinding): number => lines.get(finding)?.startLine ?? Infinity;
   // The difference of two infinities is NaN, which sorts as equal.
-  return some.toSorted((one, other) => lineIn(one) - lineIn(other) || 0);
+  return findings.toSorted((a, b) => lineOf(a) - lineOf(b) || 0);
 }
 
-/** Limits a key to findings that nothing else in their run has it by. */
-function onlyBy(
+/** Limits a key to findings that are unique in their run by one of `Identity.only`. */
+function ifUniqueBy(
   way: Identity['only'][number],
-  keyOfEach: (each: RunFinding) => string,
+  keyOf: (finding: RunFinding) => string,
 ): PairingRule['keyOf'] {
-  return (each) => (each.identity.only.includes(way) ? keyOfEach(each) : undefined);
+  return (finding) => (finding.identity.only.includes(way) ? keyOf(finding) : undefined);
 }
 
-function keyOf({ folder = '', identity }: RunFinding): string {
+function fingerprintOf({ folder = '', identity }: RunFinding): string {
   return `${identity.fingerprint}\0${folder}`;
 }
 
-function titledKeyOf(each: RunFinding): string {
-  return `${keyOf(each)}\0${each.identity.title}`;
+function titledFingerprintOf(finding: RunFinding): string {
+  return `${fingerprintOf(finding)}\0${finding.identity.title}`;
 }
 
 function spotOf({ folder = '', identity }: RunFinding): string {
   return `${identity.spot}\0${folder}`;
 }
 
-function lineOf({ finding }: RunFinding): string {
+function reportedLineOf({ finding }: RunFinding): string {
   return String(finding.places[0]?.startLine);
 }
 
-/** Whether one quote is part of the other. */
-function isQuotedByOther(one: RunFinding, other: RunFinding): boolean {
+/** True if one quote contains the other. */
+function isQuoteWithinOther(one: RunFinding, other: RunFinding): boolean {
   const quotes = [quoteOf(one), quoteOf(other)];
   const [shorter = '', longer = ''] = quotes.sort((a, b) => a.length - b.length);
   if (longer.length > maxComparedLength) return shorter === longer;
   return shorter.length > 8 && contains(longer, shorter) === true;
 }
 
-/** The lines that a finding quotes, each between two line ends. */
+/** Each line of the quote between two line ends, without white space. */
 function quoteOf({ finding }: RunFinding): string {
   const lines = splitLines(finding.places[0]?.snippet ?? '').map(compact);
   return `\n${lines.filter((line) => line !== '').join('\n')}\n`;

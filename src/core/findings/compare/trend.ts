@@ -121,9 +121,9 @@ export async function traceTrend(
     const pairs = await pairFindings(found.findings, [...former.keys()], decode);
     const reported = found.findings.map((each) => {
       const pair = pairs.get(each);
-      const chain = pair && former.get(pair.former);
-      if (pair !== undefined) former.delete(pair.former);
-      const identities = pair?.isSame === true && chain !== undefined ? chain.identities : [];
+      const chain = pair && former.get(pair.earlier);
+      if (pair !== undefined) former.delete(pair.earlier);
+      const identities = pair?.carriesDecision === true && chain !== undefined ? chain.identities : [];
       identities.push(each.identity);
       const isCarried =
         found.source.progress !== undefined &&
