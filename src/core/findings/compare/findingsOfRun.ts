@@ -11,35 +11,33 @@ import { type MappingMemory, mappingsOf } from '../place/mappings.ts';
 import { createResolver, type Resolver, type SentPath } from '../place/resolver.ts';
 import { readSent, type RunSource } from '../place/sentFiles.ts';
 
-/** A finding as runs are compared by it. */
 export interface RunFinding {
   readonly finding: Finding;
-  /** Equal code in two folders is two findings. */
+  /** Equal code in two folders makes two findings. */
   readonly folder: string | undefined;
   readonly identity: Identity;
   readonly source: RunSource;
 }
 
-/** The findings of one run, in the order of the file. */
 export interface FindingsOfRun {
   readonly source: RunSource;
   readonly cut: Cut | undefined;
+  /** In the order of the file. */
   readonly findings: readonly RunFinding[];
 }
 
-/** Where findings are read from. */
 export interface FindingsSource {
   readonly runs: Pick<RunStore, 'folderOf'>;
   readonly mappings: MappingMemory;
-  /** The parsing worker's entry. */
+  /** The entry of the parsing worker. */
   readonly workerFile: string | URL;
-  /** Where true, nothing is written. */
+  /** True: write nothing. */
   readonly isReadOnly?: boolean | undefined;
 }
 
-const chunk = 1_000;
+const findingsAtOnce = 1_000;
 
-/** Reads a run's findings file, and gives every finding its identity. Throws what `readFindings` throws. */
+/** Throws what `readFindings` throws. */
 export async function readFindingsOfRun(
   run: Run,
   { runs, mappings, workerFile, isReadOnly }: FindingsSource,
@@ -64,11 +62,10 @@ export async function readFindingsOfRun(
   return { source, cut, findings: identified };
 }
 
-/** What findings are about, one for each; yields between chunks. */
 async function sentPathsOf(findings: readonly Finding[], resolver: Resolver): Promise<readonly SentPath[]> {
   const sentPaths: SentPath[] = [];
-  for (let start = 0; start < findings.length; start += chunk) {
-    const some = findings.slice(start, start + chunk);
+  for (let start = 0; start < findings.length; start += findingsAtOnce) {
+    const some = findings.slice(start, start + findingsAtOnce);
     sentPaths.push(
       ...(await Promise.all(some.map(({ places: [place] }) => resolver.sentPath(place ?? { path: '' })))),
     );

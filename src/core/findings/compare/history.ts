@@ -4,7 +4,7 @@ import { isContinued } from '../../run/state/continuedRuns.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
 import { continuesRun, hasAllFindings, isOfSameFolders, isSameRun } from '../chooseRun.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, Place } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import { normalKey } from '../../json.ts';
 import type { Cut } from '../parse/parse.ts';
@@ -13,37 +13,36 @@ import type { FindingsOfRun, RunFinding } from './findingsOfRun.ts';
 import { type Pair, pairFindings } from './match.ts';
 import {
   blackboxVerdict,
-  type SentBeforeAndNow,
   type PairInRun,
+  type SentHashes,
   type Verdict,
   whiteboxAbsence,
 } from './verdict.ts';
 
-/** What earlier runs say of a finding. */
+/** What earlier runs say about a finding. */
 export interface AcrossRuns {
   readonly verdict: Verdict | undefined;
-  /** The finding in earlier runs, the latest first: decisions about these hold for it. */
+  /** The finding in earlier runs, the latest first. Decisions about these hold for it. */
   readonly sameAs: readonly Identity[];
-  /** What is likely the same finding in runs before those, the latest first. */
+  /** What is probably the same finding in the runs before those, the latest first. */
   readonly likely: readonly Identity[];
 }
 
-/** The runs that a run is compared with, and what they say. */
+/** A comparison of a run with earlier runs. */
 export interface RunHistory {
   readonly earlier: readonly Run[];
-  /** The run that it is compared with first. */
   readonly baselineId: string | undefined;
-  /** Whether all of them could be read. */
+  /** True if all earlier runs could be read. */
   readonly isWhole: boolean;
-  /** The baseline where it could be read, and how many of its findings if not all. */
+  /** The run that is compared first, if it could be read. */
   readonly baseline?: { readonly id: string; readonly cut: Cut | undefined } | undefined;
-  /** Of each finding, in their order. */
+  /** By the position of the finding. */
   readonly history: readonly AcrossRuns[];
-  /** What earlier runs reported and no later one, by run, the latest first; empty where the run itself may not have reached it. */
+  /** By run, the latest first: findings that no later run reports. Empty if the run itself may have missed them. */
   readonly absent: readonly (FindingsOfRun & { readonly history: readonly AcrossRuns[] })[];
 }
 
-/** Whether a history is of these runs, as they are now. */
+/** True if a history is complete and compares these runs as they are now. */
 export function isHistoryOf(
   history: RunHistory | undefined,
   earlier: readonly Run[],
@@ -57,72 +56,68 @@ export function isHistoryOf(
   );
 }
 
-/** A finding while the earlier runs are read, from the latest to the first. */
+/** A finding that is traced back, from the latest run to the earliest. */
 interface Trace {
-  /** As the latest run has it. */
+  /** In the latest run that reports it. */
   readonly last: RunFinding;
-  /** As the earliest run so far has it. */
+  /** In the earliest run so far. */
   first: RunFinding;
   readonly sameAs: Identity[];
   readonly likely: Identity[];
-  /** Whether a run between did not report it. */
-  isMissed: boolean;
+  /** True if a run in between did not report it. */
+  isInterrupted: boolean;
   verdict: Verdict | undefined;
 }
 
-/** Compares a run with those before it, the latest first; `read` gives undefined for one that cannot be read. */
+const tracesAtOnce = 200;
+
+/** Compares a run with earlier ones, the latest first. `read` gives undefined for a run that cannot be read. */
 export async function traceBack(
-  now: FindingsOfRun,
+  current: FindingsOfRun,
   earlier: readonly Run[],
   baselineId: string | undefined,
   { read, decode }: { read: (run: Run) => Promise<FindingsOfRun | undefined>; decode: Decode },
 ): Promise<RunHistory> {
-  const own = now.findings.map(toTrace);
-  const gone: Trace[] = [];
+  const { source } = current;
+  const reported = current.findings.map(toTrace);
+  const absent: Trace[] = [];
   let baseline: RunHistory['baseline'];
   let predecessor: RunSource | undefined;
   let isWhole = true;
   for (const run of earlier) {
-    const before = await read(run);
-    if (before === undefined) {
+    const found = await read(run);
+    if (found === undefined) {
       isWhole = false;
       continue;
     }
-    if (run.id === baselineId) baseline = { id: run.id, cut: before.cut };
-    const found = before.findings.filter(({ folder }) => isAbout(now.source.run, folder, run));
-    const traces = [...own, ...gone];
+    const isBaseline = run.id === baselineId;
+    if (isBaseline) baseline = { id: run.id, cut: found.cut };
+    if (continuesRun(source.run, run)) predecessor = found.source;
+    const findings = found.findings.filter(({ folder }) => isAbout(source.run, folder, run));
+    const traces = [...reported, ...absent];
     const pairs = await pairFindings(
       traces.map(({ first }) => first),
-      found,
+      findings,
       decode,
     );
-    const canMiss = isComplete(before) && isOfSameFolders(run, now.source.run);
+    const canMiss = isComplete(found) && isOfSameFolders(run, source.run);
     for (const trace of traces) {
       const pair = pairs.get(trace.first);
-      if (pair !== undefined) prolong(trace, pair);
-      else if (canMiss) {
-        trace.isMissed = true;
-        if (run.id === baselineId) trace.verdict ??= 'new';
-      }
+      if (pair !== undefined) extend(trace, pair);
+      else if (canMiss) interrupt(trace, isBaseline);
     }
     const paired = new Set([...pairs.values()].map((pair) => pair.earlier));
-    if (continuesRun(now.source.run, run)) predecessor = before.source;
-    if (canLack(now)) gone.push(...found.filter((each) => !paired.has(each)).map(toTrace));
+    if (canLack(current)) absent.push(...findings.filter((finding) => !paired.has(finding)).map(toTrace));
   }
-  for (const [at, trace] of gone.entries()) {
-    if (at % 200 === 0) await setImmediate();
-    trace.verdict = await absenceOf(trace.last, now.source, predecessor);
-  }
-  for (const trace of own.filter(({ first, last }) => first !== last && now.source.progress))
-    trace.verdict = blackboxVerdict(true, pairIn(trace.last.finding, now.source, predecessor));
+  await addVerdicts(reported, absent, source, predecessor);
   return {
     earlier,
     baselineId,
     isWhole,
     baseline,
-    history: own,
-    absent: [...Map.groupBy(gone, ({ last }) => last.source)].map(([source, traces]) => ({
-      source,
+    history: reported,
+    absent: [...Map.groupBy(absent, ({ last }) => last.source)].map(([earlierSource, traces]) => ({
+      source: earlierSource,
       cut: undefined,
       findings: traces.map(({ last }) => last),
       history: traces,
@@ -130,60 +125,84 @@ export async function traceBack(
   };
 }
 
-function toTrace(found: RunFinding): Trace {
-  return { last: found, first: found, sameAs: [], likely: [], isMissed: false, verdict: undefined };
+function toTrace(finding: RunFinding): Trace {
+  return { last: finding, first: finding, sameAs: [], likely: [], isInterrupted: false, verdict: undefined };
 }
 
-/** Follows a finding into one more run. */
-function prolong(trace: Trace, { earlier, carriesDecision }: Pair): void {
+function extend(trace: Trace, { earlier, carriesDecision }: Pair): void {
   if (trace.verdict === undefined || trace.verdict === 'new')
-    trace.verdict = trace.isMissed ? 'backAgain' : 'stillThere';
+    trace.verdict = trace.isInterrupted ? 'backAgain' : 'stillThere';
   const isSame = carriesDecision && trace.likely.length === 0;
   (isSame ? trace.sameAs : trace.likely).push(earlier.identity);
   trace.first = earlier;
 }
 
-/** Whether all that a run has found is known, so that what is not among it was not found. */
+function interrupt(trace: Trace, isBaseline: boolean): void {
+  trace.isInterrupted = true;
+  if (isBaseline) trace.verdict ??= 'new';
+}
+
+/** Adds the verdicts that depend on what the current run was given and tested. */
+async function addVerdicts(
+  reported: readonly Trace[],
+  absent: readonly Trace[],
+  source: RunSource,
+  predecessor: RunSource | undefined,
+): Promise<void> {
+  for (const [at, trace] of absent.entries()) {
+    if (at % tracesAtOnce === 0) await setImmediate();
+    trace.verdict = await absenceOf(trace.last, source, predecessor);
+  }
+  if (source.progress === undefined) return;
+  for (const trace of reported.filter(({ first, last }) => first !== last))
+    trace.verdict = blackboxVerdict(true, pairIn(trace.last.finding, source, predecessor));
+}
+
+/** True if all that a run found is known. */
 function isComplete({ source, cut }: FindingsOfRun): boolean {
   return hasAllFindings(source.run) && cut === undefined;
 }
 
-/** Whether what a run does not report can be said of it: of a live application it is known pair by pair, also of a run that ended early. */
+/** True if absence from a run can have a verdict. For a live application that is known by pair, so also for a run that ended early. */
 export function canLack(run: FindingsOfRun): boolean {
   return isComplete(run) || (run.source.progress !== undefined && run.cut === undefined);
 }
 
-/** Whether a finding of an earlier run is about a folder of a run; one that names none is, where both are of the same folders. */
+/** True if a finding of an earlier run is about a folder of `run`. If the finding has no folder, its run's first one counts. */
 function isAbout(run: Run, folder: string | undefined, earlier: Run): boolean {
-  const about = folder ?? earlier.targets[0]?.folder;
-  return run.targets.some((target) => target.folder === about) || isOfSameFolders(run, earlier);
+  const findingFolder = folder ?? earlier.targets[0]?.folder;
+  return run.targets.some((target) => target.folder === findingFolder) || isOfSameFolders(run, earlier);
 }
 
-/** Why a run does not report a finding of an earlier one. */
+/** Why a run does not report a finding of an earlier run. */
 export async function absenceOf(
-  { finding, source }: RunFinding,
-  now: RunSource,
+  { finding, source: earlier }: RunFinding,
+  source: RunSource,
   predecessor: RunSource | undefined,
 ): Promise<Verdict> {
-  if (now.progress !== undefined) return blackboxVerdict(false, pairIn(finding, now, predecessor));
-  const files: (SentBeforeAndNow | undefined)[] = [];
-  for (const place of finding.places) {
-    const before = await sentFileOf(source, place);
-    const here = before && sentIn(now, source.run.targets[before.target]?.folder, before.file.path);
-    const isKnown = before !== undefined && here !== 'unknown';
-    files.push(isKnown ? { hashBefore: before.file.sha256, hashNow: here?.file.sha256 } : undefined);
-  }
-  return whiteboxAbsence(files);
+  if (source.progress !== undefined) return blackboxVerdict(false, pairIn(finding, source, predecessor));
+  const hashes: (SentHashes | undefined)[] = [];
+  for (const place of finding.places) hashes.push(await hashesOf(place, earlier, source));
+  return whiteboxAbsence(hashes);
 }
 
-/** What is known of a finding's pair in a run, and in the run that it goes on with. */
+/** Undefined where it is not known what was sent. */
+async function hashesOf(place: Place, earlier: RunSource, later: RunSource): Promise<SentHashes | undefined> {
+  const sent = await sentFileOf(earlier, place);
+  if (sent === undefined) return undefined;
+  const sentLater = sentIn(later, earlier.run.targets[sent.target]?.folder, sent.file.path);
+  if (sentLater === 'unknown') return undefined;
+  return { earlier: sent.file.sha256, later: sentLater?.file.sha256 };
+}
+
+/** The state of a finding's pair in a run, and in its predecessor. */
 export function pairIn(
   { feature, perspective }: Finding,
   { run, progress }: RunSource,
   predecessor: RunSource | undefined,
 ): PairInRun {
-  const word = perspectives.find((each) => normalKey(each) === normalKey(perspective ?? ''));
-  const stateIn = (known: ScanProgress | undefined): PairState =>
-    feature === undefined || word === undefined ? 'unknown' : (known?.stateOf(feature, word) ?? 'unknown');
+  const known = perspectives.find((each) => normalKey(each) === normalKey(perspective ?? ''));
+  const stateIn = (scan: ScanProgress | undefined): PairState =>
+    feature === undefined || known === undefined ? 'unknown' : (scan?.stateOf(feature, known) ?? 'unknown');
   return { state: stateIn(progress), carried: isContinued(run) ? stateIn(predecessor?.progress) : undefined };
 }

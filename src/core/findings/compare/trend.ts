@@ -14,38 +14,37 @@ import { absenceOf, canLack, pairIn } from './history.ts';
 import { pairFindings } from './match.ts';
 import { blackboxVerdict, type Verdict } from './verdict.ts';
 
-/** At most this many runs are compared, the newest. */
+/** Only the newest runs are compared. */
 export const maxTrendRuns = 24;
 
-/** The verdicts of absence that say what changed: a person decides whether the finding is fixed. */
+/** Absent findings whose code or pair has changed: a person decides whether they are fixed. */
 export const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
 
-/** Why a run may have seen less than others. */
+/** Why a run may report less than others. */
 export type Limitation =
   | { readonly kind: 'endedEarly' | 'onePair' | 'unreadable' }
   | { readonly kind: 'cut'; readonly cut: Cut }
   | { readonly kind: 'fewerFolders'; readonly folders: number; readonly of: number };
 
-/** What a run reports, and what it does not report of the runs before it; undecided unless `settled`. */
 export interface TrendRow {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
-  /** How many it reports of each severity, and how many of these a person has settled. */
+  /** `settled` counts those that a person has decided. */
   readonly reported: readonly {
     readonly severity: Severity;
     readonly count: number;
     readonly settled: number;
   }[];
-  /** Not reported, and nothing is known that could have removed it. */
+  /** Absent without a known reason, and not settled. */
   readonly unexplained: number;
-  /** Not reported, and its code changed or its pair was tested again. */
+  /** Absent with one of `reviewedVerdicts`, and not settled. */
   readonly review: number;
 }
 
-/** One finding of one row, without its texts. */
+/** A finding of one run, without its texts. */
 interface Entry {
   readonly shown: ShownFinding;
-  /** The same finding in all runs: decisions about any of them hold for it. */
+  /** The finding in all runs. Decisions about any of them hold for it. */
   readonly identities: readonly Identity[];
   readonly verdict: Verdict | undefined;
 }
@@ -57,10 +56,10 @@ interface TracedRun {
   readonly absent: readonly Entry[];
 }
 
-/** Which findings of runs are the same, the newest run first. */
+/** The newest run first. */
 export type TracedRuns = readonly TracedRun[];
 
-/** The runs of the subject and the account of a run that share a folder with it, in their order, each once; imported ones are none. */
+/** The runs of the same subject and account that share a folder with `of`, each once; without imported ones. */
 export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
   const folders = new Set(of.targets.map(({ folder }) => folder));
   const known = new Set<string | undefined>();
@@ -80,13 +79,13 @@ export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
     .slice(0, maxTrendRuns);
 }
 
-/** A finding while the runs are read, from the first to the latest. */
+/** A finding that is followed from the first run to the latest. */
 interface Chain {
   readonly last: RunFinding;
   readonly identities: Identity[];
 }
 
-/** Follows findings through runs, which come newest first; `read` gives undefined for one that cannot be read. */
+/** `runs` come newest first. `read` gives undefined for a run that cannot be read. */
 export async function traceTrend(
   runs: readonly Run[],
   {
@@ -97,8 +96,7 @@ export async function traceTrend(
   }: {
     readonly read: (run: Run) => Promise<FindingsOfRun | undefined>;
     readonly decode: Decode;
-    /** Gets how many runs are done. */
-    readonly onRun: (done: number) => void;
+    readonly onRun: (doneCount: number) => void;
     readonly signal: AbortSignal;
   },
 ): Promise<TracedRuns> {
@@ -117,12 +115,12 @@ export async function traceTrend(
     }
     const predecessor = sources.find((source) => continuesRun(run, source.run));
     sources.push(found.source);
-    const former = new Map(chains.map((chain) => [chain.last, chain]));
-    const pairs = await pairFindings(found.findings, [...former.keys()], decode);
+    const open = new Map(chains.map((chain) => [chain.last, chain]));
+    const pairs = await pairFindings(found.findings, [...open.keys()], decode);
     const reported = found.findings.map((each) => {
       const pair = pairs.get(each);
-      const chain = pair && former.get(pair.earlier);
-      if (pair !== undefined) former.delete(pair.earlier);
+      const chain = pair && open.get(pair.earlier);
+      if (pair !== undefined) open.delete(pair.earlier);
       const identities = pair?.carriesDecision === true && chain !== undefined ? chain.identities : [];
       identities.push(each.identity);
       const isCarried =
@@ -131,7 +129,7 @@ export async function traceTrend(
       return { last: each, identities, verdict: isCarried ? ('carriedOver' as const) : undefined };
     });
     const absent: (Chain & { verdict: Verdict })[] = [];
-    for (const chain of former.values()) {
+    for (const chain of open.values()) {
       const verdict = canLack(found) ? await absenceOf(chain.last, found.source, predecessor) : 'unknown';
       absent.push({ ...chain, verdict });
     }
@@ -141,7 +139,7 @@ export async function traceTrend(
   return traced;
 }
 
-/** Counts what a trace found, by the decisions that hold now. */
+/** Counts by the present decisions. */
 export async function countTrend(
   traced: TracedRuns,
   decisions: Pick<TriageStore, 'get'>,

@@ -1,8 +1,6 @@
 import type { PairState } from '../../features/scanProgress.ts';
 
-/** The verdicts about what a run reports. */
 const REPORTED = ['new', 'backAgain', 'stillThere', 'reportedAgain', 'carriedOver'] as const;
-/** The verdicts about what a run does not report. */
 const ABSENT = [
   'codeChanged',
   'sameBytes',
@@ -13,18 +11,17 @@ const ABSENT = [
   'unknown',
 ] as const;
 
-/** The verdicts of earlier runs about a finding, in the order in which people want to know of it. */
+/** The most important first. */
 export const VERDICTS = [...REPORTED, ...ABSENT] as const;
 
-/** The name of such a verdict; `unknown` is one of absence whose cause cannot be known. */
+/** What comparing runs says about a finding. `unknown`: the finding is absent, and the cause cannot be known. */
 export type Verdict = (typeof VERDICTS)[number];
 
-/** True for what a run reports. */
+/** True for a finding that the run reports, also before it is compared. */
 export function isReported(verdict: Verdict | undefined): boolean {
   return verdict === undefined || REPORTED.some((each) => each === verdict);
 }
 
-/** How many findings have each verdict. */
 export function countVerdicts(
   shown: readonly { readonly verdict?: Verdict | undefined }[],
 ): readonly { readonly verdict: Verdict; readonly count: number }[] {
@@ -32,24 +29,24 @@ export function countVerdicts(
   return VERDICTS.map((verdict) => ({ verdict, count: counts.get(verdict)?.length ?? 0 }));
 }
 
-/** The SHA-256 of a file as the run that reported a finding was given it, and as a later run was; undefined where it was not sent. */
-export interface SentBeforeAndNow {
-  readonly hashBefore: string;
-  readonly hashNow: string | undefined;
+/** The SHA-256 of a file as it was sent in two runs. */
+export interface SentHashes {
+  readonly earlier: string;
+  /** Undefined if the file was not sent. */
+  readonly later: string | undefined;
 }
 
-/** Why a whitebox run that ended well does not report a finding any more, as far as the files of its places tell, the main one first; undefined where not known. */
-export function whiteboxAbsence(files: readonly (SentBeforeAndNow | undefined)[]): Verdict {
+/** Why a successful whitebox run no longer reports a finding. `files` are those of its places, the main one first; undefined where not known. */
+export function whiteboxAbsence(files: readonly (SentHashes | undefined)[]): Verdict {
   const [main] = files;
   if (main === undefined) return 'unknown';
-  if (main.hashNow === undefined) return 'notSent';
-  if (files.some((file) => file?.hashNow !== undefined && file.hashNow !== file.hashBefore))
-    return 'codeChanged';
-  if (files.some((file) => file !== undefined && file.hashNow === undefined)) return 'notSent';
+  if (main.later === undefined) return 'notSent';
+  if (files.some((file) => file?.later !== undefined && file.later !== file.earlier)) return 'codeChanged';
+  if (files.some((file) => file !== undefined && file.later === undefined)) return 'notSent';
   return files.includes(undefined) ? 'unknown' : 'sameBytes';
 }
 
-/** A pair of a live application in a run; `carried` is its state in the run that this one goes on with, undefined where it goes on with none. */
+/** `carried` is the pair's state in the run that this run continues; undefined if it continues none. */
 export interface PairInRun {
   readonly state: PairState;
   readonly carried: PairState | undefined;
