@@ -36,11 +36,9 @@ const leaseName = /^lease-(\d+)\.json$/;
 export async function takeLease(folder: string, clock: Clock): Promise<Lease | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const held = await newest(folder);
-  const heldFile = held === undefined ? undefined : join(folder, nameOf(held));
-  const isHeld = (): Promise<boolean> =>
-    heldFile === undefined ? Promise.resolve(false) : isAlive(heldFile, clock);
-  if (await isHeld()) return undefined;
-  const number = (held ?? 0) + 1;
+  const heldFile = join(folder, nameOf(held));
+  if (await isAlive(heldFile, clock)) return undefined;
+  const number = held + 1;
   const file = join(folder, nameOf(number));
   const isCreated = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
   if (!isCreated) return undefined;
@@ -62,14 +60,12 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
     },
   };
   // A slow holder that has renewed meanwhile keeps the lease.
-  if ((await isHeld()) || !(await lease.renew())) {
+  if ((await isAlive(heldFile, clock)) || !(await lease.renew())) {
     await rm(file, { force: true });
     return undefined;
   }
-  if (heldFile !== undefined) {
-    sightings.get(clock)?.delete(heldFile);
-    await rm(heldFile, { force: true });
-  }
+  sightings.get(clock)?.delete(heldFile);
+  await rm(heldFile, { force: true });
   return lease;
 }
 
@@ -83,12 +79,10 @@ async function setTime(file: string, ms: number): Promise<boolean> {
   }
 }
 
-async function newest(folder: string): Promise<number | undefined> {
-  const numbers = (await readEntries(folder)).flatMap((file) => {
-    const number = leaseName.exec(file)?.[1];
-    return number === undefined ? [] : [Number(number)];
-  });
-  return numbers.length === 0 ? undefined : Math.max(...numbers);
+/** 0 without a lease file. */
+async function newest(folder: string): Promise<number> {
+  const files = await readEntries(folder);
+  return Math.max(0, ...files.map((file) => Number(leaseName.exec(file)?.[1] ?? 0)));
 }
 
 async function readEntries(folder: string): Promise<readonly string[]> {

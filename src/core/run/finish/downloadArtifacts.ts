@@ -12,6 +12,7 @@ import {
   type Exit,
   isFinal,
   keptArtifacts,
+  keptOrFailed,
   roleOf,
   type Run,
   type RunIn,
@@ -132,8 +133,7 @@ export async function downloadAgain(
       if (!(error instanceof AssessmentError)) throw error;
       failure ??= error;
       if (error.kind === 'rateLimited') limited = error;
-      const kept = keptArtifacts(run).find((each) => each.name === name);
-      artifacts.push(kept ?? { ...artifactIn(run.exit, name), failure: toFailure(error) });
+      artifacts.push(keptOrFailed(run, name, toFailure(error)));
     }
   }
   return { artifacts, failure };

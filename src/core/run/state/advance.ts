@@ -1,13 +1,12 @@
 import { isGivenUp, isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
 import {
   type Artifact,
-  artifactIn,
   deniesRun,
   type Exit,
   type Failure,
   isFinal,
   isLive,
-  keptArtifacts,
+  keptOrFailed,
   type LiveRun,
   mayBeInVain,
   type Run,
@@ -73,20 +72,15 @@ export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'archived':
       return isAt(run, 'packaging')
-        ? withTarget(run, event.target, (target) => ({
-            ...target,
-            archive: event.archive,
-            coverage: event.coverage,
-          }))
+        ? withTarget(run, event.target, { archive: event.archive, coverage: event.coverage })
         : run;
     case 'packaged':
       return isAt(run, 'packaging') ? { ...run, step: 'uploading', packagedAt: event.at } : run;
     case 'reserved':
       return isAt(run, 'uploading') || wasNeverSent(run)
-        ? withTarget(run, event.target, (target) => ({
-            ...target,
+        ? withTarget(run, event.target, {
             upload: { fileId: event.fileId, state: 'reserved', at: event.at, host: event.host },
-          }))
+          })
         : run;
     case 'uploaded':
       return isAt(run, 'uploading') ? { ...run, step: 'confirming', uploadedAt: event.at } : run;
@@ -132,12 +126,11 @@ export function advance(run: Run, event: RunEvent): Run {
       return run.state === 'preparing' ? toCancelled(run, event.at) : run;
     case 'uploadRemoved':
       return withUpload(run, event.target, event.state, event.at);
-    case 'foundConfirmed':
-      return withTarget(run, event.target, (target) =>
-        target.upload?.state === 'confirmed'
-          ? { ...target, upload: { ...target.upload, isSure: true } }
-          : target,
-      );
+    case 'foundConfirmed': {
+      const upload = run.targets[event.target]?.upload;
+      const isConfirmed = upload?.state === 'confirmed';
+      return withTarget(run, event.target, isConfirmed ? { upload: { ...upload, isSure: true } } : {});
+    }
     case 'removalDelayed':
       return { ...run, removeNotBefore: event.at + event.retryAfterMs };
     case 'endNotified':
@@ -275,10 +268,7 @@ function unwatched(run: LiveRun, by: 'person' | 'time', at: number): Run {
   const failure: Failure = { kind: 'unanswered' };
   const noticeDue = by === 'time';
   if (run.state !== 'collecting') return { ...toFailed(run, failure, at), runId, dispatchedAt, noticeDue };
-  const kept = keptArtifacts(run);
-  const artifacts = run.exit.artifacts.map(
-    (name) => kept.find((artifact) => artifact.name === name) ?? { ...artifactIn(run.exit, name), failure },
-  );
+  const artifacts = run.exit.artifacts.map((name) => keptOrFailed(run, name, failure));
   return { ...collected(run, artifacts, at), noticeDue };
 }
 
@@ -322,13 +312,15 @@ function toFailed(run: Run, failure: Failure, at: number): RunIn<'failed'> {
   return { ...shared(run), state: 'failed', failure, endedAt: at, noticeDue: true };
 }
 
-function withTarget<R extends Run>(run: R, index: number, change: (target: Target) => Target): R {
-  return { ...run, targets: run.targets.map((target, at) => (at === index ? change(target) : target)) };
+function withTarget(run: Run, index: number, change: Partial<Target>): Run {
+  return {
+    ...run,
+    targets: run.targets.map((target, at) => (at === index ? { ...target, ...change } : target)),
+  };
 }
 
-function withUpload<R extends Run>(run: R, index: number, state: UploadState, at: number): R {
-  return withTarget(run, index, (target) => ({
-    ...target,
-    upload: target.upload && { ...target.upload, state, at, isSure: undefined },
-  }));
+function withUpload(run: Run, index: number, state: UploadState, at: number): Run {
+  const upload = run.targets[index]?.upload;
+  const change = upload === undefined ? {} : { upload: { ...upload, state, at, isSure: undefined } };
+  return withTarget(run, index, change);
 }

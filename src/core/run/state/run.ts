@@ -293,6 +293,11 @@ export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
 }
 
+export function keptOrFailed(run: Run & { readonly exit: Exit }, name: string, failure: Failure): Artifact {
+  const kept = keptArtifacts(run).find((artifact) => artifact.name === name);
+  return kept ?? { ...artifactIn(run.exit, name), failure };
+}
+
 export function keptArtifacts(run: Run): Artifact[] {
   const artifacts = 'artifacts' in run ? (run.artifacts ?? []) : [];
   return artifacts.filter(({ file }) => file !== undefined);
