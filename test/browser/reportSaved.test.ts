@@ -131,7 +131,7 @@ test('F75 F76 F77 a saved report with every attack in it is inert and makes no r
       return wrong;
     })()`);
     assert.deepEqual([...wrong, ...events], []);
-    // A few are left open and swallow the heading of the next.
+    // Unclosed ones swallow the next heading.
     assert.ok((await page.locator('h1').count()) > payloads.length - 20);
     assert.doesNotMatch(
       html.slice(html.indexOf('</head>')),

@@ -287,7 +287,7 @@ test('a 5 MB report is complete, lays out only what is visible, and find reaches
   await stage.withPage({}, async ({ page, show, events }) => {
     const markdown = largeReport(5_000_000);
     await show({ markdown });
-    // Headless browsers find nothing themselves; what counts is that the call that VS Code makes lays everything out.
+    // Headless browsers have no find; VS Code's call must lay everything out.
     const isEndLaidOut = `document.querySelector('article > :last-child > :last-child').checkVisibility({ contentVisibilityAuto: true })`;
     assert.equal(await page.evaluate(isEndLaidOut), false);
     await page.evaluate(`window.find('needle-at-the-end', false, false, true, false, false, false)`);

@@ -61,7 +61,7 @@ try {
   const api = await read(`${baseUrl}/docs/openapi.json`);
   const artifact = (path: string): Promise<Schema> => read(`${baseUrl}/docs/workflow-artifacts/${path}.json`);
   const whitebox = findingsDifferences(await artifact('whitebox-assessment/findings'));
-  // A weakness of a live application has no place in a file.
+  // A live finding has no place in a file.
   const live = findingsDifferences(await artifact('blackbox-assessment/findings'), [
     'title',
     'severity',
@@ -81,7 +81,7 @@ try {
     print('Features and progress', others);
   console.log(`Properties of findings that are read: ${String(whitebox.read.length)}`);
   for (const property of whitebox.read) console.log(`  ${property}`);
-  // No difference: a finding of a live application is shown with all that it has.
+  // No difference: a live finding is shown with all its fields.
   console.log(`Properties of live findings that are shown as raw JSON only: ${String(live.unread.length)}`);
   for (const property of live.unread) console.log(`  ${property}`);
   process.exitCode = count === 0 ? 0 : 1;

@@ -24,7 +24,7 @@ for (const theme of ['Light', 'Dark']) {
     if (!isWide) await widenSideBar(stage.workbench());
     isWide = true;
     await takePointerAway(stage.workbench());
-    // The question comes with one that stays.
+    // The question is in a later screenshot.
     if (name !== 'start')
       await stage.workbench().page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
     await stage.workbench().screenshot(path.join(folder, `${name}-${theme.toLowerCase()}.png`));

@@ -6,15 +6,15 @@ const results = path.join(root, 'test-results');
 const failed = path.join(results, 'failed');
 
 export default defineConfig({
-  // Each with a folder of its own: a run empties its folder when it starts.
+  // Separate folders, since a run empties its folder at the start.
   projects: [
     { name: 'browser', testMatch: '{browser,tools}/*.test.ts', outputDir: path.join(failed, 'browser') },
     {
       name: 'e2e',
       testMatch: '{demo,e2e,e2e/*}/*.test.ts',
       outputDir: path.join(failed, 'e2e'),
-      // The web workbench sometimes starts its extension host twice, and then shows nothing of what the first one registered.
-      // What is run again is printed.
+      // The web workbench sometimes starts its extension host twice, and then shows nothing that the first one registered.
+      // Retries are printed.
       retries: 1,
     },
   ],
@@ -22,7 +22,7 @@ export default defineConfig({
   workers: 2,
   timeout: 120_000,
   reporter: [['list'], ['json', { outputFile: path.join(results, 'results.json') }]],
-  // Of what failed, a picture of every window and all that was done to it; pictures of every step would take longer than the tests.
+  // Failures have a screenshot of every window and a trace; screenshots of every step would take longer than the tests.
   use: {
     screenshot: 'only-on-failure',
     trace: { mode: 'retain-on-failure', snapshots: false, screenshots: false },

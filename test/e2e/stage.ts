@@ -94,7 +94,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
   const closeWindows = async (): Promise<void> => {
-    // A page that is left tells the server to end its extension host; a browser that just goes leaves it waiting for a reconnection.
+    // Leaving a page ends its extension host; closing the browser leaves it waiting for a reconnection.
     for (const page of browser?.context.pages() ?? []) await page.goto('about:blank');
     await browser?.dispose();
     browser = undefined;
@@ -213,7 +213,7 @@ export async function importFrom({ workbench }: Stage, file: string): Promise<vo
   await eventually(currentQuickInput, ({ title }) => title === 'Import Findings or Bundle');
   const widget = page.locator('.quick-input-widget');
   const input = widget.locator('.quick-input-box input');
-  // The dialog replaces what is typed while it still looks at the folder.
+  // The dialog replaces typed text while it reads the folder.
   await eventually(
     async () => {
       await input.fill(file, { timeout: 1_000 }).catch(() => undefined);

@@ -60,7 +60,7 @@ export async function launchBrowser(options: BrowserOptions): Promise<TestBrowse
     blockedRequests,
     newPage: () => context.newPage(),
     dispose: async () => {
-      // A page that is left tells the server to end its extension host; one whose browser just goes is waited for.
+      // Leaving a page ends its extension host; closing the browser leaves it waiting for a reconnection.
       for (const page of context.pages()) await page.goto('about:blank');
       await context.close();
     },
@@ -75,7 +75,7 @@ const switches: string[] = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Also for what does not pass through Playwright, such as sockets and service workers: no other host is found.
+  // Also for requests outside Playwright, such as sockets and service workers: no other host resolves.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1',
 ];
 

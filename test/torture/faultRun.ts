@@ -100,7 +100,7 @@ export async function livePlan(
     if (!isHealed) acts[kind]();
   };
   const sent = watchWire(scope, clock, (all) => {
-    // Not from within the request: what it does comes between this request and the next.
+    // Not inside the request, but between this request and the next.
     for (const each of plan.acts) if (each.afterRequests === all.length && !isHealed) setImmediate(act, each);
     const describes = all.filter(({ path }) => path.endsWith('/describe')).length;
     if (all.at(-1)?.path.endsWith('/describe') === true && describes === plan.describesBeforeExit + 1)
@@ -117,7 +117,7 @@ export async function livePlan(
   );
   await pass(fixture, clock.sleep(plan.troubledMs));
 
-  // All is well again, and VS Code is started once more.
+  // The faults end, and VS Code is started again.
   isHealed = true;
   for (const each of heal) each();
   service.setTokens([token]);
@@ -127,12 +127,12 @@ export async function livePlan(
   await pass(fixture, last.tracker.resume());
   for (const window of windows) alongside(window.tracker.tokenChanged());
   if (plan.checksByHand) await pass(fixture, last.tracker.checkNow());
-  // A person knows of no wait.
+  // The user does not know about waits.
   forgetWaits(sent);
   const intents = 1 + (await decide(fixture, last, plan, () => remote().at(-1)?.id));
   await exitAll();
   await pass(fixture, Promise.all(last.store.all().map(({ id }) => reached(last, id, isAtRest))));
-  // What could not be taken off the service while there was trouble goes at the next start, or when the window is looked at once more.
+  // Files that could not be deleted during the faults are deleted at the next start or focus.
   for (const window of windows) window.tracker.dispose();
   const next = open();
   await pass(fixture, next.tracker.resume());
@@ -218,7 +218,7 @@ async function decide(
       fixture,
       tracker.resend(run.id).catch(async (error: unknown) => {
         if (!(error instanceof AssessmentError) || error.kind !== 'busyElsewhere') throw error;
-        // The window that lost the answer has not let go of the run yet: a person tries again.
+        // The window that lost the answer still holds the run: the user retries.
         await fixture.clock.sleep(2 * leaseMs);
         return tracker.resend(run.id);
       }),

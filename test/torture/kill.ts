@@ -49,14 +49,14 @@ export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
   const left = new RunStore(fixture.root, { clock, log: silent });
   await left.reload();
   const [journal] = left.all();
-  // What a write left behind is swept once nobody can be writing it any more.
+  // Remains of a write are swept once no process can be writing them.
   clock.advance(120_000);
   const next = openWindow(scope, fixture);
   await clock.passUntil(next.tracker.resume(), traffic);
   for (const { id } of next.store.all())
     await next.until(id, (run) => run.state === 'unknown' || (isFinal(run) && !run.noticeDue));
   next.tracker.dispose();
-  // A start later nothing is left to do; and a folder that no journal was ever written to is gone.
+  // After another start nothing is left to do, and a folder without a journal is gone.
   const last = openWindow(scope, fixture);
   await clock.passUntil(last.tracker.resume(), traffic);
   const problems = await judge({

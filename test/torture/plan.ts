@@ -128,7 +128,7 @@ const fault: fc.Arbitrary<FaultRule> = fc
   .map(({ place, often: times, isLate, instead: before, late: after }) => {
     const match = { ...place, ...times };
     if (!isLate) return { match, before };
-    // A service that performs a dispatch twice breaks its word; nothing can be held against that.
+    // No client can prevent a service from performing one dispatch twice.
     const mayBeDispatch = place.path === undefined || place.path === '/dispatch';
     return { match, after: mayBeDispatch && after.kind === 'duplicate' ? { kind: 'reset' } : after };
   });

@@ -39,7 +39,7 @@ async function work(job: Job): Promise<void> {
       await inScope(async (shared) => {
         const fixture = await setUpFixture(shared);
         let state = '';
-        // What a plan that was thrown out of its course has left there is not for the next one.
+        // The next plan must not see the remains of a failed one.
         for (let lived = 0; lived < plansPerFixture && state !== 'thrown'; lived += 1) {
           const seed = seeds.shift();
           if (seed === undefined) return;

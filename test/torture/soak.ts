@@ -62,7 +62,7 @@ export async function soak(
     const end = first.store.get(beside.id) ?? second.store.get(beside.id);
     if (end === undefined || !isFinal(end))
       problems.push(`day ${String(day)}: the run is ${String(end?.state)}`);
-    // What the test itself keeps is not the extension's.
+    // Memory of the test itself does not count.
     for (const kept of [clock.slept, service.requests, ...windows.map(({ lines }) => lines)])
       (kept as unknown[]).length = 0;
     await clock.passUntil(Promise.resolve(), traffic);

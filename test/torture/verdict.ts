@@ -57,7 +57,7 @@ function untruths(run: Run, { remote, requests, mayLoseDispatch }: Evidence): st
     case 'aborted':
       return claim(exit?.kind === 'ABORTED');
     case 'cancelled':
-      // A cancellation whose answer was lost is believed to have been taken.
+      // A cancellation whose answer was lost may have been accepted.
       if (run.runId !== undefined)
         return claim(its?.status === 'EXITED' && (its.cancelRequested || requests.some(isPerhapsCancelled)));
       // Abandoned: before the dispatch, or by a person who knew that it may have arrived.
@@ -90,14 +90,14 @@ function leftOnService({
 }: Evidence): string[] {
   const [run] = journals;
   const mayStay = (file: InputFile): boolean => {
-    // An ID whose reply was lost is known to nobody: the service has no list to find it in.
+    // The ID of a lost reply is unknown: the service cannot list files.
     if (!known.has(file.fileId))
       return file.state === 'reserved' && (wasInterrupted || requests.some(isLostReservation));
     if (run !== undefined && !isFinal(run)) return true;
-    // A service that says that it does not know a file, which it has, is believed.
+    // A false "not found" of the service is trusted.
     if (file.state === 'confirmed' && requests.some(isDenial)) return true;
     const believed = run?.targets.find(({ upload }) => upload?.fileId === file.fileId)?.upload?.state;
-    // A confirmation that was refused as a conflict may have been done before, and is believed to have been.
+    // A confirmation refused as a conflict counts as done before.
     return believed === 'confirmed' && file.state !== 'reserved' && !deleteSource;
   };
   return files
@@ -120,7 +120,7 @@ function mayHaveArrived(status: number | undefined): boolean {
 
 async function leftOnDisk({ root, journals }: Evidence): Promise<string[]> {
   const names = await readdir(root, { recursive: true }).catch(() => []);
-  // The text that findings point at is taken from the archive, once there are findings.
+  // The source of findings is read from the archive once there are findings.
   const needsArchive = journals.some(
     (run) =>
       !isFinal(run) || ('artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined)),

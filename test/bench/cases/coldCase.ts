@@ -17,7 +17,7 @@ export async function measureColdSelection(
   const statuses: number[] = [];
   const fromCold = (peer: () => number): number => {
     forget();
-    // Ours is timed inside its process: git's program must be in memory too.
+    // Ours is timed inside its process, so git's program must be in memory, too.
     spawnSync('git', ['--version']);
     return peer();
   };

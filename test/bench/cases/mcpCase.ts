@@ -47,7 +47,7 @@ export async function measureMcp(scratch: string, times: number): Promise<Row[]>
 
 async function ask(root: string, atOnce: number): Promise<Asked> {
   const [script, peak] = [join(root, 'peak.cjs'), join(root, 'peak.txt')];
-  // In its workers, too, the figure is that of the process.
+  // Memory of the process, also inside workers.
   writeFileSync(
     script,
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peak)}, String(process.resourceUsage().maxRSS)));`,

@@ -23,7 +23,7 @@ export async function measureStart(
 ): Promise<Row[]> {
   let files = 0;
   const missing = tools.filter((tool) => spawnSync(tool, ['--version']).status !== 0);
-  // A service of its own for each start: what it does with the archive afterwards ends with it.
+  // A new service for each start, so that its later work with the archive is not measured.
   const atService = async (start: (at: Destination, folder: string) => Promise<number>): Promise<number> => {
     const folder = mkdtempSync(join(scratch, 'start-'));
     const service = await startService({ runDurationMs: 3_600_000 });

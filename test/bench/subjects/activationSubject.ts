@@ -1,4 +1,4 @@
-// Runs in the extension host, in place of tests: notes what the activation cost that VS Code has just done.
+// Runs in the extension host instead of tests: measures the activation just done.
 import { appendFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector/promises';
 import * as vscode from 'vscode';
@@ -16,7 +16,7 @@ export async function run(): Promise<void> {
 /** How long a file was on the stack: its frames, and what they called. */
 function scriptMs({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, file: string): number {
   const inFile = new Set<number>();
-  // A caller is listed before what it calls.
+  // Callers are listed before callees.
   for (const { id, callFrame, children } of nodes) {
     if (!callFrame.url.endsWith(file) && !inFile.has(id)) continue;
     for (const each of [id, ...(children ?? [])]) inFile.add(each);

@@ -158,7 +158,7 @@ async function selectAndPackage(root: string, format: ArchiveFormat, to: string)
 
 async function selectAndArchive(root: string, to: string): Promise<Partial<Outcome>> {
   const { root: real, files } = await select(root);
-  // Loaded here alone: in every other job it would count as memory.
+  // Loaded only here: in other jobs it would count as memory.
   const { packWithArchiver: pack } = (await import(worker('archiverSubject'))) as {
     packWithArchiver: typeof packWithArchiver;
   };

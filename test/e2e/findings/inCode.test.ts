@@ -127,7 +127,7 @@ test('the Findings view counts the findings that Problems cannot show for one fi
     () => workbench.viewText('Findings'),
     (text) => text.includes('Shown here, but not in Problems: 100 findings'),
   );
-  // With VS Code's own line that there are more.
+  // Including VS Code's line that there are more.
   assert.equal(await workbench.problemCount('crowded.js'), 1_001);
   await workbench.screenshot('code-4-crowded.png');
 });

@@ -99,7 +99,7 @@ test('the details show a finding as the service reported it', async ({ workbench
 });
 
 test('several findings are triaged at once with a reason, and undone at once', async ({ workbench }) => {
-  // The editor that opens takes the focus, and with it a menu that is open by then. A click on a row that is drawn again meanwhile is lost.
+  // An opening editor takes the focus and closes an open menu. A click on a row that is rendered again is lost.
   await eventually(
     async () => {
       await workbench.treeRowClick('Findings', 'Weak hash function');

@@ -18,7 +18,7 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
             return text.includes(expected) ? text : undefined;
           };
           const text = await readWithin(5000, read);
-          // A pointer that does not move brings no hover back.
+          // The hover reappears only after a pointer move.
           if (text === undefined) await page.mouse.move(0, 0);
           return text ?? '';
         },

@@ -11,7 +11,7 @@ export interface EditorReading {
 
 export function editorsOf(page: Page) {
   const group = page.locator('.editor-group-container.active');
-  // A file's extension may be an element of its own.
+  // A file's extension may be a separate element.
   const titles = page.locator('.tab .monaco-icon-label-container');
   const titleOf = async (label: Locator): Promise<string> =>
     (await label.locator('.label-name, .label-suffix').allInnerTexts()).join('');
@@ -35,7 +35,7 @@ export function editorsOf(page: Page) {
 
     /** Focuses the webview editor with this title and returns the frame of the extension's page. */
     webviewFrame: async (title: string): Promise<Frame> => {
-      // The webview lies over the editor, elsewhere in the page; the editor names it as what is read next.
+      // The webview overlays the editor from elsewhere in the page; `aria-flowto` of the editor names it.
       const owner = group.locator('[id^="webview-editor-element-"][aria-flowto]').first();
       const id = await readWithin(20_000, async () => {
         // A window that is still restoring its editors may bring another one to the front again.

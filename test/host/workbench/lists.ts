@@ -10,7 +10,7 @@ export async function visitRows(
   list: Locator,
   visit: (rows: Locator) => Promise<boolean>,
 ): Promise<boolean> {
-  // Headings that stick to the top are copies of rows.
+  // Sticky headings are copies of rows.
   const rows = list.locator('.monaco-list-rows .monaco-list-row');
   await scroll(page, list, -1_000_000);
   for (;;) {
@@ -37,7 +37,7 @@ export async function readRows<T extends { readonly index: number }>(
 /** Scrolls a row of a Monaco list fully into view, since a covering element would receive its click. */
 export async function showRow(page: Page, list: Locator, row: Locator): Promise<void> {
   if ((await row.count()) === 0) await visitRows(page, list, async () => (await row.count()) > 0);
-  // The headings that stick to the top change with what is below them.
+  // Sticky headings depend on the rows below them.
   for (let attempt = 0; attempt < 5; attempt++) {
     const pixels = await row.evaluate(pixelsOutOfView);
     if (pixels === 0 || !(await scroll(page, list, pixels))) return;

@@ -42,10 +42,10 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
     const shown = (await items.evaluateAll(readNotifications)).map(({ message }) => message);
     throw new Error(`No notification says "${String(text)}". These do: ${shown.join(' | ')}`);
   };
-  // Not through the palette: the centre goes by itself with its last notification, and a command to close it with it.
+  // Not by the palette: the centre closes with its last notification, and the close command is then disabled.
   const openCenter = async (): Promise<void> => {
     if (await center.isVisible()) return;
-    // The event itself: what the bell says when the pointer rests on it would take the click.
+    // A dispatched event, since the tooltip of the bell would receive the click.
     await bell.dispatchEvent('click');
     await center.waitFor();
     isOpenedEmpty = (await items.count()) === 0;

@@ -63,7 +63,7 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
     },
 
     openProblem: async (message: string): Promise<void> => {
-      // Not in the middle, where the link of its code may be.
+      // Not in the middle, where a code link may be.
       await (await shownProblem(message)).locator('.marker-message').first().dblclick();
     },
   };

@@ -24,7 +24,7 @@ export interface QuickPickItemReading {
 }
 
 export function quickInputOf(page: Page) {
-  // While it fades out it is still visible, but inert.
+  // It is visible but inert while it fades out.
   const widget = page.locator('.quick-input-widget:not([inert]):visible');
   const input = widget.locator('.quick-input-box input');
   const rows = widget.locator('.quick-input-list .monaco-list-row');
@@ -60,7 +60,7 @@ export function quickInputOf(page: Page) {
       await eventually(
         async () => {
           await openPalette(`>${title}`);
-          // An editor that takes the focus closes the palette: then it is opened again.
+          // Reopened, since an editor that takes the focus closes the palette.
           const isRun = await row.click({ timeout: 1500 }).then(
             () => true,
             () => false,
@@ -87,7 +87,7 @@ export function quickInputOf(page: Page) {
     /** Accepts the path in the save dialog, which must be this one. */
     saveAs: async (file: string): Promise<void> => {
       await eventually(currentQuickInput, ({ value }) => value === file);
-      // The dialog takes no answer while it still looks at the folder.
+      // The dialog accepts no answer while it reads the folder.
       await eventually(
         async () => {
           if (await page.locator('.quick-input-widget').isVisible()) await page.keyboard.press('Enter');

@@ -18,7 +18,7 @@ export interface TreeRowReading {
 
 export function treesOf(page: Page) {
   const pane = (view: string): Locator =>
-    // A view's description stands behind its title.
+    // A view's description follows its title.
     page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label^="${view} "]`) });
   /** The element with a view's actions: its header, or the side bar title if it is the only view. */
   const header = async (view: string): Promise<Locator> => {
@@ -85,7 +85,7 @@ export function treesOf(page: Page) {
       const collapsed = list.locator('.monaco-list-row[aria-expanded="false"]');
       await list.locator('.monaco-list-row').first().waitFor();
       await visitRows(page, list, async () => {
-        // Rows move while others' children arrive, or leave the view: what a click missed comes with the next look.
+        // Rows move while children load; a missed row is clicked in the next pass.
         await eventually(
           async () => {
             const label = await collapsed
@@ -96,7 +96,7 @@ export function treesOf(page: Page) {
             const same = list.locator(
               `.monaco-list-row[aria-expanded="false"][aria-label=${JSON.stringify(label)}]`,
             );
-            // The event itself: a row at the edge of the list may lie under what the view says above its tree.
+            // A dispatched event, since the view's message may cover a row at the edge.
             const twistie = same.first().locator('.monaco-tl-twistie');
             await twistie.dispatchEvent('click', undefined, { timeout: 1000 }).catch(() => undefined);
             await same
@@ -130,11 +130,11 @@ export function treesOf(page: Page) {
 
     treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
       await (await row(view, label)).locator('.label-name').click({ button: 'right' });
-      // Not by its accessible name, to which a key is added.
+      // Not by its accessible name, which includes the key.
       const text = page.locator('.action-label').getByText(entry, { exact: true });
       const item = page.locator('.monaco-menu .action-menu-item').filter({ has: text });
       await item.waitFor();
-      // A menu that has just opened takes no click yet, so that the one that opened it does not choose from it.
+      // A menu ignores clicks just after it opened.
       await eventually(
         async () => {
           await item.click({ timeout: 1000 }).catch(() => undefined);

@@ -12,7 +12,7 @@ import { resetUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 
-// A file in a folder's place keeps root out, too.
+// A file instead of a folder also stops root.
 describe('storage that cannot be written', () => {
   const names = ['runs', 'starting'].map((name) => path.join(storage, name));
   let service: AssessmentService;
@@ -22,7 +22,7 @@ describe('storage that cannot be written', () => {
     await writeFile(path.join(folder, 'a.js'), 'one();\n');
     service = await startService();
     await signIn(service);
-    // The window has begun with its storage as usual.
+    // The window has opened with working storage.
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     for (const name of names) {
       await rename(name, `${name}.kept`).catch(() => undefined);

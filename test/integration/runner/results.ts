@@ -29,7 +29,7 @@ export async function followResults(
   const note = (): boolean => (state.isOver = true);
   const over = stopped.then(note, note);
   for (;;) {
-    // Asked before reading: what was written before the stop is then surely read.
+    // Checked before reading, so that everything written before the stop is read.
     const wasOver = state.isOver;
     const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
     for (const line of lines.slice(read)) {

@@ -70,7 +70,7 @@ export async function runIntegration({ version, set, grep, onTest }: Integration
         if (message.type() === 'error') said.push(message.text().split('\n')[0] ?? '');
       });
       const stopped = new Promise<void>((resolve) => {
-        // The workbench calls this when the tests' module has returned.
+        // The workbench calls this when the test module has returned.
         void page.exposeFunction('codeAutomationExit', () => resolve());
         setTimeout(resolve, maxMs).unref();
       });

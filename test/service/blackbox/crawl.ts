@@ -52,7 +52,7 @@ export async function crawl(
   input.target_urls.forEach((url) => wait(anonymous, url));
   await signIn();
   let spent = 0;
-  // Pages are added to the list while it is walked through.
+  // Pages are added during the iteration.
   for (const { visitor, url, credits } of waiting) {
     if (spent + credits > limit) break;
     spent += credits;

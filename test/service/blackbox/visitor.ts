@@ -86,7 +86,7 @@ export class Visitor {
 }
 
 export async function readPage(html: string): Promise<Page> {
-  // Most services crawl nothing, and pass without it; it is an ES module, which integration tests can load in this way alone.
+  // Loaded on demand, since most services never crawl. Integration tests can import this ES module only dynamically.
   const { parse } = await import('parse5');
   const all = [...elements(parse(html))];
   const named = (tag: string, within = all) => within.filter(({ tagName }) => tagName === tag);

@@ -158,7 +158,7 @@ export class WorkflowRuns {
   }
 
   async #work(run: Run, work: RunWork, directory: string): Promise<void> {
-    // The answer to dispatch does not wait for the work to begin.
+    // The dispatch is answered before the work begins.
     await new Promise(setImmediate);
     try {
       run.result = await work.perform(run.stop.signal);

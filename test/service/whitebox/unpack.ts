@@ -137,7 +137,7 @@ function nameProblem(name: string): string | undefined {
   const shown = JSON.stringify(name);
   if (/^[\\/]/.test(name) || /^[A-Za-z]:(?:[\\/]|$)/.test(name)) return `absolute name: ${shown}`;
   if (name.split(/[\\/]/).includes('..')) return `name leads out of the archive: ${shown}`;
-  // Other spellings of a name would hide that it is repeated; a folder's own ends in a slash.
+  // Other spellings would hide a repeated name; the name of a folder ends in a slash.
   const segments = name.replace(/\/$/, '').split('/');
   if (name.includes('\0') || segments.some((segment) => segment === '' || segment === '.'))
     return `unusable name: ${shown}`;

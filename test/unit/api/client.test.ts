@@ -154,7 +154,7 @@ describe('the client', () => {
 
   test('F51 never retries before Retry-After, and returns a long one to its caller', async (t) => {
     const now = Date.UTC(2030, 0, 1);
-    // Our clock is an hour ahead of the service's, by which its dates are meant.
+    // Our clock is an hour ahead of the service's.
     const { client, service, waits } = await setUpClient(t, { now: () => now + 3600_000 });
     const asks = [
       ['30', 30_500],

@@ -110,7 +110,7 @@ describe('the token command', () => {
       const printing = node(`process.stdout.write('${output}')`);
       await assert.rejects(runTokenCommand(printing), { kind: 'tokenCommand' });
     }
-    // What the operating system refuses at once, as Windows does a batch file; the argument does not appear in the error.
+    // Refused by the operating system at once, like a batch file on Windows; the argument is not in the error.
     await assert.rejects(runTokenCommand(['invented', 'canary\0']), (error: Error & { kind?: string }) => {
       assert.equal(error.kind, 'tokenCommand');
       return !error.message.includes('canary');

@@ -126,7 +126,7 @@ describe('a transfer', () => {
     const reply = { kind: 'reply' as const, status: 200, afterBodyBytes: 1.5e6 };
     service.addFault({ match: { method: 'PUT' }, before: reply });
     const { kind } = await failureOf(client.putArchive(address, archive));
-    // What answers early also closes the connection, which may be met first.
+    // An early answer also closes the connection, which may be noticed first.
     assert.ok(['addressRefused', 'connectionLost'].includes(kind), kind);
   });
 

@@ -34,7 +34,7 @@ export async function testBlocks(file: string, works: Readonly<Record<string, Wo
 /** Runs one work of a test file in a child process; returns the longest block of its event loop. */
 export function longestBlockMs(file: string, name: string): number {
   const env: NodeJS.ProcessEnv = { ...process.env, [childVariable]: name };
-  // With it, the child would report to this test's runner.
+  // With this variable the child would report to our test runner.
   delete env['NODE_TEST_CONTEXT'];
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [file], {
     env,

@@ -60,7 +60,7 @@ describe('files', () => {
 
   test('F116 a temporary file renamed during a sweep does not stop the sweep of others', posix, async (t) => {
     const folder = await tempFolder(t);
-    // Listed, and not there for whoever looks at it next.
+    // Listed, but gone afterwards.
     for (const name of ['a.tmp', 'c.part']) await symlink('gone', join(folder, name));
     await writeFile(join(folder, 'b.tmp'), '');
     await utimes(join(folder, 'b.tmp'), 0, 0);

@@ -31,7 +31,7 @@ test('findings shown in one folder are not absent from a later run of another fo
   fixture.open.add(path.join(fixture.root, 'shop')).add(tool);
   await mkdir(tool);
   await writeFile(path.join(tool, 'only.js'), 'one\n');
-  // Which of the two folders is meant is known by what is here alone.
+  // Only local files decide between the two folders.
   await fixture.addRun(['shop', 'tool'], finding('in tool', { file: 'only.js', line: 1 }));
   await fixture.addRun(['shop'], finding('in shop'));
   assert.deepEqual(titles(fixture).sort(), ['in shop', 'in tool']);

@@ -142,7 +142,7 @@ test('a name is independent of local files, mappings and folder names', async (t
     const entries = sent?.map((path) => ({ path, bytes: 1, sha256: '' }));
     if (entries !== undefined)
       await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
-    // What the run calls the folder is the same everywhere.
+    // The run's name of the folder is the same everywhere.
     const run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
     const read = await readFindingsOfRun(run, {
       runs: { folderOf: () => runFolder },

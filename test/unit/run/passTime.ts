@@ -35,7 +35,7 @@ export async function stayAwake(fixture: Fixture, hours: number, stepMinutes = 3
   for (let step = 0; step < (60 * hours) / stepMinutes; step += 1) {
     fixture.clock.advance(stepMinutes * minuteMs - 5_000);
     await pass(fixture, 5_000);
-    // What a heartbeat does belongs to the time of the heartbeat, not to that after the next step.
+    // Work of a heartbeat must run at its time, not after the next step.
     await fixture.clock.rest(fixture.traffic);
   }
 }

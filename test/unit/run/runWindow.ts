@@ -87,7 +87,7 @@ export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Prom
       typeof path === 'string' ? request.path.endsWith(path) : path.test(request.path),
     ).length;
   const pullCable = (): (() => void) => {
-    // An address that the system refuses to connect to, as it does every one when there is no network.
+    // A port that refuses connections, as every address does without a network.
     const real = http.request.bind(http) as (
       url: string | URL,
       options: http.RequestOptions,

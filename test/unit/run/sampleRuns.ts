@@ -10,7 +10,7 @@ export const packagingRun: RunIn<'preparing'> = {
   step: 'packaging',
   id: '20300101000000-0badcafe',
   workflow: 'whitebox-assessment',
-  // Nothing listens there, and no name has to be looked up.
+  // Nothing listens there, and no DNS lookup is needed.
   baseUrl: 'http://127.0.0.1:9/v1',
   organizationId: 'invented-organization',
   language: 'english',

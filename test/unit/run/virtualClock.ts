@@ -54,7 +54,7 @@ export class VirtualClock implements Clock {
 
   advance(ms: number): void {
     this.#wall += ms;
-    // `performance.now()` counts in fractions of a millisecond.
+    // `performance.now()` has fractions of a millisecond.
     this.#monotonic += ms + 2 ** -10;
     for (const sleeper of this.#sleepers.filter(({ due }) => due <= this.#monotonic)) sleeper.wake();
   }
@@ -113,7 +113,7 @@ function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean):
       quietTurns = isBusy || diskTurns > 0 ? 0 : quietTurns + 1;
       if (isOver() || quietTurns === 4) resolve();
       else if (isBusy) void Promise.race([end, traffic.whenQuiet()]).then(() => setImmediate(turn));
-      // What takes this long waits for the disk itself.
+      // Longer work waits for the disk itself.
       else if (diskTurns > 20) setTimeout(turn, 1);
       else setImmediate(turn);
     };
@@ -148,7 +148,7 @@ export function watchTraffic(t: Scope): Traffic {
   };
   const onThread = (worker: Worker): void => {
     underWay.add(worker);
-    // Every fixture of a test listens.
+    // Every fixture of a test adds listeners.
     worker.setMaxListeners(0);
     worker.once('exit', () => end(worker));
   };

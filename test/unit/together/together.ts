@@ -4,7 +4,7 @@ import { before } from 'node:test';
 
 /** Runs the test files of a pattern in this process, which is faster than a process for each. */
 export async function runTogether(pattern: string): Promise<void> {
-  // A test that measures pauses would count the loading of the others.
+  // Tests that measure pauses would count the loading of other files.
   const loaded = Promise.withResolvers<undefined>();
   before(() => loaded.promise);
   const cwd = path.resolve(import.meta.dirname, '..');

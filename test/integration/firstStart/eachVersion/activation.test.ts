@@ -9,10 +9,10 @@ import { type ActivationWatch, activationWatch } from '../../runner/activationWa
 
 const extension = vscode.extensions.getExtension(extensionId)!;
 const bundle = (name: string): string => path.join(extension.extensionPath, 'dist', name);
-// The cache of the host's own require tells which files were loaded.
+// The host's require cache shows which files were loaded.
 const hostRequire = createRequire(bundle('bootstrap.cjs'));
 
-// The first file of its window: nothing has asked for the main part yet.
+// The first file of its window: the main part is not loaded yet.
 describe('activation without runs', () => {
   let watch: ActivationWatch;
 

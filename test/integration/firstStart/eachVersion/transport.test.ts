@@ -83,7 +83,7 @@ describe('a corporate network', () => {
         expires_in_seconds: 900,
       };
       const archive = { path: file, bytes: content.length, sha256 };
-      // The service knows no such address: what counts is what arrives there.
+      // The service does not know this address; only the received request matters.
       await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'addressRefused' });
       const put = front.requests.find(({ method }) => method === 'PUT');
       assert.equal(put?.headers['content-length'], '3000001');

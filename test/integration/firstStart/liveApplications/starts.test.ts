@@ -68,7 +68,7 @@ describe('starting a blackbox run', () => {
   });
 
   after(async () => {
-    // Passwords are kept for the tests of other files, too.
+    // Passwords would be saved for tests of other files.
     watchMessages(({ buttons }) => buttons.find((button) => button === 'Delete'));
     answer({
       showQuickPick: (items: readonly { detail?: string }[]) =>
@@ -354,7 +354,7 @@ describe('starting a blackbox run', () => {
     const refusal = /is already being started/;
     press = async (message) => {
       if (!message.isModal) return undefined;
-      // Answered once the second click has come to nothing.
+      // Answered after the second click had no effect.
       await eventually(
         () => Promise.resolve(messages.shown.some(({ text }) => refusal.test(text))),
         (isRefused) => isRefused,
@@ -413,7 +413,7 @@ describe('starting a blackbox run', () => {
       assert.deepEqual(sent['target_urls'], [`${application.origin}/`]);
       const { detail = '' } = messages.shown.findLast(({ isModal }) => isModal) ?? {};
       assert.match(detail, /target URLs in the chosen file must match the run’s/);
-      // The only one is taken without a question.
+      // A single one is chosen without a question.
       await rm(second);
       offered = [];
       await startBy('startCrawl', undefined);

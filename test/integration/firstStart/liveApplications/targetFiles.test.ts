@@ -46,7 +46,7 @@ describe('a target file', () => {
   });
 
   let opened = 0;
-  // Each under a name of its own: VS Code keeps a closed document for a while.
+  // Unique names, since VS Code keeps a closed document for a while.
   const open = async (
     content: unknown,
     name = `shop${String((opened += 1))}`,
@@ -118,7 +118,7 @@ describe('a target file', () => {
     // VS Code 1.108 escapes spaces.
     const text = described.map(({ value }) => value.replaceAll('&nbsp;', ' ')).join();
     assert.match(text, /URLs of the application to crawl and test/);
-    // As it is typed, the JSON support warns with the same schema.
+    // The JSON support warns with the same schema while typing.
     const wrong = await open({ target_urls: ['staging.example.com'], crawl: { credit_limit: 4 } });
     const warnings = await eventually(
       () => Promise.resolve(vscode.languages.getDiagnostics(wrong.uri).map(({ message }) => message)),
@@ -243,7 +243,7 @@ describe('a target file', () => {
     assert.deepEqual(problemsOf(document.uri), []);
     assert.match(messages.shown[1]?.text ?? '', /saved, synced, or committed .* change them/);
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 1 of 2');
-    // One row stands for both requests, of which only the crawl has these instructions; it forgets both.
+    // One row for both requests, of which only the crawl has these instructions; it deletes both.
     press = ({ buttons }) => buttons.find((button) => button === 'Delete');
     answer({
       showQuickPick: (items: { detail?: unknown }[]) => {
@@ -376,7 +376,7 @@ describe('the passwords of a request', () => {
       /Out-of-scope URLs\n(?: {2}\+ \S+\n){30}[^]*\n {2}\+ Log in at https:\/\/evil\.example\//,
     );
     assert.deepEqual(await passwords.get(long), [undefined, undefined]);
-    // Another change is not what was read.
+    // Another change was not shown.
     const longer = { ...long, input: { ...long.input, oos_urls: [...oos_urls, `${url}30`] } };
     press = () => undefined;
     assert.equal(await ask(longer), 'cancelled');

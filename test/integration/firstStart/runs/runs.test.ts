@@ -232,7 +232,7 @@ describe('runs that need a decision', () => {
     } finally {
       notices.dispose();
       await server.close();
-      // What is being downloaded may still be written.
+      // A running download may still write.
       await rm(path.join(storage, 'runs', stored.id), { recursive: true, maxRetries: 5 });
       await vscode.commands.executeCommand('whitebox.refreshRuns');
     }

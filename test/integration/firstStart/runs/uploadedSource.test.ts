@@ -128,7 +128,7 @@ describe('several selected runs', () => {
     assert.match(question.detail, /\n\nRuns that haven’t ended aren’t removed\.$/);
     assert.match(kept?.text ?? '', /^2 runs weren’t removed .*retention period ends\.$/);
     assert.deepEqual(others, []);
-    // What cannot be reached for one is not asked about the next.
+    // After an unreachable service no further run is tried.
     assert.deepEqual(removed, ['one false', 'one true', 'two true']);
   });
 });

@@ -130,7 +130,7 @@ describe('runs that wait for the user', () => {
       await says('The output of the token command ');
       assert.deepEqual(answers(), []);
       await setUserSettings({ 'whitebox.tokenCommand': printing(service.token) });
-      // With its token the service says that it does not know the invented run.
+      // With a valid token the service does not know the invented run.
       await says('The service didn’t find ');
       assert.equal(answers()[0], 'describe 404');
     } finally {

@@ -70,7 +70,7 @@ describe('the accounts', () => {
     let asked = 0;
     const accounts = accountsWith(() => {
       asked += 1;
-      // The second call is the one that gives back.
+      // The second call cancels the reservation.
       if (asked === 2) stop.abort();
       return Promise.resolve(service.token);
     });

@@ -54,7 +54,7 @@ describe('the destination of code and tokens', () => {
         'whitebox.baseUrl': otherUrl,
         'whitebox.organizationId': 'hostile-organization',
         'whitebox.tokenCommand': [process.execPath, '-e', `${touch}; process.stdout.write('hostile')`],
-        // A setting that a workspace may make: with it, the others have been read too.
+        // A setting that a workspace may override shows that its settings were read.
         'whitebox.report.language': 'japanese',
       };
       await mkdir(path.dirname(settingsFile()), { recursive: true });
@@ -134,7 +134,7 @@ describe('the destination of code and tokens', () => {
         await vscode.commands.executeCommand('whitebox.refreshRuns');
         assert.deepEqual(calls(), [...accepted, 'describe 404']);
 
-        // From now on the other origin's token would be accepted here, were it ever sent.
+        // The other origin's token would be accepted here from now on.
         service.setTokens(['invented-other-token']);
         await vscode.commands.executeCommand('whitebox.refreshRuns');
         assert.deepEqual(calls(), [...accepted, 'describe 404', 'describe 401']);

@@ -19,7 +19,7 @@ describe('the attack path of a finding', () => {
   before(async () => {
     const [shop = ''] = await openFolders(2);
     const orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
-    // The window may have only begun to read them.
+    // The window may still be reading them.
     await eventually(
       () => Promise.resolve(vscode.languages.getDiagnostics(orders)),
       ({ length }) => length > 0,
@@ -77,7 +77,7 @@ describe('the attack path of a finding', () => {
       ['next', 'orders.js:2'],
       ['prev', 'server.js:3'],
     ] as const) {
-      // The view goes on from its selected row, and selects one after it has opened its place: a key that is pressed sooner stays there.
+      // The view continues from its selected row, which it selects after opening the place; an earlier key has no effect.
       await eventually(
         async () => {
           await vscode.commands.executeCommand(`references-view.${command}`);

@@ -36,7 +36,7 @@ interface Row {
 /** Our rows of the Problems panel, which may be fewer than our diagnostics. */
 async function problems(): Promise<Row[]> {
   await vscode.commands.executeCommand('workbench.actions.view.problems');
-  // With the first file focused, everything is selected; without, only what is in the focused file.
+  // "Select all" covers everything if the first file is focused, else only the focused file.
   await vscode.commands.executeCommand('list.focusFirst');
   await vscode.commands.executeCommand('list.selectAll');
   await vscode.env.clipboard.writeText('');

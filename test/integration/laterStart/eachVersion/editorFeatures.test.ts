@@ -13,7 +13,7 @@ describe('findings in the code', () => {
   before(async () => {
     const [shop = ''] = await openFolders(2);
     orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
-    // What other tests left to be seen would lie on the way.
+    // Findings shown by other tests would be visited, too.
     await vscode.commands.executeCommand('whitebox.clearFindings');
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
     await eventually(

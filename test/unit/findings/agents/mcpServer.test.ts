@@ -280,7 +280,7 @@ test('F141 no argument gives access to the runs of another folder', async (t) =>
   const fixture = await setUpFindings(t);
   await fixture.addRun(['shop'], finding('Own'));
   const { id } = await fixture.addRun(['other'], finding('Secret'));
-  // Links in what a hostile repository may hold, or somebody may have stored.
+  // Links in a hostile repository or stored by an attacker.
   await symlink(path.join(fixture.root, 'other'), path.join(fixture.root, 'shop', 'link'));
   await fixture.addRun(['shop/link'], finding('Secret behind a link'));
   await symlink(fixture.runs.folderOf(id), fixture.runs.folderOf('run-9'));
@@ -360,7 +360,7 @@ test('F141 the server opens no socket, starts no program and reads no secret sto
   assert.equal((await ask('listFindings')).total, 1);
   await ask('getFinding', { finding: 'run-1:0' });
   await ask('getRunStatus');
-  // That it is watched is known from what the watch notes of itself, in the server's process and in its workers.
+  // The watch also records itself, in the server process and its workers.
   const noted = (await readFile(seen, 'utf8')).trim().split('\n');
   assert.ok(noted.length >= 2);
   assert.deepEqual([...new Set(noted)], ['watched']);

@@ -326,7 +326,7 @@ describe('a finding as Markdown', () => {
     assert.match(moved, /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);
     const same = driftedTo('same');
     assert.doesNotMatch(findingMarkdown(same, words), /Since|Compared/);
-    // Outside of code, an issue would notify them.
+    // Outside of code an issue would notify these users.
     assert.match(
       findingMarkdown({ ...same, owners: ['@ana', '@b'] }, words),
       /^- \*\*Owner:\*\* ` @ana ` ` @b `$/m,

@@ -41,7 +41,7 @@ test('the previous run can appear and disappear while a run is shown', async (t)
   assert.deepEqual(verdicts(fixture), { a: undefined, b: undefined });
   let changes = 0;
   store.onDidChange(() => (changes += 1));
-  // As an import brings it, or a download of results that were here no more.
+  // As after an import, or a new download of removed results.
   const older = { ...run, id: 'run-0', runId: 'run-0', createdAt: 0 };
   await mkdir(runs.folderOf(older.id));
   await writeFile(path.join(runs.folderOf(older.id), 'findings.json'), file('a'));

@@ -108,7 +108,7 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
         for (const each of shown) {
           const { at = -1 } = found[each.finding.index] ?? {};
           truth.set(`${run.id} ${String(each.finding.index)}`, at);
-          // Of a run that ended early, a person sees nothing before the next complete one, unless they choose it.
+          // A partial run is not shown until the next complete one, unless chosen.
           keys[at]?.add(keyOf(each));
           reported.add(at);
         }

@@ -231,13 +231,13 @@ test('random edits are followed to their true place', () => {
       for (const [at, { kind, line }] of truth.entries()) {
         const { drift, startLine } = map({ startLine: at + 1, endLine: at + 1 });
         if (kind === 'delete') {
-          // Next to a line that was written or edited, nobody can tell whether it replaces this one.
+          // Next to an inserted or edited line the replacement is ambiguous.
           assert.ok(drift === 'gone' || drift === 'changed', `${String(at + 1)} ${drift}`);
           continue;
         }
         const wanted = kind === 'edit' ? ['changed'] : line === at + 1 ? ['same'] : ['moved'];
         assert.ok(wanted.includes(drift), `${String(at + 1)} ${kind} ${drift}`);
-        // Of edited lines beside deleted ones, which became which is a guess.
+        // Edited lines beside deleted ones are ambiguous.
         if (kind !== 'edit') assert.equal(startLine, line);
       }
     }),
@@ -272,7 +272,7 @@ test('matched lines occur in both texts, in order, and nearly as many as possibl
       for (const { line, startLine } of kept) assert.equal(now[startLine - 1], line);
       const oracle = diffArrays(before, now).filter(({ added, removed }) => !added && !removed);
       const most = oracle.reduce((sum, { count }) => sum + count, 0);
-      // Unique lines lead, which may cost what stands between two that were swapped.
+      // Unique lines are matched first, which may lose lines between two swapped ones.
       assert.ok(kept.length >= most - 15, `${String(kept.length)} of ${String(most)}`);
     }),
   );

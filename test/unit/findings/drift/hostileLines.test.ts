@@ -86,7 +86,7 @@ await testBlocks(import.meta.filename, {
         await fixture.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
         const changed = textWith(`x();${minified}`);
         await writeFile(fixture.file, changed);
-        // By their quotes they are others, so that their lines are compared.
+        // Different quotes, so that their lines are compared.
         const shorter = findings.replace(/"snippet":"if /g, '"snippet":"');
         const run = await fixture.addRun(['shop'], shorter, { 'bundled.js': changed });
         return async () => {

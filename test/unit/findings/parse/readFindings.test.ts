@@ -99,7 +99,7 @@ describe('a findings file that was too large', () => {
 
   test('F118 is not read again automatically, also after a restart', async (t) => {
     const { fixture } = await setTooLarge(t);
-    // Whoever starts a worker now fails otherwise.
+    // Starting a worker would fail with another error.
     const next = fixture.reopen('/no/such/worker.cjs');
     await next.load();
     assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');

@@ -172,7 +172,7 @@ test('F140 a quote elsewhere in the sent text is found while the archive is stor
 test('checking many files yields to other work', async (t) => {
   const fixture = await setUpFindings(t);
   const names = ['a.ts', 'b.ts', 'c.ts', 'd.ts'];
-  // No UTF-8: all of them wait to be decoded, until the last is read.
+  // Not UTF-8, so all files wait for decoding until the last is read.
   const files = names.map((name) => [name, Buffer.from(`// ${name} \xff`, 'latin1')] as const);
   const items = names.map((file) => ({ file, snippet: 'nowhere(at, all);' }));
   const run = await find(fixture, items, Object.fromEntries(files));

@@ -112,7 +112,7 @@ test('F110 the prefix common to most paths of a run is removed from all of them,
       ...['src/orders.py', 'src/views.py', 'web/views.py', 'app.py'],
       '(notFound)',
     ]);
-    // Where most are files as they stand, nothing is cut off.
+    // If most are files as written, no prefix is removed.
     const exact = ['app.py', 'src/orders.py', '/w/web/views.py', '/w/app.py'];
     const plain = locatorIn(root, { files: sent, reported: exact });
     assert.equal(await answer(plain, '/w/app.py'), '(notFound)');
@@ -301,7 +301,7 @@ test('10,000 paths of 20,000 files are resolved by prefix or suffix in less than
       located.map((each) => each.kind === 'file' && each.path),
       sent.slice(0, 10_000),
     );
-    // Time that this process had: a busy machine makes it wait, not work.
+    // Processor time, independent of other load.
     assert.ok(ms < 5_000, `${String(ms)} ms`);
   }
 });

@@ -63,7 +63,7 @@ await testBlocks(import.meta.filename, {
   'F146 30,000 shared decisions about findings without a quote take the files of as many others': {
     prepare: () => {
       const counting = new Map(unquoted.map((entry) => [entryName(entry), entry]));
-      // The answers are written first: a file in the place of their folder ends the work before so many files are written.
+      // The answers are written first: a file instead of their folder ends the work before many files are written.
       const place = {
         kind: 'folder',
         path: import.meta.dirname,

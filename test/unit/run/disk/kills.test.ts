@@ -22,7 +22,7 @@ async function dieWhileStarting(
   write: number,
   phase: Phase,
 ): Promise<'crashed' | 'done'> {
-  // Its own clock stands still, so that nothing of it goes on afterwards.
+  // A separate, stopped clock, so that this window does nothing afterwards.
   const clock = new VirtualClock();
   let store: CrashingStore | undefined;
   const window = openWindow(t, fixture, {
@@ -65,7 +65,7 @@ describe('a window that is killed', () => {
         assert.ok(fixture.service.runs().length <= 1);
         const inJournal = killed?.targets[0]?.upload?.fileId;
         for (const { fileId, state } of fixture.service.files()) {
-          // The one file ID that dies with the process before it is on disk: the service has no list to find it in.
+          // The file ID lost with the process before it was saved: the service cannot list files.
           const isKept = fileId !== inJournal ? 'reserved' : runs[0]?.state === 'unknown' ? 'confirmed' : '';
           assert.ok(['cancelled', 'deleted', isKept].includes(state), `write ${String(write)}: ${state}`);
         }

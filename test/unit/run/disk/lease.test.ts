@@ -106,7 +106,7 @@ describe('a lease', () => {
   test('F63 renewed late, while another window finds it abandoned, stays with its holder', async (t) => {
     const folder = await tempFolder(t);
     let isRenewed = false;
-    // Its last look at a lease that looks abandoned is the last moment before it makes its own.
+    // The last check of a stale lease, just before creating a new one.
     class LookingClock extends VirtualClock {
       override monotonic(): number {
         const now = this.now() / 1000;

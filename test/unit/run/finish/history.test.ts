@@ -68,7 +68,7 @@ describe('the run history', () => {
       for (const { tracker } of windows) await fixture.passUntil(tracker.resume());
       // Twice this is less than a day, and three times is much more.
       await stayAwake(fixture, 11.5);
-      // Any of them may have removed it.
+      // Any window may have removed it.
       await windows[0]!.store.reload();
       assert.equal(windows[0]!.store.all().length, left);
       for (const { tracker } of windows) tracker.dispose();

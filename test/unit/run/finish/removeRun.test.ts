@@ -27,7 +27,7 @@ describe('a removed run', () => {
       const { id } = await seedUnknownRun(fixture, window);
       await fixture.passUntil(window.tracker.remove(id));
       assert.deepEqual([states(fixture), window.store.all(), await readdir(fixture.root)], [[left], [], []]);
-      // A confirmed file is deleted, and only where it is to stay the service is asked whether it is confirmed at all.
+      // A confirmed file is deleted; if it is to stay, the service is only asked whether it is confirmed.
       const sent = [fixture.sent('/delete'), fixture.sent('/cancel-upload')];
       assert.deepEqual(sent, deleteSource ? [1, 0] : [0, 1]);
     });
@@ -93,7 +93,7 @@ describe('a removed run', () => {
 
   test('after its end is kept while signed out, and removed with its file after sign-in', async (t) => {
     const fixture = await setUpFixture(t);
-    // The window that sees the end leaves the file there, so that no deletion of its own is under way.
+    // The window that sees the end keeps the file, so that no other deletion is running.
     const driving = openWindow(t, fixture, { deleteSource: false });
     const { id, runId } = (await driving.start()) as RunIn<'running'>;
     await fixture.service.finishRun(runId);

@@ -183,7 +183,7 @@ describe('source that cannot be deleted from the service', () => {
       heal();
       fixture.clock.advance(waitMs + 15 * 60_000);
       await fixture.passUntil(window.tracker.resume());
-      // A heartbeat may have taken it up just before.
+      // A heartbeat may have started it just before.
       await window.until(run.id, ({ targets }) => targets[0]?.upload?.state === 'deleted');
       assert.deepEqual(states(fixture), ['deleted']);
     });

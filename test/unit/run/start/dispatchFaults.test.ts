@@ -125,7 +125,7 @@ describe('a dispatch', () => {
     const back = await startService({ port, organizations: { [organizationId]: [token] } });
     t.after(() => back.close());
     const run = await fixture.passUntil(resent);
-    // The new service does not know the file: a clear refusal, which only a request that arrived can get.
+    // The new service does not know the file: a clear refusal shows that the request arrived.
     assert.ok(run.state === 'unknown');
     assert.equal(run.refusal?.status, 404);
     assert.equal(back.requests.filter(({ path }) => path.endsWith('/dispatch')).length, 1);
@@ -137,7 +137,7 @@ describe('a dispatch', () => {
     let tries = 0;
     t.mock.method(http, 'request', (url: URL, options: object) => {
       const isLost = url.pathname.endsWith('/dispatch') && (tries += 1) < 3;
-      // A name that no resolver answers for.
+      // A name without a DNS answer.
       return real(
         url,
         isLost ? { ...options, hostname: 'service.example', lookup: () => undefined } : options,

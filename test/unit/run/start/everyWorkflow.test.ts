@@ -14,7 +14,7 @@ import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } f
 import type { Scope } from '../tempFolder.ts';
 import { accepted } from '../uploads.ts';
 
-// Invented, and of every kind that a message could carry in disguise.
+// Invented passwords of every kind that a message may encode.
 const passwords = ['canary one/+"ü', 'canary-two&=%41'];
 const disguises = passwords.flatMap((password) => [
   password,

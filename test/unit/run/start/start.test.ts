@@ -51,7 +51,7 @@ describe('an interrupted start', () => {
     const fixture = await setUpFixture(t);
     const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
     const { id } = (await crashing.tracker.start(await crashing.assessment())) ?? { id: '' };
-    // A folder is none of what is swept.
+    // A sweep removes only files.
     const left = join(fixture.root, id, 'left.tmp');
     await mkdir(left);
     const longAgo = fixture.clock.now() / 1000 - 120;
@@ -142,7 +142,7 @@ describe('an interrupted start', () => {
 
   test('F94 with a reservation believed confirmed cancels it even if confirmed files are kept', async (t) => {
     const fixture = await setUpFixture(t);
-    // A portal on the way to storage says that all is well.
+    // A portal before storage answers 200.
     fixture.service.addFault({
       match: { method: 'PUT', times: 1 },
       before: { kind: 'reply', status: 200, body: 'Welcome' },

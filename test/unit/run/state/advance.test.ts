@@ -150,7 +150,7 @@ describe('advance', () => {
     assert.equal(sentAt(advance(again, { type: 'cancelRefused', sentAt: 50, at: 51 })), 10);
     assert.deepEqual(asJournaled(after(again, 'cancelRefused')), asJournaled(runOf.running));
     assert.deepEqual(asJournaled(after(again, 'cancelAsked')), asJournaled(runOf.cancelling));
-    // A look that comes between finds a run that has ended by itself.
+    // A poll in between finds a run that ended by itself.
     const ended = after(again, 'answered ABORTED');
     assert.ok(ended.state === 'collecting' && ended.cancelAskedAt === 10);
     const refused = after(ended, 'cancelRefused');

@@ -14,7 +14,7 @@ describe('the end of a run', () => {
     const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('endNotified') });
     const started = await window.start();
     assert.ok(started.state === 'running');
-    // What is left to be tidied up has the window take the run up again.
+    // The remaining clean-up makes the window take the run again.
     const reply = { kind: 'reply' as const, status: 503 };
     const heal = fixture.service.addFault({ match: { path: '/delete' }, before: reply });
     await fixture.service.finishRun(started.runId);

@@ -6,7 +6,7 @@ import { planOf } from '../../../torture/plan.ts';
 import { soak } from '../../../torture/soak.ts';
 import { setUpFixture } from '../runWindow.ts';
 
-// A part of what `npm run torture` does; a seed that fails is lived again by `npm run torture -- --seed N`.
+// A part of `npm run torture`; `npm run torture -- --seed N` replays a failed seed.
 
 test('F45 F46 F51 under random faults a run is dispatched once per intent, ends truthfully and leaves nothing behind', async (t) => {
   const fixture = await setUpFixture(t);

@@ -47,10 +47,10 @@ describe('a watched run', () => {
       const plug = fixture.pullCable();
       t.after(plug);
       await second.tracker.resume();
-      // The window is there before the network is.
+      // The window opens before the network is up.
       await second.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent');
       plug();
-      // A run that is not known is given a day of waking time to be known again.
+      // An unknown run may become known again within a day of waking time.
       if (state === 'failed') await stayAwake(fixture, 25);
       assert.equal((await second.untilEnded(id)).state, state);
       assert.equal(second.ended.length, 1);
@@ -107,7 +107,7 @@ describe('a watched run', () => {
     const { id, runId } = await trackRemoteRun(fixture, window);
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
-    // The heartbeat that was under way is the last one.
+    // The running heartbeat is the last one.
     await fixture.passUntil(fixture.clock.sleep(60_000));
     assert.deepEqual(await sleptInAnHour(), []);
   });
@@ -140,7 +140,7 @@ describe('a watched run', () => {
         })(),
       );
       const looks = fixture.sent('/describe') - asked;
-      // Forward, the run looks a day older, and is asked about once at the jump and then every ten minutes.
+      // Forward, the run looks a day older: polled once at the jump, then every ten minutes.
       assert.ok(looks >= (days < 0 ? 4 : 1) && looks <= 9, `${String(looks)} in two minutes`);
       await fixture.service.finishRun(runId);
       await window.untilEnded(id);
@@ -155,7 +155,7 @@ describe('a watched run', () => {
     const asked = fixture.sent('/describe');
     await pass(fixture, 20 * minuteMs);
     const looks = fixture.sent('/describe') - asked;
-    // As for a run of this age: every 15 s for five minutes, and then ever less.
+    // As for a run of this age: every 15 s for five minutes, then less often.
     assert.ok(looks > 25 && looks < 60, `${String(looks)} in twenty minutes`);
   });
 
@@ -165,7 +165,7 @@ describe('a watched run', () => {
     const { id, runId } = await trackRemoteRun(fixture, window);
     await window.tracker.resume();
     await other.tracker.resume();
-    // By then the next look of its own is minutes away.
+    // Its own next poll is minutes away by then.
     await leap(fixture, 3 * 3600_000);
     await fixture.service.finishRun(runId);
     const asked = fixture.clock.now();

@@ -104,7 +104,7 @@ for (const format of formats) {
   test(`F21 a large file that shrinks during reading is read again for a ${format}, or listed as omitted`, async (t) => {
     const at = place(t);
     plant(at.root, { a: 'before', once: sixMegabytes(), twice: sixMegabytes(), z: 'after' });
-    // By the number of the attempt at a large file: `once` is cut in the first of its two, `twice` in all three.
+    // By attempt at a large file: `once` is cut in the first of two, `twice` in all three.
     const cuts = new Map<number, readonly [string, number]>([[1, ['once', 4.5]], [3, ['twice', 5.75]], [4, ['twice', 5.25]], [5, ['twice', 4.25]]]); // prettier-ignore
     let attempt = 0;
     const { entries, omitted, bytes } = await packHere(
@@ -189,7 +189,7 @@ test(
       if (isLink) symlinkSync(join(at.home, 'private'), folder);
       else renameSync(away, folder);
     };
-    // Outside while a file is opened or looked at by name, inside while the folder is.
+    // Outside while a file is opened or inspected by name, inside while the folder is.
     const { openSync, lstatSync: look } = fs;
     const { native } = fs.realpathSync;
     const isKey = (path: unknown): boolean => path === join(folder, 'key');

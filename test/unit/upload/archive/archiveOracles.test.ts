@@ -85,7 +85,7 @@ print(json.dumps([z.namelist(), t.getnames(), [len(t.extractfile(m).read()) for 
 test('F28 a zip of more than 65,535 entries is read completely', async (t) => {
   const at = place(t);
   const output = await open(at.to, 'wx');
-  // The same few entries again and again: what counts is the directory.
+  // A few repeated entries: only the directory matters.
   const names = Array.from({ length: 400 }, (_, index) => `f${index}`);
   const files = names.map((path) => ({ path }));
   const writer = new ArchiveWriter(output, { format: 'zip', maxBytes: 1e9, files });

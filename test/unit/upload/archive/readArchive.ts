@@ -46,7 +46,7 @@ export async function readZip(
       if (error === null) resolve(zip);
       else reject(error);
     };
-    // A call of the system for each entry is what takes the time.
+    // A system call per entry would be slow.
     if (statSync(file).size < 1 << 28) yauzl.fromBuffer(readFileSync(file), settings, opened);
     else yauzl.open(file, settings, opened);
   });

@@ -37,7 +37,7 @@ test('a configuration file is read as git reads it', (t) => {
 
 test('any values are read as git reads them', (t) => {
   const file = join(testPlace(t).home, 'config');
-  // Without tabs, of which git versions make different blanks.
+  // Without tabs, which git versions read differently.
   const part = fc.constantFrom('a', ' ', '=', '"', '#', ';', '\\"', '\\\\', '\\n', '\\\n', '\\\r\n', 'é');
   const values = fc.array(fc.string({ unit: part, maxLength: 12 }), { minLength: 1, maxLength: 3 });
   fc.assert(

@@ -46,7 +46,7 @@ test('F12 F15 F16 rules of every kind exclude the same files as in git, each in 
 
 /** Files excluded by a rule beyond git's exclusions, and the note about it. */
 const notPlain: readonly [rule: string, leavesOut: readonly string[]][] = [
-  // Stars beside a name: what they mean to git depends on its version.
+  // Stars beside a name, which git versions read differently.
   ['/foo**/bar', ['foo/bar', 'foo/x', 'foobar', 'foox/bar']],
   ['ab**//', ['ab1', 'abc/x']],
   ['/fo**', ['foo/bar', 'foo/x', 'foobar', 'foox/bar']],

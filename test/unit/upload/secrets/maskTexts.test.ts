@@ -13,7 +13,7 @@ test('F151 every kind of credential found in files is masked in a text, and noth
   const masked = await mask(invented.map(({ content }) => `The file holds:\n\n${content}${end}`));
   const missed = masked.flatMap((text, at) => {
     const { rule, secret } = invented[at]!;
-    // Of a key each line counts, but for that which says that it is one.
+    // Every line of a key counts except its header.
     const lines = secret.split('\n').filter((line) => line.length > 5 && !line.startsWith('-----BEGIN'));
     return lines.some((line) => text.includes(line)) || !text.endsWith(end) ? [rule] : [];
   });

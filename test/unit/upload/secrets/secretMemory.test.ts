@@ -17,7 +17,7 @@ const invention: Suspicion = {
 };
 
 test('a file unchanged since the last check is not read again', async () => {
-  // Made long before the test: what has only just changed is not remembered.
+  // Created long before the test, since recent changes are not remembered.
   const root = resolve('src/core');
   const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
   const memory = new Map<string, ScannedFile>();

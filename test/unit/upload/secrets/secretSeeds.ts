@@ -122,7 +122,7 @@ export function seeds(random: () => number): Seed[] {
   token('huggingface', 'hf_', from(letters, 34));
   token('linear', 'lin_api_', from(alnum, 40));
   token('notion', 'ntn_', from(digit, 11) + from(alnum, 35));
-  // 100 bytes, so that the last brace is encoded on its own, as the rule wants to see it.
+  // 100 bytes, so that the last brace is encoded separately, as the rule expects.
   const account = `{"email":"a@b.invented","secretKey":"${from(upper, 61)}"}`;
   token('1password', 'ops_', Buffer.from(account).toString('base64'));
   for (const scheme of ['postgres', 'postgresql', 'mysql', 'mysqlx', 'jdbc:mysql', 'mongodb', 'mongodb+srv'])
@@ -169,7 +169,7 @@ export function seeds(random: () => number): Seed[] {
   add('google-api-key', 'maps.js', (secret) => `key: 'AIza${secret}'`, from(alnum, 35));
   add('google-client-secret', 'oauth.js', (secret) => `'GOCSPX-${secret}'`, from(alnum, 28));
   add('pypi-token', 'upload.txt', (secret) => `pypi-AgE${secret}`, from(alnum, 120));
-  // In parts, so that no scanner takes this file for a leak.
+  // In parts, so that no scanner reports this file.
   const own = {
     'atlassian-token': ['ATATT' + '3', from(alnum, 186)],
     'azure-client-secret': ['', `${from(alnum, 3)}8Q` + `~${from(alnum, 34)}`],

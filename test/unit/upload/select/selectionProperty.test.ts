@@ -216,7 +216,7 @@ test('a selection equals what git would add, for random trees with random ignore
         const folder = [place.root, ...tree.folder].join('/');
         const { files, widened } = await selectFiles(folder, options(place));
         const ours = files.map(({ path }) => path);
-        // The person's own excludes file is undone by nothing in the repository.
+        // Nothing in the repository overrides the user's excludes file.
         const gits = new Set(gitSelects(place, folder, join(place.home, '.config/git/ignore')));
         const expected = gitSelects(place, folder).filter((path) => gits.has(path));
         const texts = [...tree.ignoreFiles.map(({ text }) => text), tree.infoExclude, tree.excludesFile];
