@@ -15,7 +15,7 @@ import { newTargetFile } from './blackbox/newTargetFile.ts';
 import { managePasswords, movePasswords } from './blackbox/passwords.ts';
 import { type BlackboxDeps, startAgain, startFromFile } from './blackbox/startBlackbox.ts';
 import { describeError } from './errors/messages.ts';
-import { type Attempt, offerErrorActions } from './errors/errorActions.ts';
+import type { Attempt } from './errors/errorActions.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
 import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
@@ -43,6 +43,7 @@ import { editIgnoreFile, excludeFromUpload } from './upload/excludeFromUpload.ts
 import { saveArchive } from './upload/saveArchive.ts';
 import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
 import type { UploadPreview } from './upload/uploadPreview.ts';
+import { inBackground } from '../core/yieldingWork.ts';
 
 const t = vscode.l10n.t;
 
@@ -229,7 +230,7 @@ export async function runCommand(
     if (!(error instanceof AssessmentError) && error instanceof Error) log.error(error.stack ?? '');
     const { message, actions } = describeError(error);
     const isHint = error instanceof AssessmentError && hints.includes(error.kind);
-    offerErrorActions((isHint ? showInformation : showError)(message, ...actions), log);
+    inBackground((isHint ? showInformation : showError)(message, ...actions), log);
     return undefined;
   }
 }

@@ -1,6 +1,13 @@
 import * as vscode from 'vscode';
 import { visibleLine, visibleText } from '../core/visibleText.ts';
 
+/** A button that runs a command. */
+export interface MessageAction {
+  readonly title: string;
+  readonly command: string;
+  readonly arguments?: unknown[];
+}
+
 type Show = <T extends string | vscode.MessageItem>(
   text: string,
   ...buttons: readonly T[]
@@ -10,13 +17,27 @@ type Show = <T extends string | vscode.MessageItem>(
 const window: Readonly<Record<'showInformationMessage' | 'showWarningMessage' | 'showErrorMessage', Show>> =
   vscode.window;
 
-/** Shows plain text on one line; resolves to the pressed button. */
+/** Shows plain text on one line. Runs the pressed action, and resolves to the pressed button. */
 export const showInformation: Show = (text, ...buttons) =>
-  window.showInformationMessage(plainLine(text), ...buttons);
+  runPressed(window.showInformationMessage(plainLine(text), ...buttons));
 
-export const showWarning: Show = (text, ...buttons) => window.showWarningMessage(plainLine(text), ...buttons);
+export const showWarning: Show = (text, ...buttons) =>
+  runPressed(window.showWarningMessage(plainLine(text), ...buttons));
 
-export const showError: Show = (text, ...buttons) => window.showErrorMessage(plainLine(text), ...buttons);
+export const showError: Show = (text, ...buttons) =>
+  runPressed(window.showErrorMessage(plainLine(text), ...buttons));
+
+async function runPressed<T extends string | vscode.MessageItem>(
+  pressed: Thenable<T | undefined>,
+): Promise<T | undefined> {
+  const button = await pressed;
+  if (typeof button === 'object' && 'command' in button) await runAction(button as unknown as MessageAction);
+  return button;
+}
+
+export async function runAction({ command, arguments: args = [] }: MessageAction): Promise<void> {
+  await vscode.commands.executeCommand(command, ...args);
+}
 
 /** Offers to open a text that was copied to the clipboard. */
 export async function offerText(message: string, content: string): Promise<void> {

@@ -7,7 +7,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { extensionId } from '../../core/run/state/runLink.ts';
 import { describeError } from '../errors/messages.ts';
-import { doErrorAction, offerErrorActions, openSetting } from '../errors/errorActions.ts';
+import { openSetting } from '../errors/errorActions.ts';
 import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import {
@@ -19,6 +19,7 @@ import {
 } from '../settings.ts';
 import { askInDialog, showError, showInformation } from '../showMessage.ts';
 import type { Accounts } from './accounts.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 
 const t = vscode.l10n.t;
 
@@ -207,7 +208,7 @@ export async function signOut(accounts: Accounts): Promise<void> {
     const message = t(
       'The token command in your settings still signs you in. To stay signed out, remove it from the settings.',
     );
-    await doErrorAction(await showInformation(message, openSetting('whitebox.tokenCommand')));
+    await showInformation(message, openSetting('whitebox.tokenCommand'));
     return;
   }
   void showInformation(
@@ -236,7 +237,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     // Without a sign-in, nothing was called.
     const isCalled = (error as AssessmentError).kind !== 'notSignedIn';
     if (working.length > 0 && isCalled) text += ` ${t('These work: {0}.', working.join(', '))}`;
-    offerErrorActions(showError(text, ...actions), log);
+    inBackground(showError(text, ...actions), log);
     return;
   }
   void showInformation(t('The connection works. The base URL, the token, and the organization are correct.'));

@@ -22,7 +22,6 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { pairStateLabel } from './featureItems.ts';
 import { type BlackboxDeps, startBlackbox, inheritedFrom } from './startBlackbox.ts';
-import { doErrorAction } from '../errors/errorActions.ts';
 import { showInformation } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
@@ -94,7 +93,7 @@ async function testNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void
   if (runs.length === 0) {
     const none = t('No run started on this machine has features to choose from. Start a crawl first.');
     const crawl = { title: t('Start Crawl…'), command: 'whitebox.startCrawl' };
-    await doErrorAction(await showInformation(none, crawl));
+    await showInformation(none, crawl);
     return;
   }
   const run = await pickRun(runs, t('Confirm Live: Features of Which Run?'));

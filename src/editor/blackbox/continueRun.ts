@@ -22,7 +22,7 @@ import {
   inheritedFrom,
 } from './startBlackbox.ts';
 import { describeChanges } from './whatChanged.ts';
-import { doErrorAction, showRuns } from '../errors/errorActions.ts';
+import { showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -40,7 +40,7 @@ export async function continueRun(
   if (allowed !== true) {
     // By a key or a link: menus show the command only where it is allowed.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
-    await doErrorAction(await showInformation(why, showRuns()));
+    await showInformation(why, showRuns());
     return undefined;
   }
   const pairs = await pairsFor(continuation, run, deps);
@@ -50,7 +50,7 @@ export async function continueRun(
       'VS Code doesn’t know which pairs this run asked for. Choose pairs in the Features view, then try again.',
     );
     const choose = { title: t('Choose Pairs…'), command: 'whitebox.choosePairs' };
-    await doErrorAction(await showInformation(message, choose));
+    await showInformation(message, choose);
     return undefined;
   }
   const workflow = continuation === 'crawlFurther' ? 'blackbox-crawl' : 'blackbox-assessment';

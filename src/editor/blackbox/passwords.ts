@@ -23,7 +23,7 @@ import type { RequestDocuments } from './exactRequest.ts';
 import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
 import { describeChanges, documentOfChanges } from './whatChanged.ts';
-import { doErrorAction, openFile } from '../errors/errorActions.ts';
+import { openFile } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -171,7 +171,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
         'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
         visibleLine(uri.fsPath),
       );
-  await doErrorAction(await showWarning(message, { ...openFile(uri.fsPath), title: t('Show') }));
+  await showWarning(message, { ...openFile(uri.fsPath), title: t('Show') });
 }
 
 interface ManageDeps {

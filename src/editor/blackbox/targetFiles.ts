@@ -12,7 +12,6 @@ import {
   toInput,
 } from '../../core/workflows/targetFile.ts';
 import { targetFileSuffix } from '../../core/workflows/workflow.ts';
-import { doErrorAction } from '../errors/errorActions.ts';
 import { type Destination, readSecretCheck } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { describeSuspicions } from '../upload/checkAndPack.ts';
@@ -37,7 +36,7 @@ export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   if (files.length === 0) {
     const message = t('This workspace has no blackbox target file. Create one first.');
     const create = { title: t('New Blackbox Target File…'), command: 'whitebox.newBlackboxTarget' };
-    await doErrorAction(await showInformation(message, create));
+    await showInformation(message, create);
     return undefined;
   }
   const options = { title: t('Choose a Blackbox Target File'), ignoreFocusOut: true };

@@ -8,7 +8,7 @@ import { focusView } from '../../lazyView.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
-import { doErrorAction, showRuns } from '../errors/errorActions.ts';
+import { showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -21,7 +21,7 @@ export async function compareRuns(
     'To compare two runs, both must have findings and must have assessed the same folders or target URLs.',
   );
   if (!selected.every(hasFindings)) {
-    await doErrorAction(await showInformation(none, showRuns()));
+    await showInformation(none, showRuns());
     return;
   }
   const all = runs.all().filter(hasFindings);

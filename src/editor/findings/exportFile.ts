@@ -51,10 +51,8 @@ function defaultUri(run: Run, ending: string, only: string | undefined): vscode.
 }
 
 export async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {
-  const open = { title: vscode.l10n.t('Open'), command: 'vscode.open' };
-  const reveal = { title: vscode.l10n.t('Reveal in File Manager'), command: 'revealFileInOS' };
+  const open = { title: vscode.l10n.t('Open'), command: 'vscode.open', arguments: [saved] };
+  const reveal = { ...open, title: vscode.l10n.t('Reveal in File Manager'), command: 'revealFileInOS' };
   const isLocal = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
-  const actions = [...(format === 'bundle' ? [] : [open]), ...(isLocal ? [reveal] : [])];
-  const choice = await showInformation(message, ...actions);
-  if (choice !== undefined) await vscode.commands.executeCommand(choice.command, saved);
+  await showInformation(message, ...(format === 'bundle' ? [] : [open]), ...(isLocal ? [reveal] : []));
 }

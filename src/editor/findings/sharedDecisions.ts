@@ -228,11 +228,10 @@ export function acceptLaterDecisions(
 
 async function showArrived(folder: string, count: number): Promise<void> {
   const name = basename(folder);
-  const review = t('Review Shared Decisions…');
+  const command = 'whitebox.reviewSharedDecisions';
   const message =
     count === 1
       ? t('1 new decision came with {0}. You accepted later decisions, so it now applies.', name)
       : t('{0} new decisions came with {1}. You accepted later decisions, so they now apply.', count, name);
-  if ((await showInformation(message, review)) === review)
-    await vscode.commands.executeCommand('whitebox.reviewSharedDecisions', folder);
+  await showInformation(message, { title: t('Review Shared Decisions…'), command, arguments: [folder] });
 }

@@ -16,7 +16,7 @@ import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { describeError } from '../errors/messages.ts';
-import { offerErrorActions, showLog } from '../errors/errorActions.ts';
+import { showLog } from '../errors/errorActions.ts';
 import { countFindings, formatDate } from '../formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { readTriageStorage } from '../settings.ts';
@@ -55,7 +55,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   offer().catch((error: unknown) => {
     deps.log.error(`The triage decision could not be undone: ${String(error)}`);
     const message = t('The triage decision couldn’t be undone. It is still in effect.');
-    offerErrorActions(showError(message, showLog()), deps.log);
+    inBackground(showError(message, showLog()), deps.log);
   });
 }
 
@@ -233,7 +233,7 @@ function warnOfFailures(triage: TriageStore, log: Logger): Disposable {
     const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
     for (const failure of failures.filter((each) => !warned.has(nameOf(each)))) {
       const { message, actions } = describeError(failure);
-      offerErrorActions(showWarning(message, ...actions), log);
+      inBackground(showWarning(message, ...actions), log);
     }
     warned = new Set(failures.map(nameOf));
   });

@@ -10,8 +10,9 @@ import {
   type ReportStrings,
 } from '../../core/report/protocol.ts';
 import { describeError } from '../errors/messages.ts';
-import { type Attempt, doErrorAction, type ErrorAction } from '../errors/errorActions.ts';
+import type { Attempt } from '../errors/errorActions.ts';
 import { documentHtml } from '../../core/report/pages.ts';
+import { type MessageAction, runAction } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
 
@@ -117,7 +118,7 @@ export class DocumentPanels<T> implements Disposable {
 interface Sent {
   readonly text: string;
   readonly places: ReadonlySet<number>;
-  readonly actions: readonly ErrorAction[];
+  readonly actions: readonly MessageAction[];
 }
 
 /** Shows a document in a panel. VS Code discards the page of a hidden panel; a new page asks for the document again. */
@@ -203,7 +204,7 @@ export class DocumentPanel {
     else this.#endRendering(undefined);
   }
 
-  async #load(): Promise<{ message: HostMessage; actions: readonly ErrorAction[] } | undefined> {
+  async #load(): Promise<{ message: HostMessage; actions: readonly MessageAction[] } | undefined> {
     const document = this.#document;
     const documentId = document.id;
     try {
@@ -229,8 +230,10 @@ export class DocumentPanel {
           log.warn('The report view asked for a place that it was not given.');
         else await this.#deps.attempt('whitebox.openReport', () => this.#document.openPlace(message.index));
         return;
-      case 'act':
-        return doErrorAction(this.#sent?.actions[message.index]);
+      case 'act': {
+        const action = this.#sent?.actions[message.index];
+        return action && runAction(action);
+      }
       case 'rendered':
         if (message.documentId === this.documentId) this.#endRendering(message.html);
         return;

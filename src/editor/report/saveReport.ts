@@ -74,9 +74,9 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
   });
   if (to === undefined) return;
   await vscode.workspace.fs.writeFile(to, await read());
-  const open = t('Open');
+  const open = { title: t('Open'), command: 'vscode.open', arguments: [to] };
   const saved = t('The report was saved to {0}.', to.scheme === 'file' ? to.fsPath : to.toString(true));
-  if ((await showInformation(saved, open)) === open) await vscode.commands.executeCommand('vscode.open', to);
+  await showInformation(saved, open);
 }
 
 async function toHtml(run: Run, { reports, savedStyle }: SaveReportDeps): Promise<string> {

@@ -8,12 +8,12 @@ import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
 import { isLive, isUnsent, roleOf, type Run, type RunIn, titleOf } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
-import { doErrorAction, type ErrorAction, showRuns } from '../errors/errorActions.ts';
+import { showRuns } from '../errors/errorActions.ts';
 import { countShown, describeZero, formatTime } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { readDisplaySettings } from '../settings.ts';
-import { showError, showInformation, showWarning } from '../showMessage.ts';
+import { type MessageAction, showError, showInformation, showWarning } from '../showMessage.ts';
 import { onRun } from './pickRun.ts';
 
 const t = vscode.l10n.t;
@@ -29,7 +29,7 @@ export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
     deps.tracker.onDidFailToKeep(({ id, error }) => {
       const copy = onRun({ id }, t('Copy Run ID'), 'whitebox.copyRunId');
-      inBackground(showError(describeError(error).message, copy).then(doErrorAction), deps.log);
+      inBackground(showError(describeError(error).message, copy), deps.log);
     }),
     deps.tracker.onDidNearRetention((run) => {
       inBackground(warnOfRetention(run), deps.log);
@@ -44,7 +44,7 @@ async function warnOfRetention(run: Run): Promise<void> {
   if (until === undefined) return;
   const troubleActions =
     isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).actions : [];
-  const actions: ErrorAction[] = hasRemoteResults(run)
+  const actions: MessageAction[] = hasRemoteResults(run)
     ? [downloadAgain(run)]
     : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...troubleActions];
   const message = t(
@@ -52,7 +52,7 @@ async function warnOfRetention(run: Run): Promise<void> {
     workflowTitle(run),
     formatTime(until),
   );
-  await doErrorAction(await showWarning(message, ...actions));
+  await showWarning(message, ...actions);
 }
 
 async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
@@ -63,12 +63,12 @@ async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
   const { message, actions, isGood } = noticeOf(run, read);
   if (isGood && notifications === 'attention') return;
   const show = isGood ? showInformation : showWarning;
-  await doErrorAction(await show(message, ...actions));
+  await show(message, ...actions);
 }
 
 interface Notice {
   readonly message: string;
-  readonly actions: readonly ErrorAction[];
+  readonly actions: readonly MessageAction[];
   readonly isGood: boolean;
 }
 
@@ -148,7 +148,7 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
   const sentences = [t('The {0} has ended: {1}.', workflowTitle(run), stateLabel(run))];
   if (isUnread) sentences.push(describeFailure(read.failure).message);
   else if (read?.shown.length === 0) sentences.push(describeZero(run));
-  const results: ErrorAction[] = openReport(run);
+  const results: MessageAction[] = openReport(run);
   if (hasArtifact(run, 'findings')) results.unshift(isUnread ? openFindings(run) : showFindings(run));
   const canContinue = continuationsOf(run).get('continueAssessment') === true;
   return {
@@ -164,18 +164,18 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
   };
 }
 
-function openReport(run: Run): ErrorAction[] {
+function openReport(run: Run): MessageAction[] {
   return hasArtifact(run, 'report') ? [onRun(run, t('Open Report'), 'whitebox.openReport')] : [];
 }
 
-function showFindings(run: Run): ErrorAction {
+function showFindings(run: Run): MessageAction {
   return onRun(run, t('Show Findings'), 'whitebox.showRunFindings');
 }
 
-function openFindings(run: Run): ErrorAction {
+function openFindings(run: Run): MessageAction {
   return onRun(run, t('Open Findings File'), 'whitebox.openFindingsFile');
 }
 
-function downloadAgain(run: Run): ErrorAction {
+function downloadAgain(run: Run): MessageAction {
   return onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts');
 }

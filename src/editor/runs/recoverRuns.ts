@@ -6,7 +6,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
-import { doErrorAction, showLog } from '../errors/errorActions.ts';
+import { showLog } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { workflowTitle } from '../labels.ts';
@@ -103,7 +103,6 @@ async function offerToForget(
     forget,
   );
   if (choice === forget) await forgetLost([lost], deps);
-  else await doErrorAction(actions.find((action) => action === choice));
 }
 
 /** Polls runs, now and when this window gets the focus, and offers to track lost runs. In Restricted Mode, waits until the workspace is trusted. */
@@ -139,6 +138,6 @@ export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>):
     view.message = message;
     if (problem === undefined || wasShown) return;
     wasShown = true;
-    void showWarning(message, showLog()).then(doErrorAction);
+    void showWarning(message, showLog());
   });
 }

@@ -6,7 +6,6 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { isFinal, type Run, titleOf, waitsForToken } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
-import { doErrorAction } from '../errors/errorActions.ts';
 import { formatNumber, formatTime } from '../formats.ts';
 import { hasArtifact } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
@@ -74,7 +73,7 @@ export async function deleteUploadedSource(
   }
   const { message, actions } = describeError(failed.failure, failed.run);
   const text = t('Some of the uploaded source couldn’t be deleted. {0}', message);
-  await doErrorAction(await showWarning(text, ...actions));
+  await showWarning(text, ...actions);
 }
 
 /** Asks, then removes runs from the history that have ended or whose start is unconfirmed. */
@@ -127,10 +126,9 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
           formatNumber(kept.length),
           message,
         );
-  const choice = await showWarning(text, ...actions, leave);
+  if ((await showWarning(text, ...actions, leave)) !== leave) return;
   const keptRuns = kept.map(({ run }) => run);
-  if (choice === leave) await remove(keptRuns, deps, { leavesSource: true });
-  else await doErrorAction(actions.find((action) => action === choice));
+  await remove(keptRuns, deps, { leavesSource: true });
 }
 
 /** The failure of an earlier run of the same account that this run would meet, too: of the service or the token. */

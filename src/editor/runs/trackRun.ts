@@ -23,7 +23,7 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { focusView } from '../../lazyView.ts';
-import { doErrorAction, openSetting, showRuns } from '../errors/errorActions.ts';
+import { openSetting, showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -174,7 +174,7 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   if (isForeign(reference, destination)) {
     const settings = openSetting('whitebox.organizationId');
-    void showInformation(foreignLinkLabel(destination), settings).then(doErrorAction);
+    void showInformation(foreignLinkLabel(destination), settings);
     return;
   }
   if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');
@@ -211,5 +211,5 @@ async function openKnown(
     return;
   }
   const message = t('The run in this link is in the Runs view ({0}), but the finding isn’t.', nameOf(run));
-  void showInformation(message, showRuns()).then(doErrorAction);
+  void showInformation(message, showRuns());
 }

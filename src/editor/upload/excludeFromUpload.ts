@@ -19,7 +19,7 @@ import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
-import { doErrorAction, openFile } from '../errors/errorActions.ts';
+import { openFile } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -104,7 +104,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
       '{0} has changed since then, so its exclusions weren’t undone.',
       changedFiles.join(', '),
     );
-    void showInformation(message, openFile(changedFiles[0])).then(doErrorAction);
+    void showInformation(message, openFile(changedFiles[0]));
   }
   await deps.preview.reopen();
 }

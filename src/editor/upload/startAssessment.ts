@@ -7,7 +7,6 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
-import { offerErrorActions } from '../errors/errorActions.ts';
 import { type Folder, isInside, repositoryOf } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
@@ -18,6 +17,7 @@ import { askInDialog, showWarning } from '../showMessage.ts';
 import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import { confirmUpload } from './uploadQuestion.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 
 const t = vscode.l10n.t;
 
@@ -85,7 +85,7 @@ function launch(
 /** For a run that started although the person cancelled its start. */
 export function offerToCancel(run: Run, log: Logger): void {
   const cancel = onRun(run, t('Cancel Run…'), 'whitebox.cancelRun');
-  offerErrorActions(showWarning(t('The run had already started.'), cancel), log);
+  inBackground(showWarning(t('The run had already started.'), cancel), log);
 }
 
 async function toAssessment(prepared: readonly Prepared[], destination: Destination): Promise<Assessment> {

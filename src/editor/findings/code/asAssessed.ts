@@ -29,7 +29,7 @@ import type { FindingStores } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
 import { decodeFile, textNow, unsavedText } from './driftWatch.ts';
 import { showNoPlace } from './goToFinding.ts';
-import { doErrorAction, showRuns } from '../../errors/errorActions.ts';
+import { showRuns } from '../../errors/errorActions.ts';
 import { toArgument } from '../findingArguments.ts';
 
 const t = vscode.l10n.t;
@@ -75,7 +75,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
     const message = t('{0} can’t be shown as it was assessed: {1}.', path, why);
     const command = 'whitebox.showFindingDetails';
     const details = { title: t('Show Details'), command, arguments: [toArgument(finding)] };
-    void showInformation(message, details).then(doErrorAction);
+    void showInformation(message, details);
     return;
   }
   const document = await vscode.workspace.openTextDocument(toUri(run, spot));
@@ -117,10 +117,10 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
     );
   if (notCompared.length > 0) {
     const message = t('Not compared: {0}', firstLines(notCompared).replaceAll('\n', '; '));
-    void showWarning(message, showRuns()).then(doErrorAction);
+    void showWarning(message, showRuns());
   } else if (files.size === 0) {
     const message = t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why);
-    void showInformation(message, showRuns()).then(doErrorAction);
+    void showInformation(message, showRuns());
   } else if (changes.length === 0)
     void showInformation(t('No files with findings have changed since the assessment.'));
 }

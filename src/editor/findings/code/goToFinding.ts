@@ -5,7 +5,6 @@ import { inOrder, neighbor } from '../../../core/findings/view/problems.ts';
 import { titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
-import { doErrorAction } from '../../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -50,7 +49,7 @@ export async function revealFinding(shown: ShownFinding | undefined): Promise<vo
 export function showNoPlace(): void {
   const message = t('This finding has no location in this workspace’s files. The report describes it.');
   const report = { title: t('Open Report'), command: 'whitebox.openReport' };
-  void showInformation(message, report).then(doErrorAction);
+  void showInformation(message, report);
 }
 
 /** Opens the file of a place with the cursor on its line. If the line is unknown or the code is gone, the cursor does not move. */
