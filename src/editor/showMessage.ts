@@ -49,16 +49,17 @@ export async function offerText(message: string, content: string): Promise<void>
 /** VS Code makes no links in the text of a dialog. */
 interface Question {
   readonly question: string;
-  readonly detail?: string;
+  /** One paragraph or several; empty ones are left out. */
+  readonly detail?: string | readonly (string | false | undefined)[];
   readonly icon?: 'info' | 'warning';
   /** The label of the button that dismisses the dialog, by default “Cancel”. */
   readonly dismiss?: string;
 }
 
-/** Enter gives the first answer. Undefined if the person dismisses the dialog. */
+/** Enter gives the first answer. Undefined if the person dismisses the dialog. False answers are not offered. */
 export async function askInDialog<T extends string>(
-  { question, detail, icon = 'warning', dismiss }: Question,
-  ...answers: readonly T[]
+  { question, detail = '', icon = 'warning', dismiss }: Question,
+  ...answers: readonly (T | false)[]
 ): Promise<T | undefined> {
   const show: (
     text: string,
@@ -66,13 +67,15 @@ export async function askInDialog<T extends string>(
     ...items: vscode.MessageItem[]
   ) => Thenable<vscode.MessageItem | undefined> =
     icon === 'info' ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+  const titles = answers.filter((answer) => answer !== false);
+  const paragraphs = [detail].flat().filter((text) => typeof text === 'string' && text !== '');
   const chosen = await show(
     visibleLine(question),
-    { modal: true, ...(detail === undefined ? {} : { detail: visibleText(detail) }) },
-    ...answers.map((title) => ({ title })),
+    { modal: true, detail: visibleText(paragraphs.join('\n\n')) },
+    ...titles.map((title) => ({ title })),
     ...(dismiss === undefined ? [] : [{ title: dismiss, isCloseAffordance: true }]),
   );
-  return answers.find((title) => title === chosen?.title);
+  return titles.find((title) => title === chosen?.title);
 }
 
 /** One line that is safe in a notification, where VS Code would make `[x](command:…)` a link that runs the command. */

@@ -102,12 +102,12 @@ async function offerPassword(
       detail: [
         t('Nothing has been sent. Added (+) and removed (−) since this password was saved:'),
         text,
-        ...(isWhole ? [] : [t('To use the saved password, read all changes first: “{0}”.', showAll)]),
-      ].join('\n\n'),
+        !isWhole && t('To use the saved password, read all changes first: “{0}”.', showAll),
+      ],
     },
     enter,
-    ...(isWhole || requests.hasShown(whole) ? [use] : []),
-    ...(isWhole ? [] : [showAll]),
+    (isWhole || requests.hasShown(whole)) && use,
+    !isWhole && showAll,
   );
   switch (choice) {
     case enter:

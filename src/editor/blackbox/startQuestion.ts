@@ -23,7 +23,7 @@ export async function askToStart(
   const start = isCrawl ? t('Start Crawl') : t('Start Assessment');
   const show = t('Show Exact Request');
   const { origins, areNew } = originLines(plan.input, runs);
-  const sections = [
+  const detail = [
     [
       origins,
       countsLine(plan.input),
@@ -45,11 +45,7 @@ export async function askToStart(
     changesSinceLast(plan, runs),
     liveRuns(plan.input, runs),
     areNew ? firstTimeLines(plan.input) : [],
-  ];
-  const detail = sections
-    .filter(({ length }) => length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n');
+  ].map((lines) => lines.join('\n'));
   const question = isCrawl ? t('Crawl {0}?', hosts) : t('Assess {0}?', hosts);
   // Enter presses the first button.
   const choice = await askInDialog({ question, detail }, start, show);

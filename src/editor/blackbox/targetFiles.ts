@@ -102,7 +102,7 @@ export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Pr
   const detail = [
     t('Nothing has been sent. These look like passwords, keys, or tokens. The values are masked:'),
     describeSuspicions(suspicions),
-  ].join('\n\n');
+  ];
   return (await askInDialog({ question: t('Suspected secrets in the target file'), detail }, send)) === send;
 }
 

@@ -105,27 +105,21 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
       : t('GitHub will close {0}', countFindings(closed.length));
   const detail = [
     ...reasons,
-    ...(closed.length === 0
-      ? []
-      : [
-          t(
-            'Not reported by this run, not closed by triage, and their code changed: {0}.',
-            countFindings(closed.length),
-          ),
-        ]),
+    closed.length > 0 &&
+      t(
+        'Not reported by this run, not closed by triage, and their code changed: {0}.',
+        countFindings(closed.length),
+      ),
     t('If an upload doesn’t list an alert, GitHub closes the alert as fixed.'),
-    ...(unlisted === undefined
-      ? []
-      : [
-          t(
-            'It would close {0} of {1}, even if they aren’t fixed.',
-            countFindings(unlisted.count),
-            nameOf(unlisted.run),
-          ),
-        ]),
-    ...(closed.length === 0 ? [] : [t('To see them in the Findings view, choose “{0}”.', review)]),
-  ].join('\n\n');
-  const choice = await askInDialog({ question, detail }, go, ...(closed.length === 0 ? [] : [review]));
+    unlisted &&
+      t(
+        'It would close {0} of {1}, even if they aren’t fixed.',
+        countFindings(unlisted.count),
+        nameOf(unlisted.run),
+      ),
+    closed.length > 0 && t('To see them in the Findings view, choose “{0}”.', review),
+  ];
+  const choice = await askInDialog({ question, detail }, go, closed.length > 0 && review);
   if (choice === review) {
     await deps.findings.show(run);
     await deps.filtering.filterBy({ verdicts: ['codeChanged'] });

@@ -81,20 +81,13 @@ const messageShownMs = 5_000;
 export async function shareFinding(shown: ShownFinding): Promise<void> {
   const link = linkTo(shown);
   const tracker = await trackerOf(shown);
-  const items = [
-    ...(link === undefined
-      ? []
-      : [{ label: t('Copy Link'), detail: t('with title and run ID'), act: () => copyLink(link) }]),
-    ...(tracker === undefined
-      ? []
-      : [
-          {
-            label: t('Open Issue…'),
-            detail: `${tracker.host}/${tracker.repository}`,
-            act: () => openIssue(shown, link, tracker),
-          },
-        ]),
-  ];
+  const items: { label: string; detail: string; act: () => Promise<void> }[] = [];
+  if (link !== undefined)
+    items.push({ label: t('Copy Link'), detail: t('with title and run ID'), act: () => copyLink(link) });
+  if (tracker !== undefined) {
+    const detail = `${tracker.host}/${tracker.repository}`;
+    items.push({ label: t('Open Issue…'), detail, act: () => openIssue(shown, link, tracker) });
+  }
   if (items.length === 0) {
     const copy = t('Copy Finding as Markdown');
     const message = t(
@@ -137,21 +130,14 @@ async function openIssue(
   const advisory = newAdvisoryAddress(tracker);
   const inPrivate = t('Private Security Advisory');
   const openly = t('Open Issue');
-  const choice = await askInDialog(
-    {
-      question: t('Open a page for this finding in {0}?', `${tracker.host}/${tracker.repository}`),
-      detail: [
-        t(
-          'Other people may see what you write there. It describes a vulnerability that may not be fixed yet.',
-        ),
-        t(
-          'The URL for a new issue contains the title and ID of the finding. The description is copied to the clipboard so that you can paste it into the page. Nothing is published until you submit it.',
-        ),
-      ].join('\n\n'),
-    },
-    ...(advisory === undefined ? [] : [inPrivate]),
-    openly,
-  );
+  const question = t('Open a page for this finding in {0}?', `${tracker.host}/${tracker.repository}`);
+  const detail = [
+    t('Other people may see what you write there. It describes a vulnerability that may not be fixed yet.'),
+    t(
+      'The URL for a new issue contains the title and ID of the finding. The description is copied to the clipboard so that you can paste it into the page. Nothing is published until you submit it.',
+    ),
+  ];
+  const choice = await askInDialog({ question, detail }, advisory !== undefined && inPrivate, openly);
   if (choice === undefined) return;
   const title = `${clip(titleOfFinding(shown.finding), maxTitleLength)} (${clip(id, 100)})`;
   const address = choice === inPrivate ? advisory : newIssueAddress(tracker, title);

@@ -84,27 +84,20 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
   const yes = t('Remove');
   const runIds = chosen.flatMap((run) => (run.state === 'failed' ? (run.runId ?? []) : []));
   const detail = [
-    ...(chosen.some((run) => hasArtifact(run, 'findings') || hasArtifact(run, 'report'))
-      ? [t('The findings and the report are deleted from this machine.')]
-      : []),
-    ...(runIds.length > 0
-      ? [
-          t(
-            'VS Code doesn’t know how the run ended. If it still exists on the service, you can track it again by its run ID: {0}',
-            visibleLine(runIds.join(', ')),
-          ),
-        ]
-      : []),
-    ...(chosen.every(isFinal)
-      ? []
-      : [
-          t(
-            'A run whose start is unconfirmed is no longer watched. If the service accepted its start request, it continues there and spends credits.',
-          ),
-        ]),
-    ...(chosen.some(losesSource) ? [t('The uploaded source is deleted from the service.')] : []),
-    ...(chosen.length < selected.length ? [t('Runs that haven’t ended aren’t removed.')] : []),
-  ].join('\n\n');
+    chosen.some((run) => hasArtifact(run, 'findings') || hasArtifact(run, 'report')) &&
+      t('The findings and the report are deleted from this machine.'),
+    runIds.length > 0 &&
+      t(
+        'VS Code doesn’t know how the run ended. If it still exists on the service, you can track it again by its run ID: {0}',
+        visibleLine(runIds.join(', ')),
+      ),
+    !chosen.every(isFinal) &&
+      t(
+        'A run whose start is unconfirmed is no longer watched. If the service accepted its start request, it continues there and spends credits.',
+      ),
+    chosen.some(losesSource) && t('The uploaded source is deleted from the service.'),
+    chosen.length < selected.length && t('Runs that haven’t ended aren’t removed.'),
+  ];
   const question =
     chosen.length === 1
       ? t('Remove the run of {0} from the history?', formatTime(first.createdAt))

@@ -30,14 +30,11 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
     t(
       'Credits already spent aren’t refunded. The run stays “cancelling” until the service reports that it has ended.',
     ),
-    ...(run.workflow === 'whitebox-assessment'
-      ? []
-      : [
-          t(
-            'A cancelled run probably can’t be continued. To stop a run and continue it later, use a credit limit.',
-          ),
-        ]),
-  ].join('\n\n');
+    run.workflow !== 'whitebox-assessment' &&
+      t(
+        'A cancelled run probably can’t be continued. To stop a run and continue it later, use a credit limit.',
+      ),
+  ];
   const question = t('Cancel the {0}?', workflowTitle(run));
   const choice = await askInDialog({ question, detail, dismiss: t('Keep Running') }, yes);
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
@@ -79,7 +76,7 @@ export async function resend(
           : t(
               'If you stop watching, VS Code no longer checks this run. If the service accepted the start request, the run continues there and spends credits.',
             ),
-      ].join('\n\n'),
+      ],
     },
     enterId,
     again,
@@ -126,8 +123,8 @@ export async function stopWatching(
           'VS Code will no longer check this run. If it is still running on the service, it continues there. You can track it again by its run ID: {0}',
           visibleLine(run.runId),
         ),
-    ...(losesSource(run) ? [t('The uploaded source is deleted from the service.')] : []),
-  ].join('\n\n');
+    losesSource(run) && t('The uploaded source is deleted from the service.'),
+  ];
   const question = t('Stop watching the {0}?', workflowTitle(run));
   const choice = await askInDialog({ question, detail }, yes);
   if (choice === yes) await withViewProgress(() => tracker.stopWatching(run.id));

@@ -186,7 +186,7 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
       'VS Code requests the run from {0}. Tracking starts nothing and spends no credits.',
       formatAccount(destination),
     ),
-  ].join('\n\n');
+  ];
   if ((await askInDialog({ question, detail }, track)) === track) await trackRun(deps, reference);
 }
 

@@ -128,7 +128,7 @@ async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadCho
           exclude,
           oneByOne,
         ),
-      ].join('\n\n'),
+      ],
     },
     exclude,
     oneByOne,

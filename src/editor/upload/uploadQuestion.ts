@@ -61,21 +61,16 @@ export async function confirmUpload(
     // The journal names only the first files.
     ...describeUnpacked([...unreadable, ...omitted], unpacked),
     ...differencesFromPreview(prepared, preview.shown()),
-    ...(added.length === 0
-      ? []
-      : [
-          `${t('Not in the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
-        ]),
+    added.length > 0 &&
+      `${t('Not in the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
     ),
     ...describeUploadedSecrets(prepared.flatMap(({ undecided }) => undecided)),
     ...(await describeLastRun(run, stores)),
-    ...(repeated === undefined
-      ? []
-      : [t('These are exactly the files that were uploaded on {0}.', formatTime(repeated.createdAt))]),
-  ].join('\n\n');
+    repeated && t('These are exactly the files that were uploaded on {0}.', formatTime(repeated.createdAt)),
+  ];
   const start = t('Upload and Start');
   const question = t(
     'Upload {0} of {1} for assessment?',
