@@ -1,55 +1,55 @@
-/** Lines of a document, 1-based, both included. */
+/** 1-based, both included. */
 export interface LineRange {
   readonly startLine: number;
   readonly endLine: number;
 }
 
-/** The lines of a text that are not blank, in order, without white space. */
+/** The lines of a text without white space; blank lines are left out. */
 export interface CodeLines {
   readonly texts: readonly string[];
-  /** The 1-based number of each in its text. */
+  /** The line number of each in its text, 1-based. */
   readonly numbers: readonly number[];
-  /** The positions in `texts` of each different line. */
+  /** By line, its positions in `texts`. */
   readonly positions: ReadonlyMap<string, readonly number[]>;
 }
 
 /** A search that would compare more lines finds nothing. */
 const maxComparisons = 1_000_000;
 
-/** The most comparisons of a search, for each character of the text: a text that repeats itself takes the square of its length. */
-const maxComparisonsEach = 10;
+/** For each character of the searched text. A text that repeats itself would take the square of its length. */
+const maxComparisonsPerCharacter = 10;
 /** V8 searches for a text of this length in linear time. */
 const maxHeadLength = 200;
 
-/** Longer texts are not compared letter by letter: a keystroke waits for it, and lines of that length are generated. */
+/** Longer texts are not compared character by character: a keystroke waits for it, and lines of that length are generated. */
 export const maxComparedLength = 5_000;
 
-/** The lines of a text, as an editor counts them. */
+/** As an editor counts lines. */
 export function splitLines(text: string): readonly string[] {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   return plain.split(plain.includes('\r') ? /\r\n|\r|\n/ : '\n');
 }
 
-/** A line without its white space. */
+/** Without white space. */
 export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** Gives the lines of a text without their white space, by position; each is made once, when it is first needed. */
+/** `compact` of the line at a position. Each line is compacted once, when it is first needed. */
 export function compactEach(lines: readonly string[]): (at: number) => string {
   const compacted: string[] = [];
   return (at) => (compacted[at] ??= compact(lines[at] ?? ''));
 }
 
-/** True for a line that stands for lines which a quote leaves out. */
+/** True for a line of dots, which stands for lines that a quote leaves out. */
 export function isLeftOut(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 
-/** Whether a text contains another; undefined where finding that out takes too long. */
+/** Undefined where the search takes too long. */
 export function contains(text: string, part: string): boolean | undefined {
   const head = part.slice(0, maxHeadLength);
-  let left = maxComparisonsEach * text.length;
+  let left = maxComparisonsPerCharacter * text.length;
   for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, at + 1)) {
     if (text.startsWith(part, at)) return true;
     left -= part.length;
@@ -58,7 +58,7 @@ export function contains(text: string, part: string): boolean | undefined {
   return false;
 }
 
-/** Indexes lines without their white space for `findBlocks`. */
+/** Indexes lines without white space for `findBlocks`. */
 export function readCode(compacted: readonly string[]): CodeLines {
   const texts: string[] = [];
   const numbers: number[] = [];
@@ -74,13 +74,13 @@ export function readCode(compacted: readonly string[]): CodeLines {
   return { texts, numbers, positions };
 }
 
-/** The lines of a block that begins at a position in a code. */
+/** The lines of a block that starts at a position in `code.texts`. */
 export function rangeOf(code: CodeLines, start: number, length: number): LineRange {
   const startLine = code.numbers[start] ?? 1;
   return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
 }
 
-/** The positions in a code at which a block of lines begins; an empty block begins everywhere. */
+/** The positions in `code.texts` at which a block of lines starts. An empty block starts everywhere. */
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
   if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];

@@ -1,4 +1,4 @@
-import { differsFrom } from '../drift/drift.ts';
+import { differsFrom } from '../drift/compareLines.ts';
 import type { LineRange } from '../drift/lineText.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 
