@@ -21,26 +21,18 @@ export function decide(
   evidence: EvidenceOfPlaces | undefined,
   decisions: Decisions,
 ): ShownFinding {
-  const compared = history?.verdict;
   const sameAs = history?.sameAs.length === 0 ? undefined : history?.sameAs;
-  const startedAt = startOf(shown.run);
   const latest = decisionAbout(shown, [shown.identity, ...(sameAs ?? [])], decisions);
-  // A finding that a later run reports again was not fixed.
-  const isReportedAgain = compared !== 'carriedOver' && 'dispatchedAt' in shown.run;
-  const isOutdated =
-    isReportedAgain &&
-    latest?.state === 'fixed' &&
-    latest.identity.run !== shown.identity.run &&
-    latest.at < startedAt;
+  // A finding was not fixed if a later run reports it again.
+  const isReportedAgain = history?.verdict !== 'carriedOver' && 'dispatchedAt' in shown.run;
+  const isRefuted = (decision: TriageEntry | undefined): boolean =>
+    isReportedAgain && decision?.state === 'fixed' && decision.at < startOf(shown.run);
+  const isOutdated = isRefuted(latest) && latest?.identity.run !== shown.identity.run;
   const triage = isOutdated ? undecided : (latest ?? undecided);
   const doubtful = isOutdated ? latest : earlierDecision(shown, history, decisions);
   const decidedBefore = isUndecided(triage) ? doubtful : undefined;
-  const isBack =
-    isReportedAgain &&
-    decidedBefore?.state === 'fixed' &&
-    decidedBefore.at < startedAt &&
-    isReported(compared);
-  const verdict = isBack ? 'backAgain' : compared;
+  const isBack = isRefuted(decidedBefore) && isReported(history?.verdict);
+  const verdict = isBack ? 'backAgain' : history?.verdict;
   return triage === shown.triage &&
     decidedBefore === shown.decidedBefore &&
     verdict === shown.verdict &&

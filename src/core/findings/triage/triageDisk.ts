@@ -227,12 +227,10 @@ async function readFolder(
   const mark = [acceptanceMark, ...marks].join('\n');
   if (former?.mark === mark) return former;
   const unread = sorted.find(([, { entry }]) => entry === undefined)?.[0];
-  const failure =
-    names.length > maxFiles
-      ? new AssessmentError('triageDamaged', { subject: path, limit: maxFiles })
-      : unread === undefined
-        ? undefined
-        : damaged(join(path, unread));
+  let failure: AssessmentError | undefined;
+  if (names.length > maxFiles)
+    failure = new AssessmentError('triageDamaged', { subject: path, limit: maxFiles });
+  else if (unread !== undefined) failure = damaged(join(path, unread));
   const text = await readIfThere(place.acceptance);
   const acceptance = text === undefined ? noAcceptance : parseAcceptance(text, place.acceptance);
   const { counting, proposals } = sortDecisions(new Map(sorted), acceptance);
