@@ -23,6 +23,8 @@ const branchKey = 'findings.baseBranch';
 /** Changes come in bursts, for example while a person types. */
 const gatherMs = 200;
 const filesAtOnce = 8;
+/** More files are not compared: Git starts two processes for each. */
+const maxFiles = 2_000;
 /** The most text of the base to hold. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
 const maxBranches = 200;
@@ -202,7 +204,8 @@ export class BranchComparison implements vscode.Disposable {
   #filesWithFindings(): ReadonlySet<string> {
     const { findings } = this.#deps;
     const shown = [...findings.all(), ...findings.absent()];
-    return new Set(shown.flatMap(({ places }) => places.map(({ file }) => file)));
+    const files = new Set(shown.flatMap(({ places }) => places.map(({ file }) => file)));
+    return new Set([...files].slice(0, maxFiles));
   }
 
   async #compare(): Promise<BranchState> {

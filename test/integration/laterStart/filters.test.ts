@@ -13,6 +13,7 @@ import { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
 import { filterFindings } from '../../../src/editor/findings/tree/filterPicks.ts';
 import { describeFindings } from '../../../src/editor/findings/tree/findingsView.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
+import type { BranchState } from '../../../src/core/findings/view/branchChanges.ts';
 import { applyFilter } from '../../../src/core/findings/view/filter.ts';
 import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
@@ -85,6 +86,30 @@ describe('the message of the Findings view', () => {
     });
     assert.match(messageOf(all), /Acceptance ends within 14 days: 2 findings/);
     assert.doesNotMatch(messageOf(all.slice(2)), /14 days/);
+  });
+
+  it('F159 says why nothing is hidden while the changes of the branch are unknown', async () => {
+    const view = {} as unknown as vscode.TreeView<unknown>;
+    const filtering = new Filtering(makeMemory(), makeMemory());
+    await filtering.filterBy({ changedOnBranch: true });
+    const messageIn = (branch: BranchState): string => {
+      filtering.useBranch(branch);
+      const all = [invent()];
+      const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, filtering.passes);
+      const deps = { findings: storeOf(all), filtering, triage: { shared: () => new Map() } };
+      describeFindings(view, 'shown', filtered, deps);
+      return view.message ?? '';
+    };
+    assert.match(messageIn({ kind: 'pending' }), /still comparing, nothing is hidden yet \(1 of 1\)/);
+    assert.match(
+      messageIn({ kind: 'unavailable', why: 'restricted' }),
+      /changed on this branch: not available \(Git isn’t used in Restricted Mode\) \(1 of 1\)/,
+    );
+    const changeOf = () => 'unknown' as const;
+    assert.match(
+      messageIn({ kind: 'known', base: 'origin/main', changeOf }),
+      /Shown, but not compared: 1 finding/,
+    );
   });
 
   it('F160 names the lines of CODEOWNERS that were skipped, at most five, or that it is too large', () => {

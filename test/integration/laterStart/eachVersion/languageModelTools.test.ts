@@ -94,10 +94,14 @@ describe('language model tools', () => {
     assert.deepEqual(decided, [[[absent], 'confirmed', 'seen', { via: 'agent' }]]);
   });
 
-  it('refuse input outside their schema', async () => {
+  it('refuse input outside their schema, and what Git cannot say here', async () => {
     await assert.rejects(
       call('whitebox_setTriage', { finding: `${shopRunId}:0`, state: 'falsePositive' }),
       /does not fit the tool's schema.*"open",\s*"confirmed"/s,
+    );
+    await assert.rejects(
+      call('whitebox_listFindings', { changedOnBranch: true }),
+      /changedOnBranch cannot be answered: .*\. List the findings without it/,
     );
     await assert.rejects(
       call('whitebox_getFinding', { finding: 'no-such-run:0' }),
