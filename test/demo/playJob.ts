@@ -36,10 +36,7 @@ export async function playJob(stage: Stage, { step, picture, running }: Audience
   await workbench.dialogButton('Upload and Start');
   step('Watch the run until its one notification');
   await workbench.openView('Whitebox Assessment');
-  await eventually(
-    () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.startsWith('running')),
-  );
+  await workbench.untilRow('Runs', ({ description }) => description.startsWith('running'));
   await workbench.expandAll('Runs');
   await picture('close');
   await running?.();

@@ -104,10 +104,8 @@ for (const ending of ['zip', 'sarif'] as const) {
     await workbench.dismissNotifications();
     await eventually(workbench.problems, (rows) => rows.length === 12);
     await workbench.openView('Whitebox Assessment');
-    const rows = await eventually(
-      () => workbench.treeRows('Runs'),
-      (all) =>
-        all.some(({ description }) => description.startsWith(`${path.basename(saved(stage, ending))} · `)),
+    const rows = await workbench.untilRow('Runs', ({ description }) =>
+      description.startsWith(`${path.basename(saved(stage, ending))} · `),
     );
     assert.ok(rows.some(({ description }) => description.includes(' · imported · ')));
   });

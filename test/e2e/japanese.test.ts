@@ -39,7 +39,7 @@ test('question, notification, problems, report and run are in Japanese', async (
   await workbench.screenshot('japanese-1-confirm.png');
   await workbench.dialogButton('アップロードして開始');
   await eventually(
-    () => Promise.resolve(service.runs()),
+    () => service.runs(),
     (runs) => runs.length === 1,
   );
   await eventually(

@@ -39,7 +39,7 @@ test('F92 the user chooses folders, each becomes a separate archive, and finding
   assert.match(dialog.detail, /tool: 14 files; excluded/);
   await workbench.dialogButton('Upload and Start');
   const [run] = await eventually(
-    () => Promise.resolve(service.runs()),
+    () => service.runs(),
     (runs) => runs.length === 1,
   );
   assert.equal(run?.archives.length, 2);

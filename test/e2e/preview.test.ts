@@ -146,7 +146,7 @@ test('a decision about a secret is remembered by content, and changes since the 
   assert.match(dialog.detail, /Different from what the Upload Preview shows: 1 file\./);
   await workbench.dialogButton('Upload and Start');
   await eventually(
-    () => Promise.resolve(service.runs()),
+    () => service.runs(),
     ([run]) => run?.archives.flatMap(({ entries }) => entries).length === 17,
   );
   const sent = service.runs()[0]?.archives.flatMap(({ entries }) => entries.map((entry) => entry.path)) ?? [];

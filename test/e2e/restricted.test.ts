@@ -15,10 +15,7 @@ test.use({
 test('F84 an untrusted folder is read-only', async ({ service, workbench }) => {
   await workbench.restrictedMode();
   await workbench.openView('Whitebox Assessment');
-  await eventually(
-    () => workbench.viewText('Runs'),
-    (text) => text.includes('Restricted Mode'),
-  );
+  await workbench.untilViewText('Runs', 'Restricted Mode');
   for (const command of ['Start Assessment…', 'Sign In…'])
     assert.equal(await workbench.listsCommand(`Whitebox: ${command}`), false, command);
   assert.deepEqual(service.requests, []);

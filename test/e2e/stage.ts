@@ -197,14 +197,11 @@ export async function startAssessment(stage: Stage): Promise<void> {
   await workbench.runCommand('Whitebox: Start Assessment…');
   await workbench.dialogButton('Upload and Start');
   await eventually(
-    () => Promise.resolve(stage.service.runs().length),
+    () => stage.service.runs().length,
     (count) => count > before,
   );
   await workbench.openView('Whitebox Assessment');
-  await eventually(
-    () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.startsWith('running')),
-  );
+  await workbench.untilRow('Runs', ({ description }) => description.startsWith('running'));
 }
 
 export async function importFrom({ workbench }: Stage, file: string): Promise<void> {

@@ -17,10 +17,7 @@ test.use({
 test('starting while signed out asks for sign-in first', async ({ service, workbench }) => {
   await workbench.trustWorkspace();
   await workbench.openView('Whitebox Assessment');
-  await eventually(
-    () => workbench.viewText('Runs'),
-    (text) => text.includes('Sign in to the assessment service'),
-  );
+  await workbench.untilViewText('Runs', 'Sign in to the assessment service');
   await workbench.runCommand('Whitebox: Start Assessment…');
   const asked = await workbench.currentQuickInput();
   assert.equal(asked.title, 'Sign In to the Assessment Service (1/3)');
@@ -68,10 +65,7 @@ test('a rejected token keeps the sign-in at the token question', async ({ servic
   await workbench.answer(service.organizationId);
   await workbench.answer(service.token);
   await workbench.notification('Signed in to http://127.0.0.1');
-  await eventually(
-    () => workbench.viewText('Runs'),
-    (text) => text.includes('No assessment has been started yet'),
-  );
+  await workbench.untilViewText('Runs', 'No assessment has been started yet');
   await workbench.dismissNotifications();
   assert.deepEqual(
     service.files().map(({ state }) => state),
@@ -130,10 +124,7 @@ test('a start without an answer is not sent again, and continues with a run ID e
   assert.ok(run);
   await workbench.notificationButton('The response to the start request', 'Enter Run ID…');
   await workbench.answer(run.id);
-  await eventually(
-    () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.startsWith('running')),
-  );
+  await workbench.untilRow('Runs', ({ description }) => description.startsWith('running'));
 });
 
 test('a cancelled run stays “cancelling” until the service confirms its end', async ({
@@ -142,18 +133,12 @@ test('a cancelled run stays “cancelling” until the service confirms its end'
 }) => {
   await workbench.runCommand('Whitebox: Cancel Run…');
   await workbench.dialogButton('Cancel Run');
-  await eventually(
-    () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.startsWith('cancelling')),
-  );
+  await workbench.untilRow('Runs', ({ description }) => description.startsWith('cancelling'));
   const [run] = service.runs();
   assert.ok(run);
   await service.finishRun(run.id, { kind: 'aborted', code: 'cancelled' });
   await workbench.runCommand('Whitebox: Check Run Status Now');
-  await eventually(
-    () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.startsWith('cancelled')),
-  );
+  await workbench.untilRow('Runs', ({ description }) => description.startsWith('cancelled'));
   await workbench.notification('The assessment of shop has ended: cancelled');
   await workbench.dismissNotifications();
 });
@@ -169,10 +154,7 @@ test('a findings file without a list is kept and named in the error; the report 
   await service.finishRun(run.id, { kind: 'success', contents: { findings: '"nothing"' } });
   await workbench.runCommand('Whitebox: Check Run Status Now');
   await workbench.notification('The findings file can’t be read as a list of findings');
-  await eventually(
-    () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.includes('findings can’t be read')),
-  );
+  await workbench.untilRow('Runs', ({ description }) => description.includes('findings can’t be read'));
   await workbench.notificationButton('The findings file can’t be read', 'Open Report');
   const report = await workbench.webviewFrame('Report: shop');
   await report.getByRole('heading', { name: 'Whitebox Assessment Report' }).waitFor();

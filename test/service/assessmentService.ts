@@ -36,8 +36,6 @@ export interface ServiceOptions {
   readonly uploadUrlSeconds?: number;
   /** Default 900. */
   readonly downloadUrlSeconds?: number;
-  /** How long an uploaded file is kept; default 7 days. */
-  readonly fileRetentionMs?: number;
   /** How long results and artifacts are kept after the exit; default 30 days, the least that section 8 allows. */
   readonly resultRetentionMs?: number;
   /** Organization IDs with their access tokens; default one invented organization with one invented token. */
@@ -96,7 +94,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     storage,
     capacityBytes: options.capacityBytes ?? 8 * 1024 ** 3,
     uploadUrlSeconds: options.uploadUrlSeconds ?? 900,
-    retentionMs: options.fileRetentionMs ?? 7 * DAY_MS,
+    retentionMs: 7 * DAY_MS,
   });
   const runs = new WorkflowRuns({
     clock,

@@ -48,10 +48,7 @@ const message = (workbench: Workbench, start: string): Promise<string> =>
 
 test('the row of a run opens its features as plain text with checkboxes', async ({ workbench }) => {
   await workbench.openView('Whitebox Assessment');
-  await eventually(
-    () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ label }) => label === 'Crawl · shop'),
-  );
+  await workbench.untilRow('Runs', ({ label }) => label === 'Crawl · shop');
   await workbench.treeRowAction('Runs', 'Crawl · shop', 'Show Features');
   await message(workbench, '33 of 33 pairs chosen. 2 tested, 1 not applicable.');
   const rows = await workbench.treeRows('Features');
@@ -75,19 +72,15 @@ test('pairs chosen by keyboard, perspective and priority survive a reload', asyn
   await keyboard.press('Space');
   await message(workbench, '22 of 33 pairs chosen.');
   await keyboard.press('ArrowRight');
-  await eventually(
-    () => workbench.treeRows('Features'),
-    (rows) => rows.some(({ label }) => label === 'XSS'),
-  );
+  await workbench.untilRow('Features', ({ label }) => label === 'XSS');
   await keyboard.press('ArrowDown');
   await keyboard.press('ArrowDown');
   await keyboard.press('Space');
   await message(workbench, '23 of 33 pairs chosen.');
   await workbench.treeRowMenu('Features', 'XSS', 'Set Priority…');
   await workbench.pick('High priority');
-  const rows = await eventually(
-    () => workbench.treeRows('Features'),
-    (all) => all.some(({ description }) => description.includes('High priority')),
+  const rows = await workbench.untilRow('Features', ({ description }) =>
+    description.includes('High priority'),
   );
   const xss = rows.find(({ label }) => label === 'XSS');
   assert.deepEqual(
@@ -104,10 +97,7 @@ test('pairs chosen by keyboard, perspective and priority survive a reload', asyn
 
   await workbench.reload();
   await message(workbench, '6 of 33 pairs chosen.');
-  await eventually(
-    () => workbench.treeRows('Features'),
-    (all) => all.some(({ label }) => label === 'Log in'),
-  );
+  await workbench.untilRow('Features', ({ label }) => label === 'Log in');
 });
 
 test('F136 without a chosen pair, no question is asked and nothing is sent', async ({

@@ -46,7 +46,7 @@ test('F143 continuing an assessment of chosen pairs after its limit keeps these 
     const before = service.requests.length;
     await workbench.dialogButton('Start Assessment');
     const dispatch = await eventually(
-      () => Promise.resolve(service.requests.slice(before).find(({ path }) => path.endsWith('/dispatch'))),
+      () => service.requests.slice(before).find(({ path }) => path.endsWith('/dispatch')),
       (sent) => sent !== undefined,
     );
     return (dispatch?.body as { input: { pairs: { feature_name: string }[] } }).input.pairs;

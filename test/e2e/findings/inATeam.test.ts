@@ -137,10 +137,7 @@ test('findings are grouped by owner, and their details name it', async ({ stage 
   const workbench = await openFindings(stage);
   await workbench.runCommand('Whitebox: Group By…');
   await workbench.pick('Owner');
-  await eventually(
-    () => workbench.treeRows('Findings'),
-    (rows) => rows.some(({ label, level }) => level === 1 && label === '@ana'),
-  );
+  await workbench.untilRow('Findings', ({ label, level }) => level === 1 && label === '@ana');
   await workbench.expandAll('Findings');
   await workbench.treeRowMenu('Findings', sql.title, 'Show Details');
   const details = await workbench.webviewFrame(sql.title);

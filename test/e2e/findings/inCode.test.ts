@@ -123,10 +123,7 @@ test('the Findings view counts the findings that Problems cannot show for one fi
   await store(stage, 'last', [...findings, ...crowded]);
   const workbench = await stage.openWindow();
   await workbench.openView('Whitebox Assessment');
-  await eventually(
-    () => workbench.viewText('Findings'),
-    (text) => text.includes('Shown here, but not in Problems: 100 findings'),
-  );
+  await workbench.untilViewText('Findings', 'Shown here, but not in Problems: 100 findings');
   // Including VS Code's line that there are more.
   assert.equal(await workbench.problemCount('crowded.js'), 1_001);
   await workbench.screenshot('code-4-crowded.png');

@@ -26,10 +26,7 @@ test('the Findings view shows a running assessment, and its findings after the e
   workbench,
 }) => {
   await startAssessment(stage);
-  await eventually(
-    () => workbench.viewText('Findings'),
-    (text) => text.includes('The assessment is running'),
-  );
+  await workbench.untilViewText('Findings', 'The assessment is running');
   const early = await workbench.viewActions('Findings');
   assert.ok(!early.some((name) => /^(Open Report|Filter|Group By)/.test(name)), early.join());
   assert.equal(await workbench.listsCommand('Whitebox: Show Raw JSON'), false);
@@ -82,10 +79,7 @@ test('the view offers to clear a filter without matches', async ({ workbench }) 
   await workbench.runCommand('Whitebox: Filter…');
   await workbench.pick('Text');
   await workbench.answer('nothing is called like this');
-  await eventually(
-    () => workbench.viewText('Findings'),
-    (text) => text.includes('No findings match the filters.'),
-  );
+  await workbench.untilViewText('Findings', 'No findings match the filters.');
   await workbench.screenshot('tree-4-nothing.png');
   await workbench.viewButton('Findings', 'Clear Filters');
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
@@ -170,10 +164,7 @@ test('comparing two runs shows new, no longer reported and existing findings', a
   assert.ok(run);
   await service.finishRun(run.id);
   await workbench.runCommand('Whitebox: Check Run Status Now');
-  await eventually(
-    () => workbench.treeRows('Findings'),
-    (rows) => rows.some(({ label }) => label === 'added.js'),
-  );
+  await workbench.untilRow('Findings', ({ label }) => label === 'added.js');
   await workbench.expandAll('Findings');
   await eventually(
     () => workbench.treeRows('Findings'),

@@ -13,7 +13,7 @@ export async function readWithin<T>(ms: number, read: () => Promise<T | undefine
  * given). For what a page gives no event for.
  */
 export async function eventually<T>(
-  read: () => Promise<T>,
+  read: () => T | Promise<T>,
   accept: (reading: T) => boolean,
   timeoutMs = 20_000,
 ): Promise<T> {

@@ -70,6 +70,20 @@ export function treesOf(page: Page) {
       return readRows(page, await tree(view), readTreeRows);
     },
 
+    /** Waits until a row of a view's tree satisfies the condition; returns all rows. */
+    untilRow: (view: string, isExpected: (row: TreeRowReading) => boolean) =>
+      eventually(
+        async () => readRows(page, await tree(view), readTreeRows),
+        (rows) => rows.some(isExpected),
+      ),
+
+    /** Waits until `viewText` contains this text. */
+    untilViewText: (view: string, text: string): Promise<string> =>
+      eventually(
+        () => pane(view).locator('.pane-body').innerText(),
+        (shown) => shown.includes(text),
+      ),
+
     /** The message above a tree, or the welcome content. */
     viewText: async (view: string): Promise<string> => {
       return pane(view).locator('.pane-body').innerText();

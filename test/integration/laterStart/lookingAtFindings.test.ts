@@ -341,7 +341,7 @@ describe('messages about findings and runs', () => {
       assert.equal(item.text, '$(shield) 1');
       await setUserSettings({ 'whitebox.findings.hideTriaged': false });
       await eventually(
-        () => Promise.resolve(item.text),
+        () => item.text,
         (text) => text === '$(shield) 2',
       );
     } finally {

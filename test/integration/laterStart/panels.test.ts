@@ -321,7 +321,7 @@ describe('an open document', () => {
     try {
       received.fire({ type: 'ready' });
       await eventually(
-        () => Promise.resolve(posted.length),
+        () => posted.length,
         (count) => count > 0,
       );
       const [message] = posted;
@@ -333,7 +333,7 @@ describe('an open document', () => {
       assert.deepEqual(message.actions, ['Open as Text']);
       received.fire({ type: 'act', index: 0 });
       await eventually(
-        () => Promise.resolve(vscode.window.tabGroups.activeTabGroup.activeTab?.input),
+        () => vscode.window.tabGroups.activeTabGroup.activeTab?.input,
         (input) => input instanceof vscode.TabInputText && input.uri.fsPath === file,
       );
     } finally {

@@ -75,7 +75,7 @@ describe('triage of findings', () => {
     await decide('falsePositive', 'a colleague’s');
     pressed[0]?.('Undo');
     await eventually(
-      () => Promise.resolve(messages.shown.map(({ text }) => text)),
+      () => messages.shown.map(({ text }) => text),
       (texts) => texts.includes('Not undone because the triage state has changed since then: 1 finding.'),
     );
     assert.match(await decision(), /a colleague’s/);
@@ -269,7 +269,7 @@ describe('triage of findings', () => {
     press = ({ buttons }) => buttons.find((button) => button === 'Copy Decisions');
     await setStorage('shared');
     await eventually(
-      () => Promise.resolve(messages.shown.filter(({ buttons }) => buttons.includes('Copy Decisions'))),
+      () => messages.shown.filter(({ buttons }) => buttons.includes('Copy Decisions')),
       ({ length }) => length === 1,
     );
     await eventually(decision, (answer) => answer.includes('kept with VS Code'));

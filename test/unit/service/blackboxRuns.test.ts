@@ -64,22 +64,6 @@ describe('a crawl of the invented application', () => {
       ['POST /login', 'POST /login'],
     );
   });
-
-  test('ends at its credit limit with partial results, and can be continued', async (t) => {
-    const caller = await callBlackbox(t);
-    const names = async (id: string) => (await featuresOf(caller, CRAWL, id)).map(({ name }) => name);
-    let { id } = await caller.run(CRAWL, { credit_limit: 5 });
-    assert.equal(caller.application.requests.length, 5);
-    let found = await names(id);
-    for (let further = 0; further < 12; further++) {
-      const resume = { workflow_id: CRAWL, workflow_run_id: id };
-      ({ id } = await caller.run(CRAWL, { credit_limit: 5, resume }));
-      const more = await names(id);
-      assert.deepEqual(more.slice(0, found.length), found);
-      found = more;
-    }
-    assert.equal(found.length, 14);
-  });
 });
 
 describe('an assessment of the invented application', () => {
@@ -148,37 +132,6 @@ describe('an assessment of the invented application', () => {
 
     const third = await caller.run(ASSESSMENT, { resume: continueRun(second.id) });
     assert.deepEqual(await progressOf(caller, third.id), after);
-  });
-
-  test('uses the features of a crawl, and the chosen pairs by priority', async (t) => {
-    const caller = await callBlackbox(t);
-    const { id } = await caller.run(CRAWL);
-    const pair = (feature_name: string, perspective: string, priority?: string) => ({
-      feature_name,
-      perspective,
-      ...(priority && { priority }),
-    });
-    const pairs = [
-      pair('GET /go', 'OpenRedirect', 'low'),
-      pair('GET /prices', 'CORS'),
-      pair('Search (GET /search)', 'XSS', 'high'),
-      pair('GET /prices', 'Authentication', 'high'),
-      pair('GET /prices', 'CORS', 'medium'),
-    ];
-    const assessed = await caller.run(ASSESSMENT, { resume: assessFeatures(CRAWL, id), pairs });
-    const { completed, skipped } = await progressOf(caller, assessed.id);
-    assert.deepEqual(pairKeys(completed), [
-      'XSS Search (GET /search)',
-      'CORS GET /prices',
-      'OpenRedirect GET /go',
-    ]);
-    assert.deepEqual(pairKeys(skipped), ['Authentication GET /prices']);
-    assert.deepEqual(await featuresOf(caller, ASSESSMENT, assessed.id), await featuresOf(caller, CRAWL, id));
-    const again = await caller.run(ASSESSMENT, {
-      resume: assessFeatures(ASSESSMENT, assessed.id),
-      pairs: [],
-    });
-    assert.deepEqual(await progressOf(caller, again.id), { completed: [], skipped: [] });
   });
 });
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tarGz } from './archiveMaker.ts';
-import { callService, movableClock, send, sha256, text, type ServiceCaller } from './serviceCaller.ts';
+import { callService, send, sha256, text, type ServiceCaller } from './serviceCaller.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const content = Buffer.from('twelve bytes');
 
 async function reserve({ post }: ServiceCaller, bytes = content.length) {
@@ -75,18 +74,6 @@ describe('input files', () => {
     const fileId = await caller.upload(content);
     assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 1 })).status, 413);
     await caller.post('/input-files/delete', { file_id: fileId });
-    await reserve(caller, 12);
-  });
-
-  test('disappear after their retention and free the capacity', async (t) => {
-    const clock = movableClock();
-    const caller = await callService(t, { clock, capacityBytes: 12, fileRetentionMs: 2 * DAY_MS });
-    const fileId = await caller.upload(content);
-    clock.advance(2 * DAY_MS - 1);
-    assert.deepEqual(statesOf(caller), ['confirmed']);
-    clock.advance(1);
-    assert.equal((await caller.post('/input-files/delete', { file_id: fileId })).status, 404);
-    assert.deepEqual(statesOf(caller), ['expired']);
     await reserve(caller, 12);
   });
 

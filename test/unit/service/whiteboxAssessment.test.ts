@@ -70,19 +70,6 @@ describe('a whitebox run on the sample workspace', () => {
       assert.equal(snippet, lines.slice(start_line - 1, end_line).join('\n'));
     }
   });
-
-  test('has a report in the chosen language that quotes each place', async (t) => {
-    const caller = await callService(t);
-    const runId = await caller.start(await sampleArchive(), { language: 'japanese' });
-    const findings = await findingsOf(caller, runId);
-    const report = await artifact(caller, runId, 'report');
-    assert.match(report, /^# ホワイトボックス診断レポート\n[^]*\| 重大 \| 3 \|/);
-    for (const { title, locations } of findings) {
-      assert.ok(report.includes(`. ${title}\n`), title);
-      for (const { file_path, start_line } of locations)
-        assert.ok(report.includes(`\`${file_path}:${start_line}\`\n`), `${file_path}:${start_line}`);
-    }
-  });
 });
 
 describe('another whitebox run', () => {

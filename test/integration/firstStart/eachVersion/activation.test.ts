@@ -67,7 +67,7 @@ describe('activation without runs', () => {
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
     await eventually(
-      () => Promise.resolve(watch.timers.held()),
+      () => watch.timers.held(),
       (lines) => lines.length === 0,
     );
     assert.notDeepEqual(watch.timers.seen, [], 'those that ended were seen');

@@ -175,7 +175,7 @@ describe('starting a blackbox run', () => {
   const notified = async (text: string): Promise<readonly string[]> => {
     const isIt = (each: ShownMessage | undefined): each is ShownMessage =>
       each?.text.startsWith(text) === true;
-    const shown = await eventually(() => Promise.resolve(messages.shown.find(isIt)), isIt);
+    const shown = await eventually(() => messages.shown.find(isIt), isIt);
     return shown?.buttons ?? [];
   };
   const linesOf = (items: readonly vscode.TreeItem[]): string[] =>
@@ -356,7 +356,7 @@ describe('starting a blackbox run', () => {
       if (!message.isModal) return undefined;
       // Answered after the second click had no effect.
       await eventually(
-        () => Promise.resolve(messages.shown.some(({ text }) => refusal.test(text))),
+        () => messages.shown.some(({ text }) => refusal.test(text)),
         (isRefused) => isRefused,
       );
       return start(message);

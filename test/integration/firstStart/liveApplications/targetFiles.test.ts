@@ -121,7 +121,7 @@ describe('a target file', () => {
     // The JSON support warns with the same schema while typing.
     const wrong = await open({ target_urls: ['staging.example.com'], crawl: { credit_limit: 4 } });
     const warnings = await eventually(
-      () => Promise.resolve(vscode.languages.getDiagnostics(wrong.uri).map(({ message }) => message)),
+      () => vscode.languages.getDiagnostics(wrong.uri).map(({ message }) => message),
       ({ length }) => length === 2,
     );
     assert.match(warnings.join('\n'), /^Must be a full URL[^]*below the minimum of 5/);
@@ -208,7 +208,7 @@ describe('a target file', () => {
     const crawl = { additional_instructions: 'Start from the catalogue.' };
     const document = await open({ target_urls: [url], authentication: { credentials }, crawl });
     const [problem] = await eventually(
-      () => Promise.resolve(problemsOf(document.uri)),
+      () => problemsOf(document.uri),
       ({ length }) => length === 1,
     );
     assert.equal(document.getText(problem!.range), '"password"');

@@ -226,7 +226,7 @@ describe('runs that need a decision', () => {
     try {
       nearing.fire(endedRun(stored));
       await eventually(
-        () => Promise.resolve(server.requests.length),
+        () => server.requests.length,
         (count) => count > 0,
       );
     } finally {

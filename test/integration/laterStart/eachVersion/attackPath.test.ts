@@ -21,7 +21,7 @@ describe('the attack path of a finding', () => {
     const orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
     // The window may still be reading them.
     await eventually(
-      () => Promise.resolve(vscode.languages.getDiagnostics(orders)),
+      () => vscode.languages.getDiagnostics(orders),
       ({ length }) => length > 0,
     );
   });
@@ -42,7 +42,7 @@ describe('the attack path of a finding', () => {
       ...{ kind: 'finding', runId: shopRunId, index: 0 },
     });
     const shown = await eventually(
-      () => Promise.resolve(input()),
+      () => input(),
       (each) => each?.contextValue === 'whitebox.attackPath',
     );
     return shown!;

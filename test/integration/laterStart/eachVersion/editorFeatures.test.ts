@@ -17,7 +17,7 @@ describe('findings in the code', () => {
     await vscode.commands.executeCommand('whitebox.clearFindings');
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
     await eventually(
-      () => Promise.resolve(vscode.languages.getDiagnostics(orders).length),
+      () => vscode.languages.getDiagnostics(orders).length,
       (count) => count === 2,
     );
   });
@@ -111,13 +111,13 @@ describe('findings in the code', () => {
     await vscode.window.showTextDocument(orders, { selection: new vscode.Range(3, 0, 3, 0) });
     await vscode.commands.executeCommand('whitebox.showFindingDetails');
     await eventually(
-      () => Promise.resolve(tabs()),
+      () => tabs(),
       ([tab]) => tab === '2: Weak hash',
     );
     const finding = { kind: 'finding', runId: shopRunId, index: 0 };
     await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
     await eventually(
-      () => Promise.resolve(tabs()),
+      () => tabs(),
       (all) => all.join() === '2: SQL from a request',
     );
     await vscode.commands.executeCommand('workbench.action.closeEditorsInOtherGroups');
