@@ -78,7 +78,7 @@ export class RunStarter {
     } catch (error) {
       await this.#discard(id);
       if (isAbortError(error)) return undefined;
-      throw this.#toKnown(id, error);
+      throw this.#logUnlessKnown(id, error);
     }
   }
 
@@ -180,7 +180,7 @@ export class RunStarter {
   async #endStart(id: string, error: unknown): Promise<Run> {
     const { store, clock, log } = this.#deps;
     if (this.#watch.stopped.aborted) throw error;
-    const known = isAbortError(error) ? undefined : this.#toKnown(id, error);
+    const known = isAbortError(error) ? undefined : this.#logUnlessKnown(id, error);
     try {
       if (known?.kind === 'busyElsewhere') throw known;
       const at = clock.now();
@@ -201,7 +201,7 @@ export class RunStarter {
     });
   }
 
-  #toKnown(id: string, error: unknown): AssessmentError {
+  #logUnlessKnown(id: string, error: unknown): AssessmentError {
     const known = knownError(error);
     if (known !== error)
       this.#deps.log.error(

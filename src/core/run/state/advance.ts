@@ -243,7 +243,7 @@ function withStatus(
   return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown };
 }
 
-/** `artifacts`: downloaded, or with the failure that they will not come. */
+/** Each artifact is here, or has a failure. */
 function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at: number): Run {
   const { runId, dispatchedAt, exit, exitedAt, ranAt } = run;
   const end = {

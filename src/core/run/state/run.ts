@@ -30,7 +30,7 @@ const troubleSchema = z.extend(failureSchema, {
   // The monotonic clock counts fractions of a millisecond.
   wakingMs: z.number().check(z.minimum(0)),
 });
-/** The latest failed poll: `times` of its kind in a row, all polls failing `since`, `Retry-After` lasting until `notBefore`. */
+/** The latest failed poll. `times`: failures of its kind in a row. `since`: when polls began to fail. `notBefore`: the end of `Retry-After`. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
 const archiveSchema = looseObject({

@@ -5,7 +5,7 @@ import { freeMemory, type SegmentBuilder, windowBytes } from './packing.ts';
 const fixedTime = 315_532_800;
 const block = 512;
 const maxOctalSize = 8 ** 11 - 1;
-/** Here Node's zlib packs source code about as small as `pigz` at its default, 6. Level 6 would take half as long again. */
+/** Here Node's zlib packs source code about as small as `pigz` at its default, 6. Level 6 takes 1.5 times as long. */
 const tarLevel = 5;
 /** Enough for a usual task to be one chunk. */
 const outputBytes = 128 << 10;

@@ -33,7 +33,7 @@ export interface ScannedFile {
   readonly mark?: string;
 }
 
-/** A file that changed later may change again within the same tick of the file system's clock, which is up to two seconds. */
+/** A file that changed in the last 3 s may change again within the same tick of the file system's clock, which is up to two seconds. */
 const settledMs = 3_000;
 
 export function isMarked(root: string, path: string, mark: string): boolean {
