@@ -48,6 +48,17 @@ export interface CallOptions {
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 
+interface Operation<Body, Reply> {
+  readonly request: z.ZodMiniType<Body>;
+  readonly reply: z.ZodMiniType<Reply>;
+  readonly policy: RetryPolicy;
+}
+
+const reserveUpload = { request: getUploadUrlRequestSchema, reply: uploadUrlSchema, policy: reserving };
+const changeFile = { request: fileRequestSchema, reply: fileResponseSchema, policy: idempotent };
+const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: idempotent };
+const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: once };
+
 /** The endpoints of one organization of one service (docs/api.md, section 4). */
 export class AssessmentClient {
   readonly #options: ClientOptions;
@@ -64,17 +75,9 @@ export class AssessmentClient {
 
   /** Reserves storage (docs/api.md, section 4.1). A lost reply leaves a reservation that only expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
-    return namingNotFound(
-      'organization',
-      this.#call(
-        'input-files/get-upload-url',
-        getUploadUrlRequestSchema,
-        { content_length: bytes },
-        uploadUrlSchema,
-        reserving,
-        options,
-      ),
-    );
+    const body = { content_length: bytes };
+    const call = this.#call('input-files/get-upload-url', reserveUpload, body, options);
+    return namingNotFound('organization', call);
   }
 
   /** Sends an archive once, without a token (docs/api.md, section 4.1). */
@@ -107,38 +110,19 @@ export class AssessmentClient {
     request: unknown,
     options: CallOptions = {},
   ): Promise<string> {
-    const reply = await this.#call(
-      `workflows/${workflow.id}/dispatch`,
-      workflow.request,
-      request,
-      dispatchResponseSchema,
-      dispatching,
-      options,
-    );
+    const operation = { request: workflow.request, reply: dispatchResponseSchema, policy: dispatching };
+    const reply = await this.#call(`workflows/${workflow.id}/dispatch`, operation, request, options);
     return reply.workflow_run_id;
   }
 
   /** Asks for a run's status, once (docs/api.md, section 4.2): the poll schedule repeats it. */
   describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
-    return this.#call(
-      `workflows/${workflow}/describe`,
-      runRequestSchema,
-      { workflow_run_id: runId },
-      this.#descriptionSchema,
-      once,
-      options,
-    );
+    const operation = { request: runRequestSchema, reply: this.#descriptionSchema, policy: once };
+    return this.#call(`workflows/${workflow}/describe`, operation, { workflow_run_id: runId }, options);
   }
 
   async cancel(workflow: string, runId: string, options: CallOptions = {}): Promise<void> {
-    await this.#call(
-      `workflows/${workflow}/cancel`,
-      runRequestSchema,
-      { workflow_run_id: runId },
-      emptySchema,
-      idempotent,
-      options,
-    );
+    await this.#call(`workflows/${workflow}/cancel`, cancelRun, { workflow_run_id: runId }, options);
   }
 
   /** Downloads an artifact into a file, each try with a new address (docs/api.md, section 4.2). Returns its length in bytes. */
@@ -146,24 +130,17 @@ export class AssessmentClient {
     workflow: string,
     runId: string,
     artifact: string,
-    path: string,
+    file: string,
     options: CallOptions & { maxBytes: number },
   ): Promise<number> {
     const attempt = async (): Promise<number> => {
-      const address = await namingNotFound(
-        'artifact',
-        this.#call(
-          `workflows/${workflow}/get-artifact-download-url`,
-          artifactRequestSchema,
-          { workflow_run_id: runId, artifact_name: artifact },
-          downloadUrlSchema,
-          once,
-          options,
-        ),
-      );
+      const body = { workflow_run_id: runId, artifact_name: artifact };
+      const path = `workflows/${workflow}/get-artifact-download-url`;
+      const call = this.#call(path, getArtifactUrl, body, options);
+      const address = await namingNotFound('artifact', call);
       const url = toPresignedUrl(address.url, this.#options.baseUrl);
       return this.#logged('GET', `${url.origin} (artifact)`, () =>
-        getFile(url, path, { ...options, ...this.#transferOptions }),
+        getFile(url, file, { ...options, ...this.#transferOptions }),
       );
     };
     const mayRetry = (error: AssessmentError): boolean =>
@@ -174,15 +151,8 @@ export class AssessmentClient {
     });
   }
 
-  async #fileCall(operation: string, fileId: string, options: CallOptions): Promise<void> {
-    await this.#call(
-      `input-files/${operation}`,
-      fileRequestSchema,
-      { file_id: fileId },
-      fileResponseSchema,
-      idempotent,
-      options,
-    );
+  async #fileCall(change: string, fileId: string, options: CallOptions): Promise<void> {
+    await this.#call(`input-files/${change}`, changeFile, { file_id: fileId }, options);
   }
 
   get #transferOptions() {
@@ -195,21 +165,20 @@ export class AssessmentClient {
 
   /** Checks the request, sends it as the policy allows, refreshes the token once on 401, and checks the reply. */
   async #call<Body, Reply>(
-    operation: string,
-    requestSchema: z.ZodMiniType<Body>,
+    path: string,
+    operation: Operation<Body, Reply>,
     body: Body,
-    replySchema: z.ZodMiniType<Reply>,
-    policy: RetryPolicy,
     { signal, beforeSend }: CallOptions,
   ): Promise<Reply> {
     const { baseUrl, organizationId, clock } = this.#options;
     const origin = originOf(baseUrl);
-    const checked = requestSchema.safeParse(body);
+    const { policy } = operation;
+    const checked = operation.request.safeParse(body);
     if (!checked.success) {
       const subject = checked.error.issues[0]?.path.join('.') ?? '';
       throw new AssessmentError('badSetting', { subject }, { cause: checked.error });
     }
-    const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
+    const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${path}`);
     const abortedBy = policy.isNeverAborted === true ? undefined : signal;
     let token = await this.#token(signal);
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
@@ -222,7 +191,7 @@ export class AssessmentClient {
         async () => {
           await beforeSend?.();
           signal?.throwIfAborted();
-          return this.#logged('POST', operation, () =>
+          return this.#logged('POST', path, () =>
             postJson(url, checked.data, {
               token: current,
               secrets: this.#secrets,
@@ -244,10 +213,10 @@ export class AssessmentClient {
       if (token === undefined) throw error;
       reply = await send();
     }
-    const parsed = replySchema.safeParse(reply);
+    const parsed = operation.reply.safeParse(reply);
     if (parsed.success) return parsed.data;
     const detail = inBrief(reply, this.#secrets);
-    throw new AssessmentError('badResponse', { status: 200, origin, subject: operation, detail });
+    throw new AssessmentError('badResponse', { status: 200, origin, subject: path, detail });
   }
 
   async #token(signal: AbortSignal | undefined): Promise<string | undefined> {
