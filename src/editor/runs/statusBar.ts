@@ -107,79 +107,53 @@ function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): stri
   return lines.map((line) => line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&')).join('  \n');
 }
 
-export async function showMenu({
-  accounts,
-  runs,
-  findings,
-  clock,
-}: {
-  accounts: Accounts;
-  runs: RunStore;
-  findings: FindingStore;
-  clock: Clock;
-}): Promise<void> {
+interface MenuDeps {
+  readonly accounts: Accounts;
+  readonly runs: RunStore;
+  readonly findings: FindingStore;
+  readonly clock: Clock;
+}
+
+/** A row of the menu, and whether it applies now. */
+type MenuRow = readonly [
+  applies: boolean,
+  icon: string,
+  title: string,
+  act: () => unknown,
+  detail?: string | undefined,
+];
+
+export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): Promise<void> {
   const all = runs.all();
-  const signedIn = await accounts.isSignedIn();
-  const trusted = vscode.workspace.isTrusted;
+  const isSignedIn = await accounts.isSignedIn();
+  const { isTrusted } = vscode.workspace;
   const waiting = all.find(needsToken);
-  const [newest] = all;
-  const retried = newest !== undefined && isUnsent(newest) ? toRunNode(newest) : undefined;
-  const entries = [
-    {
-      label: `$(sign-in) ${t('Sign In…')}`,
-      ...(waiting && { description: formatAccount(waiting), node: toRunNode(waiting) }),
-      command: waiting === undefined ? 'whitebox.signIn' : 'whitebox.signInForRun',
-      when: trusted && (!signedIn || waiting !== undefined),
-    },
-    {
-      label: `$(warning) ${t('Resolve Unconfirmed Start…')}`,
-      command: 'whitebox.resendDispatch',
-      when: trusted && all.some(({ state }) => state === 'unknown'),
-    },
-    {
-      label: `$(debug-rerun) ${newest?.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…')}`,
-      command: 'whitebox.retryUpload',
-      node: retried,
-      when: trusted && retried !== undefined,
-    },
-    {
-      label: `$(refresh) ${t('Check Run Status Now')}`,
-      command: 'whitebox.refreshRuns',
-      when: trusted && all.some(isLive),
-    },
-    {
-      label: `$(circle-slash) ${t('Cancel Run…')}`,
-      command: 'whitebox.cancelRun',
-      when: trusted && all.some(({ state }) => state === 'running'),
-    },
-    {
-      label: `$(eye-closed) ${t('Stop Watching')}`,
-      command: 'whitebox.stopWatching',
-      when: trusted && all.some((run) => mayStopWatching(run, clock.now())),
-    },
-    {
-      label: `$(list-tree) ${t('Show Findings')}`,
-      description: countFindings(countDisplayed(findings)),
-      view: 'findings' as const,
-      when: findings.all().length > 0,
-    },
-    {
-      label: `$(markdown) ${t('Open Report')}`,
-      command: 'whitebox.openReport',
-      when: all.some((run) => hasArtifact(run, 'report')),
-    },
-    {
-      label: `$(shield) ${t('Start Assessment…')}`,
-      command: 'whitebox.startAssessment',
-      when: signedIn && trusted,
-    },
-    { label: `$(history) ${t('Show Runs')}`, view: 'runs' as const, when: all.length > 0 },
-    { label: `$(output) ${t('Show Log')}`, command: 'whitebox.showLog', when: true },
+  const unsent = all.slice(0, 1).find(isUnsent);
+  const retry = unsent?.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…');
+  const needsSignIn = waiting !== undefined || !isSignedIn;
+  const account = waiting && formatAccount(waiting);
+  const exec = (id: string, run?: Run) => () => vscode.commands.executeCommand(id, run && toRunNode(run));
+  const signIn = waiting === undefined ? exec('whitebox.signIn') : exec('whitebox.signInForRun', waiting);
+  const resend = exec('whitebox.resendDispatch');
+  const states = new Set(all.map(({ state }) => state));
+  const canStop = all.some((run) => mayStopWatching(run, clock.now()));
+  const hasReport = all.some((run) => hasArtifact(run, 'report'));
+  const count = countFindings(countDisplayed(findings));
+  const rows: MenuRow[] = [
+    [isTrusted && needsSignIn, 'sign-in', t('Sign In…'), signIn, account],
+    [isTrusted && states.has('unknown'), 'warning', t('Resolve Unconfirmed Start…'), resend],
+    [isTrusted && unsent !== undefined, 'debug-rerun', retry, exec('whitebox.retryUpload', unsent)],
+    [isTrusted && all.some(isLive), 'refresh', t('Check Run Status Now'), exec('whitebox.refreshRuns')],
+    [isTrusted && states.has('running'), 'circle-slash', t('Cancel Run…'), exec('whitebox.cancelRun')],
+    [isTrusted && canStop, 'eye-closed', t('Stop Watching'), exec('whitebox.stopWatching')],
+    [findings.all().length > 0, 'list-tree', t('Show Findings'), () => focusView('findings'), count],
+    [hasReport, 'markdown', t('Open Report'), exec('whitebox.openReport')],
+    [isTrusted && isSignedIn, 'shield', t('Start Assessment…'), exec('whitebox.startAssessment')],
+    [all.length > 0, 'history', t('Show Runs'), () => focusView('runs')],
+    [true, 'output', t('Show Log'), exec('whitebox.showLog')],
   ];
-  const picked = await vscode.window.showQuickPick(
-    entries.filter(({ when }) => when),
-    { title: t('Whitebox Assessment') },
-  );
-  if (picked?.view !== undefined) await focusView(picked.view);
-  else if (picked !== undefined) await vscode.commands.executeCommand(picked.command, picked.node);
+  const items = rows
+    .filter(([applies]) => applies)
+    .map(([, icon, title, act, description = '']) => ({ label: `$(${icon}) ${title}`, description, act }));
+  await (await vscode.window.showQuickPick(items, { title: t('Whitebox Assessment') }))?.act();
 }
