@@ -4,18 +4,11 @@ import { element } from './element.ts';
 const maxEarlyEntries = 200;
 const headings = 'h1, h2, h3, h4, h5, h6';
 
-export interface Contents {
-  readonly nav: HTMLElement;
-  /** Headings by the links that lead to them. */
-  readonly targets: ReadonlyMap<HTMLElement, HTMLElement>;
-  dispose(): void;
-  /** Adds a part's headings of levels 1 to 3. Parts can come in any order. */
-  add(section: number, part: ParentNode): void;
-  flush(): void;
-}
+export type Contents = ReturnType<typeof createContents>;
 
-export function createContents(label: string, sectionCount: number): Contents {
+export function createContents(label: string, sectionCount: number) {
   const list = element('ol');
+  /** Headings by the links that lead to them. */
   const targets = new Map<HTMLElement, HTMLElement>();
   const bySection = Array.from({ length: sectionCount }, (): HTMLElement[] => []);
   const toggle = element('summary', { id: 'contents-label' }, label);
@@ -46,8 +39,9 @@ export function createContents(label: string, sectionCount: number): Contents {
   return {
     nav,
     targets,
-    dispose: () => wide.removeEventListener('change', unfold),
-    add(section, part) {
+    dispose: (): void => wide.removeEventListener('change', unfold),
+    /** Adds a part's headings of levels 1 to 3. Parts can come in any order. */
+    add(section: number, part: ParentNode): void {
       for (const heading of part.querySelectorAll<HTMLElement>('h1, h2, h3')) {
         const text = heading.textContent.trim();
         if (text === '') continue;

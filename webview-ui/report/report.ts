@@ -26,12 +26,7 @@ export interface Position {
   readonly offsetPx: number;
 }
 
-export interface ShownReport {
-  position(): Position;
-  /** The whole report as HTML to save, when it is complete. */
-  html(): Promise<string>;
-  dispose(): void;
-}
+export type ShownReport = ReturnType<typeof showReport>;
 
 /** Shows a report in `root`. Renders what the reader sees first at once, and the rest between frames, so the window never freezes. */
 export function showReport(
@@ -39,7 +34,7 @@ export function showReport(
   { content, strings }: ShowMessage,
   sanitizer: { readonly report: Clean; readonly highlighted: Clean },
   position?: Position,
-): ShownReport {
+) {
   const pieces = content.parts.flatMap(({ heading, markdown }) => {
     const report = readMarkdown(markdown);
     return report.sections.map((section, index) => ({
@@ -116,11 +111,12 @@ export function showReport(
 
   return {
     position: () => findPosition(sections),
-    html: async () => {
+    /** The whole report as HTML to save, when it is complete. */
+    html: async (): Promise<string> => {
       await rendered;
       return runInSlices(save(), 0, disposal.signal);
     },
-    dispose() {
+    dispose(): void {
       disposal.abort();
       finisher.disconnect();
       contents.dispose();

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/ports.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { toVisibleJson } from '../../core/visibleText.ts';
 import type { ApplicationInput } from '../../core/workflows/application.ts';
@@ -11,19 +10,12 @@ const t = vscode.l10n.t;
 /** Exactly what a start sends, passwords apart. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
 
-/** Read-only documents for what a question has no room for. */
-export interface RequestDocuments extends Disposable {
-  /** Opens the dispatch body of a run with its passwords hidden. */
-  show(plan: BlackboxPlan): Promise<void>;
-  showChanges(changes: string): Promise<void>;
-  /** True if these are the changes that were opened last. */
-  hasShown(changes: string): boolean;
-}
+export type RequestDocuments = ReturnType<typeof provideRequests>;
 
 const scheme = 'whitebox-request';
 
-/** Provides the documents; only the latest one has content. */
-export function provideRequests(): RequestDocuments {
+/** Read-only documents for what a question has no room for. Only the latest one has content. */
+export function provideRequests() {
   let latest = { number: 0, text: '' };
   let lastChanges: string | undefined;
   const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
@@ -36,7 +28,8 @@ export function provideRequests(): RequestDocuments {
     return vscode.workspace.openTextDocument(uri);
   };
   return {
-    async show(plan) {
+    /** Opens the dispatch body of a run with its passwords hidden. */
+    async show(plan: BlackboxPlan): Promise<void> {
       const passwords = (plan.input.authentication?.credentials ?? []).map(() => '••••');
       const body = workflows[plan.workflow].toRequest({ ...plan, targets: [] }, passwords);
       const text = `${toVisibleJson(JSON.stringify(body)) ?? ''}\n`;
@@ -44,14 +37,13 @@ export function provideRequests(): RequestDocuments {
       await vscode.languages.setTextDocumentLanguage(document, 'json');
       await vscode.window.showTextDocument(document);
     },
-    async showChanges(changes) {
+    async showChanges(changes: string): Promise<void> {
       await vscode.window.showTextDocument(await open('changes.txt', changes));
       lastChanges = changes;
     },
-    hasShown: (changes) => changes === lastChanges,
-    dispose: () => {
-      provider.dispose();
-    },
+    /** True if these are the changes that were opened last. */
+    hasShown: (changes: string): boolean => changes === lastChanges,
+    dispose: () => void provider.dispose(),
   };
 }
 

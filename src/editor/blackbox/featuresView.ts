@@ -16,7 +16,7 @@ import {
   writeChoice,
 } from '../../core/features/chosenPairs.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
-import type { Disposable, KeyValueStore } from '../../core/ports.ts';
+import type { KeyValueStore } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { isLive, type Run } from '../../core/run/state/run.ts';
 import { perspectives } from '../../core/workflows/application.ts';
@@ -29,17 +29,7 @@ import { type FeaturesNode, isUntested, type ShownFeatures, toItem } from './fea
 
 const t = vscode.l10n.t;
 
-export interface FeaturesView extends Disposable {
-  /** Throws `badFeatures` for a run without readable features. */
-  show(run: Run): Promise<void>;
-  shown(): ShownFeatures | undefined;
-  /** Changes which pairs are chosen, and saves the choice with the run. */
-  choose(change: (shown: ShownFeatures) => Choice): Promise<void>;
-  filterBy(text: string): void;
-  /** Waits until the choice is saved; rejects if that failed. */
-  settled(): Promise<unknown>;
-  close(): void;
-}
+export type FeaturesView = ReturnType<typeof createFeaturesView>;
 
 const shownKey = 'features.run';
 
@@ -52,7 +42,7 @@ export function createFeaturesView(
     attempt,
     parseWorkerFile,
   }: { runs: RunStore; memory: KeyValueStore; attempt: Attempt; parseWorkerFile: string },
-): FeaturesView {
+) {
   const changes = new vscode.EventEmitter<undefined>();
   let shown: ShownFeatures | undefined;
   let saved: Promise<unknown> = Promise.resolve();
@@ -83,7 +73,8 @@ export function createFeaturesView(
       }),
     );
   };
-  const choose: FeaturesView['choose'] = async (change) => {
+  /** Changes which pairs are chosen, and saves the choice with the run. */
+  const choose = async (change: (shown: ShownFeatures) => Choice): Promise<void> => {
     if (shown === undefined) return;
     const { run } = shown;
     const choice = change(shown);
@@ -129,18 +120,20 @@ export function createFeaturesView(
   });
 
   return {
-    show: async (run) => {
+    /** Throws `badFeatures` for a run without readable features. */
+    show: async (run: Run): Promise<void> => {
       await show(run);
       await focusView('features');
     },
     shown: () => shown,
     choose,
-    filterBy: (filter) => {
+    filterBy: (filter: string): void => {
       if (shown !== undefined) render(toShown({ ...shown, filter }));
     },
+    /** Waits until the choice is saved; rejects if that failed. */
     settled: () => saved,
-    close: () => render(undefined),
-    dispose: () => {
+    close: (): void => render(undefined),
+    dispose: (): void => {
       checkboxes.dispose();
       runChanges.dispose();
       changes.dispose();

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import type { Disposable, Logger } from '../../core/ports.ts';
+import type { Logger } from '../../core/ports.ts';
 import { withChosen } from '../../core/upload/choose/choices.ts';
 import { countDifferences } from '../../core/upload/choose/prepareUpload.ts';
 import { PreviewModel } from '../../core/upload/choose/previewModel.ts';
@@ -23,21 +23,12 @@ const decidingSettings = [
   'whitebox.secrets.checkBeforeUpload',
 ];
 
-export interface UploadPreview extends Disposable {
-  open(folders: readonly Folder[]): Promise<void>;
-  /** Shows prepared folders, also for the retry of a run. */
-  show(prepared: readonly Prepared[], retryOf?: string): void;
-  shown(): readonly Prepared[];
-  /** The ID of the run that would be retried with the shown folders. */
-  retryOf(): string | undefined;
-  reopen(): Promise<void>;
-  close(): void;
-}
+export type UploadPreview = ReturnType<typeof createUploadPreview>;
 
 export function createUploadPreview(
   lazy: LazyView<PreviewNode>,
   deps: PreparationDeps & { attempt: Attempt; log: Logger },
-): UploadPreview {
+) {
   const changes = new vscode.EventEmitter<undefined>();
   const model = new PreviewModel<Folder>({
     steps: deps.steps,
@@ -79,23 +70,24 @@ export function createUploadPreview(
     }),
   );
   return {
-    open: async (folders) => {
+    open: async (folders: readonly Folder[]): Promise<void> => {
       const before = model.shown;
       await model.open(folders);
       // Unchanged if the person cancelled.
       if (model.shown !== before) retryOf = undefined;
     },
-    show: (prepared, retriedRunId) => {
+    show: (prepared: readonly Prepared[], retriedRunId?: string): void => {
       retryOf = retriedRunId;
       model.adopt(prepared);
     },
     shown: () => model.shown,
+    /** The ID of the run that would be retried with the shown folders. */
     retryOf: () => retryOf,
-    reopen: async () => {
+    reopen: async (): Promise<void> => {
       await deps.attempt('whitebox.previewUpload', () => model.reopen());
     },
-    close: () => model.close(),
-    dispose: () => {
+    close: (): void => model.close(),
+    dispose: (): void => {
       checkboxes.dispose();
       events.dispose();
       changes.dispose();
