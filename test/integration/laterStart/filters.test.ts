@@ -8,6 +8,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import { watchDrift } from '../../../src/editor/findings/code/driftWatch.ts';
 import { BranchComparison } from '../../../src/editor/findings/changedOnBranch.ts';
 import { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
 import { filterFindings } from '../../../src/editor/findings/tree/filterPicks.ts';
@@ -238,9 +239,11 @@ describe('Changed on this branch', () => {
       /Hidden because unchanged on this branch: 6 findings — Hidden because they have no file: 1 finding — Filter: changed on this branch, compared with origin\/HEAD \([0-9a-f]{10}\) \(5 of 12\)/,
     );
 
+    const shownRuns = () => [{ run: invent().run, shown: all }];
+    const findings = Object.assign(storeOf(all), { shownRuns, rePlace: () => Promise.resolve() });
+    const watch = watchDrift({ findings, branch: comparison, log: silent });
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'same.js')));
     await editor.edit((edit) => edit.replace(new vscode.Range(1, 0, 1, 99), 'const value2 = eval(2);'));
-    comparison.reread(new Set([shop]));
     await until(
       (look) => filtering.onDidChange(look),
       () => filtering.passes(typed),
@@ -251,6 +254,7 @@ describe('Changed on this branch', () => {
       'and the one without a line in that file',
     );
     await vscode.commands.executeCommand('workbench.action.files.revert');
+    watch.dispose();
     await comparison.turnOff();
     assert.deepEqual(all.filter(filtering.passes), all);
   });
@@ -298,7 +302,12 @@ describe('Changed on this branch', () => {
     await untilKnown();
     assert.deepEqual(offered.sort(), ['topic', 'trunk']);
     assert.deepEqual([at('a.js', 1)].filter(filtering.passes), []);
-    await comparison.turnOff();
+    answer({
+      showQuickPick: (items: readonly { part?: string }[]) =>
+        items.find(({ part }) => part === 'changedOnBranch') ?? 'Show Changed and Unchanged',
+    });
+    await filterFindings(filtering, storeOf([]), comparison);
+    assert.equal(filtering.filter.changedOnBranch, false);
     replace(vscode.extensions, { getExtension: () => undefined });
     await comparison.turnOn();
     const trust = Object.getOwnPropertyDescriptor(vscode.workspace, 'isTrusted');
