@@ -38,7 +38,7 @@ export class FindingStore implements Disposable {
   /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
   #runIds: ReadonlyMap<string, string | undefined> = new Map();
   #loaded: readonly RunFindings[] = [];
-  #shown: readonly ShownRun[] = [];
+  #shownRuns: readonly ShownRun[] = [];
   /** Of the last reading, by run ID. */
   readonly #failures = new Map<string, Failure | undefined>();
   /** Loading and re-placing run one at a time, so that each starts from the results of the one before. */
@@ -52,7 +52,7 @@ export class FindingStore implements Disposable {
     this.#deps = deps;
     this.#subscriptions = [
       deps.runs.onDidChange((run) => {
-        if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id))
+        if (isFinal(run) || this.#shownRuns.some((shown) => shown.run.id === run.id))
           inBackground(this.load(), deps.log);
       }),
       deps.triage.onDidChange(() => {
@@ -73,33 +73,21 @@ export class FindingStore implements Disposable {
   async #loadChosen(): Promise<void> {
     const force = this.#mustForce;
     this.#mustForce = false;
-    const chosen = this.#choices.runsToShow(this.#deps.runs.all(), this.#deps.isOpenHere);
-    const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
-    this.#dropOldComparison(runs);
-    const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
-    const [loadedBefore, runIdsBefore] = [this.#loaded, this.#runIds];
+    const { runs, runIds } = this.#chooseRuns();
+    const loadedBefore = this.#loaded;
     const showEarly = (early: RunFindings): void => {
       const others = this.#loaded.filter(({ run }) => runs.some(({ id }) => id === run.id));
-      this.#loaded = [...others, early];
-      this.#runIds = runIds;
-      this.#isComplete = false;
-      this.#isChanged = true;
-      this.#fireIfChanged();
+      this.#replaceLoaded([...others, early], runIds);
+      this.#showIncomplete();
+      this.#isChanged = true; // the findings in changed files follow
     };
     const loaded = await Promise.all(runs.map((run) => this.#loadRun(run, force, showEarly)));
-    this.#loaded = loaded;
-    this.#runIds = runIds;
-    this.#isChanged ||=
-      loaded.length !== loadedBefore.length ||
-      loaded.some((found, at) => found !== loadedBefore[at]) ||
-      !isDeepStrictEqual(runIds, runIdsBefore);
+    this.#replaceLoaded(loaded, runIds);
     // Decisions may have changed while the runs were read.
     this.#decide();
     // New findings are shown at once: comparing them with every earlier run takes longer.
-    if (loaded.some(({ run }) => !loadedBefore.some((before) => before.run.id === run.id))) {
-      this.#isComplete = false;
-      this.#fireIfChanged();
-    }
+    if (loaded.some(({ run }) => !loadedBefore.some((before) => before.run.id === run.id)))
+      this.#showIncomplete();
     try {
       for (const found of loaded) await this.#assess(found);
     } finally {
@@ -108,12 +96,33 @@ export class FindingStore implements Disposable {
     }
   }
 
+  #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
+    const chosen = this.#choices.runsToShow(this.#deps.runs.all(), this.#deps.isOpenHere);
+    const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
+    this.#dropOldComparison(runs);
+    return { runs, runIds: new Map([...chosen].map(([key, run]) => [key, run?.id])) };
+  }
+
   #dropOldComparison(runs: readonly Run[]): void {
     if (this.#compared === undefined) return;
     const { run, baseline } = this.#compared;
     const present = this.#deps.runs.get(baseline.id);
     const isValid = runs.some(({ id }) => id === run.id) && present !== undefined && hasFindings(present);
     if (!isValid) this.#compared = undefined;
+  }
+
+  #replaceLoaded(loaded: readonly RunFindings[], runIds: ReadonlyMap<string, string | undefined>): void {
+    this.#isChanged ||=
+      loaded.length !== this.#loaded.length ||
+      loaded.some((found, at) => found !== this.#loaded[at]) ||
+      !isDeepStrictEqual(runIds, this.#runIds);
+    this.#loaded = loaded;
+    this.#runIds = runIds;
+  }
+
+  #showIncomplete(): void {
+    this.#isComplete = false;
+    this.#fireIfChanged();
   }
 
   /** A run with its places: the one that is loaded, unless it must be read again. */
@@ -174,12 +183,12 @@ export class FindingStore implements Disposable {
   #fireIfChanged(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;
-    this.#shown = this.#loaded.map((found) => toShownRun(found, this.#runIds));
+    this.#shownRuns = this.#loaded.map((found) => toShownRun(found, this.#runIds));
     this.#changed.fire();
   }
 
   shownRuns(): readonly ShownRun[] {
-    return this.#shown;
+    return this.#shownRuns;
   }
 
   /** False until all that is shown is compared and checked. Findings are counted only then, since earlier decisions may hide some. */
@@ -189,18 +198,18 @@ export class FindingStore implements Disposable {
 
   /** All findings that the shown runs report, in the order of their files. */
   all(): readonly ShownFinding[] {
-    return this.#shown.flatMap(({ shown }) => shown);
+    return this.#shownRuns.flatMap(({ shown }) => shown);
   }
 
   absent(): readonly ShownFinding[] {
-    return this.#shown.flatMap(({ absent = [] }) => absent);
+    return this.#shownRuns.flatMap(({ absent = [] }) => absent);
   }
 
   /** A shown finding, by the local ID of its run and its `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
     const isWanted = ({ run, finding }: ShownFinding): boolean => run.id === runId && finding.index === index;
     // No copy of all findings: a command on many findings looks each of them up.
-    for (const { shown, absent = [] } of this.#shown) {
+    for (const { shown, absent = [] } of this.#shownRuns) {
       const found = shown.find(isWanted) ?? absent.find(isWanted);
       if (found !== undefined) return found;
     }
@@ -271,7 +280,7 @@ export class FindingStore implements Disposable {
 
   comparison(): Comparison | undefined {
     const { run, baseline } = this.#compared ?? {};
-    const found = this.#shown.find((shown) => shown.run.id === run?.id);
+    const found = this.#shownRuns.find((shown) => shown.run.id === run?.id);
     if (found?.baseline === undefined || found.baseline.id !== baseline?.id) return undefined;
     const absent = found.absent?.filter((shown) => shown.run.id === baseline.id);
     return { ...found, baseline: found.baseline, absent };

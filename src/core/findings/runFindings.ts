@@ -44,7 +44,7 @@ export class RunFindings implements ShownRun {
   readonly #deps: RunFindingsDeps;
   #run: Run;
   /** The findings as their file has them; undefined if it cannot be read. */
-  readonly #found: FindingsOfRun | undefined;
+  readonly #read: FindingsOfRun | undefined;
   readonly failure: Failure | undefined;
   /** Places and evidence depend on the path mappings at the time of loading. */
   readonly #mappings: unknown;
@@ -58,12 +58,12 @@ export class RunFindings implements ShownRun {
   #ownersGaps: readonly OwnersGap[] = [];
   /** For each earlier run, its findings that this run does not report. */
   #absentByRun: readonly RunFindings[] = [];
-  #shown: readonly ShownFinding[] = [];
+  #findings: readonly ShownFinding[] = [];
 
   private constructor(run: Run, deps: RunFindingsDeps, found: FindingsOfRun | undefined, failure?: Failure) {
     this.#run = run;
     this.#deps = deps;
-    this.#found = found;
+    this.#read = found;
     this.failure = failure;
     this.#mappings = run.targets.map(({ folder }) => mappingsOf(deps.mappings, folder));
   }
@@ -111,7 +111,7 @@ export class RunFindings implements ShownRun {
     const located = await locateFindings(source.run, findings, source);
     this.#places = new RunPlaces(source.runFolder, located, decode, former && former.#places);
     const show = (placesOfEach: readonly (Places | undefined)[]): void => {
-      this.#shown = found.flatMap(({ finding, folder, identity }, at) => {
+      this.#findings = found.flatMap(({ finding, folder, identity }, at) => {
         const places = placesOfEach[at];
         if (places === undefined) return [];
         return [{ run: this.#run, finding, folder, identity, places, triage: undecided }];
@@ -148,7 +148,7 @@ export class RunFindings implements ShownRun {
   }
 
   async #compare(earlier: readonly Run[], baselineId: string | undefined): Promise<boolean> {
-    const found = this.#found;
+    const found = this.#read;
     if (found === undefined) return false;
     const [baselineBefore, absentBefore] = [this.baseline, this.absent.length];
     const compared = this.#compared;
@@ -199,7 +199,7 @@ export class RunFindings implements ShownRun {
 
   /** Compares quotes and lines with what was sent. */
   async #checkEvidence(): Promise<boolean> {
-    const found = this.#found;
+    const found = this.#read;
     if (found === undefined || this.#evidence !== undefined) return false;
     const findings = found.findings.map(({ finding }) => finding);
     this.#evidence = await checkEvidence(findings, found.source, this.#deps.decode);
@@ -212,7 +212,7 @@ export class RunFindings implements ShownRun {
     for (const absent of this.#absentByRun) isChanged = (await absent.readOwners(force)) || isChanged;
     if (this.#areOwnersRead && !force) return isChanged;
     this.#areOwnersRead = true;
-    const files = this.#shown.map((shown) => mainPlaceOf(shown)?.file);
+    const files = this.#findings.map((shown) => mainPlaceOf(shown)?.file);
     const { owners, gaps } = await findOwners(
       new Set(files.filter((file) => file !== undefined)),
       this.#deps.ownersWithin,
@@ -226,13 +226,13 @@ export class RunFindings implements ShownRun {
   /** Applies history, evidence, owners, and the present decisions to `shown`. True if anything changed. */
   decide(): boolean {
     const isAbsentChanged = this.#absentByRun.map((absent) => absent.decide()).includes(true);
-    const decided = this.#shown.map((shown, at) => {
+    const decided = this.#findings.map((shown, at) => {
       const withTriage = decide(shown, this.#history[at], this.#evidence?.[at], this.#deps.triage);
       const owners = this.#owners?.[at];
       return isDeepStrictEqual(withTriage.owners, owners) ? withTriage : { ...withTriage, owners };
     });
-    const isChanged = decided.some((shown, at) => shown !== this.#shown[at]);
-    this.#shown = decided;
+    const isChanged = decided.some((shown, at) => shown !== this.#findings[at]);
+    this.#findings = decided;
     return isChanged || isAbsentChanged;
   }
 
@@ -240,7 +240,7 @@ export class RunFindings implements ShownRun {
   updateRun(run: Run): boolean {
     const isRelabeled = run.label !== this.#run.label;
     this.#run = run;
-    if (isRelabeled) this.#shown = this.#shown.map((shown) => ({ ...shown, run }));
+    if (isRelabeled) this.#findings = this.#findings.map((shown) => ({ ...shown, run }));
     return isRelabeled;
   }
 
@@ -271,7 +271,7 @@ export class RunFindings implements ShownRun {
       const text = texts.get(place.file);
       return text === undefined ? place : toShownPlace(place, place.reported, text);
     };
-    this.#shown = this.#shown.map((shown) =>
+    this.#findings = this.#findings.map((shown) =>
       shown.places.some(({ file }) => texts.has(file))
         ? { ...shown, places: shown.places.map(toPresent) }
         : shown,
@@ -283,8 +283,8 @@ export class RunFindings implements ShownRun {
   async placesNow(wanted: ReadonlySet<Finding>): Promise<ReadonlyMap<Finding, Places>> {
     const absentPlaces = await Promise.all(this.#absentByRun.map((absent) => absent.placesNow(wanted)));
     const places = new Map(absentPlaces.flatMap((placesOfRun) => [...placesOfRun]));
-    const findings = this.#shown.map(({ finding }) => finding).filter((finding) => wanted.has(finding));
-    const source = this.#found?.source;
+    const findings = this.#findings.map(({ finding }) => finding).filter((finding) => wanted.has(finding));
+    const source = this.#read?.source;
     if (source === undefined || findings.length === 0) return places;
     source.resolver.forget();
     const located = await locateFindings(source.run, findings, source);
@@ -300,12 +300,12 @@ export class RunFindings implements ShownRun {
   }
 
   get cut(): Cut | undefined {
-    return this.#found?.cut;
+    return this.#read?.cut;
   }
 
   /** All findings, in the order of the file. */
   get shown(): readonly ShownFinding[] {
-    return this.#shown;
+    return this.#findings;
   }
 
   /** Findings that only earlier runs report. Settled ones are included only if the baseline reports them. */
