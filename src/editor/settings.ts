@@ -106,7 +106,7 @@ export function readRetainLocalDays(): number {
 export function readDisplaySettings() {
   const minimum = userValue('findings.minimumSeverity');
   return {
-    minimumSeverity: SEVERITIES.find((each) => each === minimum && each !== 'unrated') ?? 'none',
+    minimumSeverity: SEVERITIES.find((severity) => severity === minimum && severity !== 'unrated') ?? 'none',
     hideTriaged: userValue('findings.hideTriaged') !== false,
     showInProblems: userValue('findings.showInProblems') !== false,
     notifications: notificationsSchema.safeParse(userValue('notifications.level')).data ?? 'all',

@@ -105,16 +105,16 @@ class ReportRenderer extends Renderer {
     const lastEnd = text.lastIndexOf('-->') + 3;
     return (text.slice(0, lastEnd).replace(comment, '') + text.slice(lastEnd))
       .replace(/<(?![a-z/])/gi, '&lt;')
-      .replace(tag, (whole: string, slash: string, name: string, rest: string) =>
-        this.#isRendered(name.toLowerCase(), slash !== '', rest)
-          ? `<${slash}${name}${rest.replace(style, '')}`
+      .replace(tag, (whole: string, slash: string, name: string, attributes: string) =>
+        this.#isRendered(name.toLowerCase(), slash !== '', attributes)
+          ? `<${slash}${name}${attributes.replace(style, '')}`
           : whole.replaceAll('<', '&lt;'),
       );
   }
 
-  #isRendered(name: string, closes: boolean, rest: string): boolean {
-    if (name === 'img') return !closes && !handler.test(rest);
-    if (!allowedTags.has(name) || handler.test(rest)) return false;
+  #isRendered(name: string, closes: boolean, attributes: string): boolean {
+    if (name === 'img') return !closes && !handler.test(attributes);
+    if (!allowedTags.has(name) || handler.test(attributes)) return false;
     if (neverNested.has(name)) return true;
     if (!closes && this.#depth >= maxHtmlDepth) return false;
     this.#depth = Math.max(0, this.#depth + (closes ? -1 : 1));

@@ -43,7 +43,7 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
   const picked = await pickFolder(t('Choose the folder whose findings the agent may read'));
   if (picked === undefined) return;
   const items = [
-    ...mcpClients.map((each) => ({ ...each, label: each.client, description: each.file })),
+    ...mcpClients.map((client) => ({ ...client, label: client.client, description: client.file })),
     { label: t('Other agents'), description: t('JSON with “mcpServers”'), format: 'json' as const },
   ];
   const placeHolder = t('Choose the agent. It must run on the machine that has this folder.');

@@ -31,7 +31,7 @@ type Tool = vscode.LanguageModelTool<object>;
 /** The tools that language models may call, by name. Their answers are in English. */
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   const reading = readingTools({
-    findings: () => ({ runs: findings.shownRuns(), place: (some) => Promise.resolve(some) }),
+    findings: () => ({ runs: findings.shownRuns(), place: (shown) => Promise.resolve(shown) }),
     runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
     branch,

@@ -31,10 +31,10 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
   if (isPicked === undefined) return;
   await view.choose(({ choice, list, passing }) => {
     const gone = pairsOf(missingFeatures(choice, list.features).map((name) => ({ name })));
-    const { chosen = [], left = [] } = Object.groupBy(pairsOf(passing), (pair) =>
-      isPicked(pair) ? 'chosen' : 'left',
+    const { chosen = [], excluded = [] } = Object.groupBy(pairsOf(passing), (pair) =>
+      isPicked(pair) ? 'chosen' : 'excluded',
     );
-    return withPairs(withPairs(choice, [...gone, ...left], false), chosen, true);
+    return withPairs(withPairs(choice, [...gone, ...excluded], false), chosen, true);
   });
 }
 
@@ -42,9 +42,9 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
 type Picks = ((pair: Pair) => boolean) | undefined;
 
 function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
-  const groups = perspectives.map((each) => ({
-    label: each,
-    has: ({ perspective }: Pair) => perspective === each,
+  const groups = perspectives.map((perspective) => ({
+    label: perspective,
+    has: (pair: Pair) => pair.perspective === perspective,
   }));
   return pickGroups(shown, t('Choose Pairs by Perspective'), groups, true);
 }

@@ -251,7 +251,7 @@ async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
         );
         const yes = t('Delete');
         if ((await askInDialog({ question, detail }, yes)) !== yes) return;
-        for (const each of logins) await passwords.delete(each);
+        for (const saved of logins) await passwords.delete(saved);
       },
     };
   });

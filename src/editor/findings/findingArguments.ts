@@ -126,7 +126,7 @@ function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFi
     return found === undefined ? [] : [found];
   }
   const known = (Array.isArray(shown) ? shown : [shown]).filter(isShownFinding);
-  return known.map((each) => findings.find(each.run.id, each.finding.index) ?? each);
+  return known.map((finding) => findings.find(finding.run.id, finding.finding.index) ?? finding);
 }
 
 function isShownFinding(value: unknown): value is ShownFinding {

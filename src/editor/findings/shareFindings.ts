@@ -71,7 +71,7 @@ export function findingsMarkdown(shown: readonly ShownFinding[]): string {
     standingOf,
     blockOf: blockLabel,
   };
-  return shown.map((each) => findingMarkdown(each, words)).join('\n');
+  return shown.map((finding) => findingMarkdown(finding, words)).join('\n');
 }
 
 const maxTitleLength = 200;

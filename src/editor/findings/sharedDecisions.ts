@@ -171,7 +171,7 @@ function proposalRows(
   return listed.map(({ file, entry }) => {
     const candidates = byFingerprint.get(entry.identity.fingerprint) ?? [];
     const same = candidates.filter(({ identity }) => isSameFinding(identity, entry.identity));
-    const shown = [...new Set(same.map((each) => each.shown))];
+    const shown = [...new Set(same.map((candidate) => candidate.shown))];
     const [first] = shown;
     const subject =
       first === undefined

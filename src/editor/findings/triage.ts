@@ -71,8 +71,8 @@ export async function extendAcceptance(
   }
   const until = await askForEnd(accepted);
   if (until === undefined) return;
-  for (const [note, some] of Map.groupBy(accepted, ({ triage }) => triage.note))
-    await findings.setTriage(some, 'acceptedRisk', note, until);
+  for (const [note, withNote] of Map.groupBy(accepted, ({ triage }) => triage.note))
+    await findings.setTriage(withNote, 'acceptedRisk', note, until);
 }
 
 async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | undefined> {
@@ -231,7 +231,7 @@ function warnOfFailures(triage: TriageStore, log: Logger): Disposable {
   return triage.onDidChange(() => {
     const failures = triage.failures();
     const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
-    for (const failure of failures.filter((each) => !warned.has(nameOf(each)))) {
+    for (const failure of failures.filter((candidate) => !warned.has(nameOf(candidate)))) {
       const { message, actions } = describeError(failure);
       inBackground(showWarning(message, ...actions), log);
     }

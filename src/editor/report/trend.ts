@@ -85,7 +85,7 @@ export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDe
     load: async () => {
       const traced = traces.get(run.id) ?? (await trace(run, deps));
       traces.set(run.id, traced);
-      await triage.load(traced.flatMap((each) => each.run.targets.map(({ folder }) => folder)));
+      await triage.load(traced.flatMap(({ run: { targets } }) => targets.map(({ folder }) => folder)));
       rows = await countTrend(traced, triage);
       return toContent(run, rows);
     },
@@ -100,12 +100,12 @@ function trace(run: Run, deps: TrendDeps): Thenable<TracedRuns> {
   const runs = runsOfTrend(deps.runs.all(), run);
   return withProgress(t('Reading the findings of {0} runs…', runs.length), (report, signal) =>
     traceTrend(runs, {
-      read: async (each) => {
+      read: async (earlier) => {
         try {
-          return await readFindingsOfRun(each, deps);
+          return await readFindingsOfRun(earlier, deps);
         } catch (error) {
           if (!(error instanceof AssessmentError)) throw error;
-          deps.log.warn(`The trend does not count run ${each.id}: ${String(error)}`);
+          deps.log.warn(`The trend does not count run ${earlier.id}: ${String(error)}`);
           return undefined;
         }
       },

@@ -110,7 +110,7 @@ export async function stopWatching(
   chosen: Run | undefined,
   now: number,
 ): Promise<void> {
-  const stuck = runs.all().filter((each) => mayStopWatching(each, now));
+  const stuck = runs.all().filter((candidate) => mayStopWatching(candidate, now));
   const run = chosen ?? (await pickRun(stuck, t('Stop Watching')));
   if (run === undefined || !isLive(run)) return;
   const yes = t('Stop Watching');

@@ -128,11 +128,11 @@ function addRelatedRuns(run: Run, all: readonly Run[], add: AddLine): void {
   if (input !== undefined) add(limitsLabel(workflow, input), 'credit-card');
   const predecessorId = predecessorOf(run);
   if (predecessorId !== undefined) {
-    const predecessor = all.find((each) => runIdOf(each) === predecessorId);
+    const predecessor = all.find((other) => runIdOf(other) === predecessorId);
     add(t('Continues'), 'arrow-left', predecessor === undefined ? predecessorId : linkedName(predecessor));
   }
   const runId = runIdOf(run);
-  for (const successor of all.filter((each) => runId !== undefined && predecessorOf(each) === runId))
+  for (const successor of all.filter((other) => runId !== undefined && predecessorOf(other) === runId))
     add(t('Continued by'), 'arrow-right', linkedName(successor));
 }
 
@@ -210,8 +210,8 @@ export async function progressText(run: Run, folder: string, workerFile: string)
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
   // The progress of a continued assessment includes that of its predecessor.
-  const asked = isContinued(run) ? undefined : run.input?.pairs?.length;
-  const total = asked ?? (await countPairs(run, folder, workerFile));
+  const requested = isContinued(run) ? undefined : run.input?.pairs?.length;
+  const total = requested ?? (await countPairs(run, folder, workerFile));
   const counted = tested === 1 ? t('1 pair tested') : t('{0} pairs tested', formatNumber(tested));
   const done =
     total === undefined ? counted : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));

@@ -89,7 +89,7 @@ function activeStatus(
   const state = attention === undefined ? stateLabel(run) : `${stateLabel(run)}, ${attention}`;
   return {
     text: waiting === undefined ? text : '$(warning) Whitebox',
-    tooltip: active.map((each) => tooltipOf(each, now, nextCheckAt(each))).join('\n\n'),
+    tooltip: active.map((unfinished) => tooltipOf(unfinished, now, nextCheckAt(unfinished))).join('\n\n'),
     label: t('Whitebox Assessment: {0}, {1}, for {2}', runTitle(run), state, duration),
   };
 }

@@ -205,7 +205,7 @@ async function openKnown(
   for (const candidate of known) {
     const { shown } = await findings.read(candidate);
     const same = shown.filter(({ identity }) => identity.fingerprint === finding);
-    const linked = same.find((each) => String(each.finding.index) === index) ?? same[0];
+    const linked = same.find((shownFinding) => String(shownFinding.finding.index) === index) ?? same[0];
     if (linked === undefined) continue;
     details.open(linked);
     return;

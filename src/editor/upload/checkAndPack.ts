@@ -104,7 +104,7 @@ async function decideSecrets(
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
   // Uses the choices of the preparation: files that a person added in the preview since then are not checked.
-  const decided = prepared.map((each) => decide(each, each.choices, steps.rules()));
+  const decided = prepared.map((folder) => decide(folder, folder.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
   }
@@ -112,7 +112,7 @@ async function decideSecrets(
 }
 
 async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadChoices): Promise<boolean> {
-  const undecided = prepared.flatMap((each) => each.undecided);
+  const undecided = prepared.flatMap((folder) => folder.undecided);
   if (readSecretCheck() !== 'block' || undecided.length === 0) return true;
   const files = new Set(undecided.map(({ path }) => path));
   const exclude = t('Exclude These Files');

@@ -101,7 +101,7 @@ export function differencesFromPreview(prepared: readonly Prepared[], shown: rea
   const unseen: string[] = [];
   let differences = 0;
   for (const { folder, selection } of prepared) {
-    const before = shown.find((each) => each.folder.uri.toString() === folder.uri.toString());
+    const before = shown.find(({ folder: { uri } }) => uri.toString() === folder.uri.toString());
     if (before === undefined) unseen.push(visibleName(folder.name));
     else differences += countDifferences(before.selection, selection);
   }

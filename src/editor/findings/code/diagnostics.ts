@@ -53,14 +53,14 @@ function* renderFiles(
   collection: vscode.DiagnosticCollection,
   present: Map<string, readonly ShownFinding[]>,
 ): Generator<void> {
-  const wanted = readDisplaySettings().showInProblems ? displayed.byFile() : new Map<string, never>();
+  const toShow = readDisplaySettings().showInProblems ? displayed.byFile() : new Map<string, never>();
   for (const file of [...present.keys()]) {
-    if (wanted.has(file)) continue;
+    if (toShow.has(file)) continue;
     collection.delete(vscode.Uri.file(file));
     present.delete(file);
     yield;
   }
-  for (const [file, shown] of wanted) {
+  for (const [file, shown] of toShow) {
     const previous = present.get(file);
     if (previous?.length === shown.length && previous.every((finding, index) => finding === shown[index]))
       continue;

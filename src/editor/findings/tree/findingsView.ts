@@ -255,8 +255,8 @@ export function describeRuns(findings: FindingStore): string[] {
 function ownersGapLabel({ file, lines }: OwnersGap): string {
   const name = vscode.workspace.asRelativePath(file);
   if (lines === undefined) return t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
-  const some = lines.slice(0, 5).map(formatNumber).join(', ');
-  return t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${some}, …` : some);
+  const first = lines.slice(0, 5).map(formatNumber).join(', ');
+  return t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${first}, …` : first);
 }
 
 function describeCut(run: Run, cut: Cut | undefined): string[] {
