@@ -77,12 +77,12 @@ export class Accounts {
     signal?.throwIfAborted();
   }
 
-  async keep(destination: Destination, token: string): Promise<void> {
+  async save(destination: Destination, token: string): Promise<void> {
     await this.#secrets.store(keyOf(destination), token);
   }
 
   /** `isCurrent`: the account in the settings has a stored token; `others` are the other accounts with one. */
-  async kept(): Promise<{ isCurrent: boolean; others: readonly Destination[] }> {
+  async saved(): Promise<{ isCurrent: boolean; others: readonly Destination[] }> {
     const destination = currentDestination();
     const current = destination && keyOf(destination);
     const keys = await this.#secrets.keys();
@@ -92,13 +92,13 @@ export class Accounts {
     };
   }
 
-  async forget(): Promise<void> {
+  async delete(): Promise<void> {
     const destination = currentDestination();
     if (destination !== undefined) await this.#secrets.delete(keyOf(destination));
   }
 
   /** Deletes all tokens, but not the passwords of applications, which are in the same storage. */
-  async forgetAll(): Promise<void> {
+  async deleteAll(): Promise<void> {
     const tokens = (await this.#secrets.keys()).filter((key) => accountOf(key) !== undefined);
     for (const key of tokens) await this.#secrets.delete(key);
   }

@@ -46,7 +46,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
       continue;
     }
     // The token first: an error in the settings file must not lose it.
-    await accounts.keep(destination, token);
+    await accounts.save(destination, token);
     if (account === undefined) await writeDestination(destination);
     void showInformation(t('Signed in to {0}, organization {1}.', origin, destination.organizationId));
     return true;
@@ -193,7 +193,7 @@ function messageOf(read: () => unknown): string | undefined {
 
 /** Deletes the token of the account in the settings. If other accounts have tokens, asks which to delete. */
 export async function signOut(accounts: Accounts): Promise<void> {
-  const { isCurrent, others } = await accounts.kept();
+  const { isCurrent, others } = await accounts.saved();
   const all = t('All Accounts');
   let choice: string | undefined;
   if (others.length > 0) {
@@ -202,8 +202,8 @@ export async function signOut(accounts: Accounts): Promise<void> {
     choice = await askInDialog({ question: t('Sign out of which account?'), detail }, ...answers);
     if (choice === undefined) return;
   }
-  if (choice === all) await accounts.forgetAll();
-  else await accounts.forget();
+  if (choice === all) await accounts.deleteAll();
+  else await accounts.delete();
   if (hasTokenCommand()) {
     const message = t(
       'The token command in your settings still signs you in. To stay signed out, remove it from the settings.',

@@ -60,7 +60,7 @@ describe('the accounts', () => {
       () => Promise.resolve(undefined),
       (given) => Promise.resolve(void (key = given)),
     );
-    await accounts.keep(service, service.token);
+    await accounts.save(service, service.token);
     const { organizationId } = service;
     assert.deepEqual(readTokenKey(key), { origin: originOf(service.baseUrl), organizationId });
   });

@@ -37,12 +37,12 @@ function answerQuestions(): readonly string[] {
 function willingAccounts(): { accounts: Accounts; checked: unknown[]; kept: unknown[] } {
   const checked: unknown[] = [];
   const kept: unknown[] = [];
-  const accounts: Pick<Accounts, 'check' | 'keep'> = {
+  const accounts: Pick<Accounts, 'check' | 'save'> = {
     check: (place, { token }) => {
       checked.push([place, token]);
       return Promise.resolve();
     },
-    keep: (place, token) => {
+    save: (place, token) => {
       kept.push([place, token]);
       return Promise.resolve();
     },

@@ -40,15 +40,15 @@ describe('signing out', () => {
   const tokens = (): string[] => [...kept.values()];
 
   it('forgets the only saved token without a question', async () => {
-    await accounts.keep(here, 'token-here');
+    await accounts.save(here, 'token-here');
     const [said, ...more] = await shownWhen();
     assert.match(said?.text ?? '', /^Signed out\. The token was removed from this machine/);
     assert.deepEqual([more, tokens()], [[], []]);
   });
 
   it('asks for the account if tokens of other accounts are saved, naming them', async () => {
-    await accounts.keep(here, 'token-here');
-    await accounts.keep(there, 'token-there');
+    await accounts.save(here, 'token-here');
+    await accounts.save(there, 'token-there');
     const [question, ...more] = await shownWhen();
     assert.match(question?.detail ?? '', /\nhttps:\/\/there\.test:8443, organization former$/);
     assert.deepEqual(
@@ -61,7 +61,7 @@ describe('signing out', () => {
   });
 
   it('forgets every token on request, also if none belongs to this account', async () => {
-    await accounts.keep(there, 'token-there');
+    await accounts.save(there, 'token-there');
     const shown = await shownWhen('All Accounts');
     assert.deepEqual(shown[0]?.buttons, ['All Accounts']);
     assert.match(shown[1]?.text ?? '', /^Signed out\. All tokens were removed/);
