@@ -121,19 +121,19 @@ function skipGlobstars(states: Set<number>, path: PathPattern): Set<number> {
   return states;
 }
 
-/** Owners by absolute path; a file without a CODEOWNERS file is absent. */
-export interface FoundOwners {
-  readonly owners: ReadonlyMap<string, readonly string[]>;
-  readonly gaps: readonly OwnersGap[];
-}
-
-/** Finds the owners of files by the CODEOWNERS file of their repository. Reads nothing outside `within`, an absolute folder. */
-export async function findOwners(files: ReadonlySet<string>, within?: string): Promise<FoundOwners> {
+/** By the CODEOWNERS file of each file's repository; files without one have no entry. Paths are absolute. Reads nothing outside the folder `within`. */
+export async function findOwners(
+  files: ReadonlySet<string>,
+  within?: string,
+): Promise<{ owners: ReadonlyMap<string, readonly string[]>; gaps: readonly OwnersGap[] }> {
   const roots = new Map<string, Promise<string | undefined>>();
   const byRoot = new Map<string, string[]>();
   for (const file of files) {
     const root = await rootOf(dirname(file), within, roots);
-    if (root !== undefined) byRoot.set(root, [...(byRoot.get(root) ?? []), file]);
+    if (root === undefined) continue;
+    const filesInRoot = byRoot.get(root) ?? [];
+    filesInRoot.push(file);
+    byRoot.set(root, filesInRoot);
   }
   const owners = new Map<string, readonly string[]>();
   const gaps: OwnersGap[] = [];
