@@ -140,26 +140,41 @@ describe('runs that wait for the user', () => {
     }
   });
 
+  /** The status item and the Runs view with this run, and its row after they are gone. */
+  const show = (run: Run, { now = 0, findings = findingsOf(), clock = clockAt(now), unsaved = {} } = {}) => {
+    const item = {} as vscode.StatusBarItem;
+    const view = {} as unknown as vscode.TreeView<RunsNode>;
+    let rows: vscode.TreeDataProvider<RunsNode> | undefined;
+    const deps = {
+      runs: storeOf(run),
+      findings,
+      clock,
+      tracker: { ...tracker, ...unsaved },
+      parseWorkerFile,
+    };
+    const fill = (provider: vscode.TreeDataProvider<RunsNode>): void => void (rows = provider);
+    const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
+    const dispose = (): void => {
+      for (const each of shown) each.dispose();
+    };
+    return { item, view, rows: rows!, dispose };
+  };
+  const rowOf = async (run: Run): Promise<{ row: vscode.TreeItem; item: vscode.StatusBarItem }> => {
+    const { item, rows, dispose } = show(run);
+    const row = await rows.getTreeItem({ kind: 'run', id: run.id });
+    dispose();
+    return { row, item };
+  };
   /** The line below a run that starts with `start`. */
   const lineOf = async (
     run: Run,
     start: string,
-    findings = findingsOf(),
-    tracker = savedAlways,
+    options?: Parameters<typeof show>[1],
   ): Promise<vscode.TreeItem | undefined> => {
-    let provider: vscode.TreeDataProvider<RunsNode> | undefined;
-    const view = {} as unknown as vscode.TreeView<RunsNode>;
-    const lazy = { view, fill: (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given) };
-    const shown = showRuns(lazy, {
-      runs: storeOf(run),
-      findings,
-      clock: clockAt(0),
-      tracker,
-      parseWorkerFile,
-    });
-    const lines = (await provider!.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
-    shown.dispose();
-    const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
+    const { rows, dispose } = show(run, options);
+    const lines = (await rows.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
+    dispose();
+    const items = lines.map((line) => rows.getTreeItem(line) as vscode.TreeItem);
     return items.find(({ label }) => typeof label === 'string' && label.startsWith(start));
   };
 
@@ -174,8 +189,8 @@ describe('runs that wait for the user', () => {
   });
 
   it('F66 that were accepted but could not be saved show their run ID, and a click copies it', async () => {
-    const unsaved = { ...savedAlways, unsavedRunId: () => 'run-7' };
-    const line = await lineOf(runOf.dispatching, 'Run ID', findingsOf(), unsaved);
+    const unsaved = { unsavedRunId: () => 'run-7' };
+    const line = await lineOf(runOf.dispatching, 'Run ID', { unsaved });
     assert.deepEqual(
       [line?.label, line?.description, line?.command?.command],
       ['Run ID, not saved yet', 'run-7', 'whitebox.copyRunId'],
@@ -210,7 +225,7 @@ describe('runs that wait for the user', () => {
   it('F107 with unreadable findings say so in the Runs view, and a click opens the file', async () => {
     const failureOf = (): Failure => ({ kind: 'malformedFindings' });
     const run = { ...runOf.succeeded, artifacts: [{ name: 'findings', file: 'findings.json' }] } as Run;
-    const line = await lineOf(run, 'Findings', Object.assign(findingsOf(), { failureOf }));
+    const line = await lineOf(run, 'Findings', { findings: Object.assign(findingsOf(), { failureOf }) });
     assert.match(String(line?.description), /can’t be read/);
     assert.equal(line?.command?.command, 'whitebox.openFindingsFile');
     const said = await lineOf(run, 'Findings');
@@ -235,20 +250,7 @@ describe('runs that wait for the user', () => {
     [runOf.running, 'running'],
   ] as const)
     it(`have “${said}” as label and accessible text`, async () => {
-      const item = {} as vscode.StatusBarItem;
-      const view = {} as unknown as vscode.TreeView<RunsNode>;
-      let provider: vscode.TreeDataProvider<RunsNode> | undefined;
-      const fill = (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given);
-      const deps = {
-        runs: storeOf(run),
-        findings: findingsOf(),
-        clock: clockAt(0),
-        tracker,
-        parseWorkerFile,
-      };
-      const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
-      const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
-      for (const each of shown) each.dispose();
+      const { row, item } = await rowOf(run);
       const [state = '', attention] = said.split(' · ');
       assert.equal(row.label, 'Whitebox assessment');
       const time = run.state === 'unknown' ? '' : ' 0m';
@@ -278,17 +280,7 @@ describe('runs that wait for the user', () => {
         'shop.example.test · running 0m · Jan 1',
       ],
     ] as const) {
-      const item = {} as vscode.StatusBarItem;
-      let provider: vscode.TreeDataProvider<RunsNode> | undefined;
-      const lazy = {
-        view: {} as unknown as vscode.TreeView<RunsNode>,
-        fill: (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given),
-      };
-      const clock = clockAt(0);
-      const deps = { runs: storeOf(run), findings: findingsOf(), clock, tracker, parseWorkerFile };
-      const shown = [showStatus(item, deps), showRuns(lazy, deps)];
-      const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
-      for (const each of shown) each.dispose();
+      const { row, item } = await rowOf(run);
       assert.deepEqual([row.label, row.description], [label, description]);
       const { value } = item.tooltip as vscode.MarkdownString;
       assert.ok(value.replaceAll('\\', '').startsWith(`${title}: running, 0m`), value);
@@ -303,27 +295,15 @@ describe('runs that wait for the user', () => {
     const run = runOf.running;
     let now = run.createdAt;
     try {
-      const item = {} as vscode.StatusBarItem;
-      const view = {} as unknown as vscode.TreeView<RunsNode>;
-      let provider: vscode.TreeDataProvider<RunsNode> | undefined;
-      const runs = storeOf(run);
-      const deps = {
-        runs,
-        findings: findingsOf(),
-        clock: { ...clockAt(0), now: () => now },
-        tracker,
-        parseWorkerFile,
-      };
-      const fill = (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given);
-      const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
+      const { item, rows, dispose } = show(run, { clock: { ...clockAt(0), now: () => now } });
       let redrawn = 0;
-      provider!.onDidChangeTreeData!(() => (redrawn += 1));
+      rows.onDidChangeTreeData!(() => (redrawn += 1));
       const before = item.text;
       now += 5 * 60_000;
       for (const beat of beats) beat();
       assert.notEqual(item.text, before);
       assert.equal(redrawn, 1);
-      for (const each of shown) each.dispose();
+      dispose();
     } finally {
       globalThis.setInterval = setInterval;
     }
@@ -335,19 +315,10 @@ describe('runs that wait for the user', () => {
       [0, false],
       [2 * day, true],
     ] as const) {
-      const item = {} as vscode.StatusBarItem;
-      const view = {} as unknown as vscode.TreeView<RunsNode>;
-      const deps = {
-        runs: storeOf(late),
-        findings: findingsOf(),
-        clock: clockAt(now),
-        tracker,
-        parseWorkerFile,
-      };
-      const shown = [showStatus(item, deps), showRuns({ view, fill: () => undefined }, deps)];
+      const { item, view, dispose } = show(late, { now });
       assert.equal(item.text.startsWith('$(warning)'), warns);
       assert.equal(view.badge?.value, warns ? 1 : undefined);
-      for (const each of shown) each.dispose();
+      dispose();
     }
   });
 });
