@@ -6,14 +6,15 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { Verdict } from '../../../src/core/findings/compare/verdict.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
-import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
+import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { DocumentPanel } from '../../../src/editor/report/documentPanels.ts';
 import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
 import { toReport } from '../../../src/editor/report/report.ts';
 import { toTrend } from '../../../src/editor/report/trend.ts';
-import type { HostMessage, ShowMessage } from '../../../src/core/report/protocol.ts';
+import type { HostMessage } from '../../../src/core/report/protocol.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
@@ -33,13 +34,46 @@ const nothingRead = {
 
 describe('an open document', () => {
   let shop: string;
+  let run: RunIn<'succeeded'>;
 
   before(async () => {
     [shop = ''] = await openFolders(2);
+    run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
   });
 
+  const folderOf = (id: string): string => path.join(process.env[storageVariable]!, 'runs', id);
+  const runs = { all: () => [], folderOf } satisfies Partial<RunStore> as unknown as RunStore;
+  /** The report of a run with these findings. */
+  const reportOf = (read: () => Partial<ShownRun>, of = run) => {
+    const findings = {
+      read: () => Promise.resolve({ run: of, shown: [], ...read() }),
+      find: () => undefined,
+    } satisfies Partial<FindingStore> as unknown as FindingStore;
+    return toReport(of, { runs, findings });
+  };
+  /** Shows a document in a stub of a webview panel. */
+  const openPanel = (document: ConstructorParameters<typeof DocumentPanel>[1]) => {
+    const posted: HostMessage[] = [];
+    const received = new vscode.EventEmitter<unknown>();
+    const stub = {
+      visible: true,
+      webview: {
+        asWebviewUri: (uri: vscode.Uri) => uri,
+        onDidReceiveMessage: received.event,
+        postMessage: (message: HostMessage) => Promise.resolve(posted.push(message) > 0),
+      },
+      onDidDispose: () => received,
+    };
+    const deps = {
+      extensionUri: vscode.Uri.file(shop),
+      attempt: (_id: string, work: () => Promise<void>) => work(),
+      log: silent,
+    };
+    const panel = new DocumentPanel(stub as unknown as vscode.WebviewPanel, document, deps);
+    return { posted, received, stub, panel };
+  };
+
   it('links to the current place of code in findings that were read again', async () => {
-    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const file = path.join(shop, 'src', 'server.js');
     const findingAt = (startLine: number): ShownFinding => {
       const reported = { path: 'src/server.js', startLine: 1 };
@@ -47,13 +81,7 @@ describe('an open document', () => {
       return { run, finding: { index: 7, places: [reported] }, places: [place] } as unknown as ShownFinding;
     };
     let shown = findingAt(1);
-    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
-    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
-    const findings = {
-      read: () => Promise.resolve({ run, shown: [shown] }),
-      find: () => undefined,
-    } satisfies Partial<FindingStore> as unknown as FindingStore;
-    const report = toReport(run, { runs, findings });
+    const report = reportOf(() => ({ shown: [shown] }));
     const { places } = await report.load();
     shown = findingAt(4);
     await report.openPlace(places.findIndex(({ label }) => label === 'src/server.js:1'));
@@ -62,27 +90,16 @@ describe('an open document', () => {
   });
 
   it('gives no count if the findings file cannot be read, and says so', async () => {
-    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
-    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
-    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
-    const findings = {
-      read: () => Promise.resolve({ run, shown: [], failure: { kind: 'malformedFindings' } }),
-    } satisfies Partial<FindingStore> as unknown as FindingStore;
-    const { facts, severities } = await toReport(run, { runs, findings }).load();
+    const failure = { kind: 'malformedFindings' as const };
+    const { facts, severities } = await reportOf(() => ({ failure })).load();
     assert.deepEqual(severities, []);
     assert.match(facts.find(({ label }) => label === 'Findings')?.value ?? '', /can’t be read/);
   });
 
   it('F155 says what a run without findings covers', async () => {
-    const ended = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const coverage = { uploaded: 239, excluded: { choice: 2 }, excludedFolders: 0, unpacked: 1 };
-    const run = { ...ended, targets: ended.targets.map((target) => ({ ...target, coverage })) };
-    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
-    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
-    const findings = {
-      read: () => Promise.resolve({ run, shown: [] }),
-    } satisfies Partial<FindingStore> as unknown as FindingStore;
-    const { facts, noFindings } = await toReport(run, { runs, findings }).load();
+    const covered = { ...run, targets: run.targets.map((target) => ({ ...target, coverage })) };
+    const { facts, noFindings } = await reportOf(() => ({}), covered).load();
     assert.match(
       noFindings ?? '',
       /^0 findings in 239 uploaded files\. 2 files were excluded\. .*packaged: 1\.$/,
@@ -94,15 +111,9 @@ describe('an open document', () => {
   });
 
   it('counts as absent what the previous run reported, and nothing older', async () => {
-    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const absentOf = (id: string) => ({ ...invent({ verdict: 'sameBytes' }), run: { ...run, id } });
-    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
-    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
-    const compared = { run, shown: [], absent: [absentOf('before'), absentOf('older')] };
-    const findings = {
-      read: () => Promise.resolve({ ...compared, baseline: { ...run, id: 'before' } }),
-    } satisfies Partial<FindingStore> as unknown as FindingStore;
-    const { changes } = await toReport(run, { runs, findings }).load();
+    const absent = [absentOf('before'), absentOf('older')];
+    const { changes } = await reportOf(() => ({ absent, baseline: { ...run, id: 'before' } })).load();
     assert.deepEqual(
       changes?.counts.map(({ count }) => count),
       [0, 1],
@@ -117,7 +128,6 @@ describe('an open document', () => {
     await until(tabGroups.onDidChangeTabs, () => active() === 'Trend: shop', active);
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
-    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const shown = { run, finding: { severity: 'high' }, folder: shop, identity, places: [] };
     const entry = (verdict: Verdict) => ({
       shown: { ...shown, triage: undecided } as unknown as ShownFinding,
@@ -143,7 +153,6 @@ describe('an open document', () => {
   });
 
   it('says where a finding is truncated, and how to see the rest', async () => {
-    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items), { runId: run.id });
       const contents = parsed.findings.map((finding) => {
@@ -164,7 +173,6 @@ describe('an open document', () => {
   });
 
   it('shows severity and confidence, description, places, recommendation, then the rest', async () => {
-    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const item = {
       ...{ id: 'WB-[1](x)', title: 'Invented', severity: 'high', cwe: 89, cvss: 8.1, confidence: 'likely' },
       ...{ impact: 'i', description: 'd', recommendation: 'r', file: 'src/server.js', line: 2 },
@@ -207,7 +215,6 @@ describe('an open document', () => {
   });
 
   it('links text of a finding only if it means one place, and each list entry to its own place', async () => {
-    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const [finding] = parseFindings(
       JSON.stringify([
         { title: 'Invented', locations: [12, 2, 2].map((line) => ({ path: 'src/server.js', line })) },
@@ -239,20 +246,6 @@ describe('an open document', () => {
   });
 
   it('is rendered again while visible if its content changed', async () => {
-    const posted: string[] = [];
-    const received = new vscode.EventEmitter<unknown>();
-    const panel = {
-      visible: true,
-      webview: {
-        asWebviewUri: (uri: vscode.Uri) => uri,
-        onDidReceiveMessage: received.event,
-        postMessage: ({ content }: ShowMessage) => {
-          posted.push(content.parts.map((part) => part.markdown).join());
-          return Promise.resolve(true);
-        },
-      },
-      onDidDispose: () => received,
-    };
     let markdown = 'one';
     const document = {
       id: 'invented',
@@ -268,56 +261,34 @@ describe('an open document', () => {
         }),
       openPlace: () => Promise.resolve(),
     };
-    const deps = {
-      extensionUri: vscode.Uri.file(shop),
-      attempt: (_id: string, work: () => Promise<void>) => work(),
-      log: silent,
-    };
-    const shown = new DocumentPanel(panel as unknown as vscode.WebviewPanel, document, deps);
+    const { posted, received, stub, panel } = openPanel(document);
+    const texts = (): string[] =>
+      posted.flatMap((message) => (message.type === 'show' ? message.content.parts[0]!.markdown : []));
     const settled = (): Promise<void> => new Promise(setImmediate);
     received.fire({ type: 'ready' });
     await settled();
-    shown.refresh();
+    panel.refresh();
     await settled();
-    assert.deepEqual(posted, ['one']);
+    assert.deepEqual(texts(), ['one']);
     markdown = 'two';
-    shown.refresh();
+    panel.refresh();
     await settled();
-    assert.deepEqual(posted, ['one', 'two']);
-    panel.visible = false;
+    assert.deepEqual(texts(), ['one', 'two']);
+    stub.visible = false;
     markdown = 'three';
-    shown.refresh();
+    panel.refresh();
     await settled();
-    assert.deepEqual(posted, ['one', 'two']);
+    assert.deepEqual(texts(), ['one', 'two']);
   });
 
   it('F128 of a report that is too large is a sentence with a button that opens it as text', async () => {
-    const run = endedRun({ id: '20260101000000-large', folder: shop, baseUrl: '', organizationId: '' });
-    const runFolder = path.join(process.env[storageVariable]!, 'runs', run.id);
+    const large = endedRun({ id: '20260101000000-large', folder: shop, baseUrl: '', organizationId: '' });
+    const runFolder = folderOf(large.id);
     await mkdir(runFolder, { recursive: true });
     const file = path.join(runFolder, 'report.md');
     await writeFile(file, '# Large\n');
     await truncate(file, 95_000_000);
-    const posted: HostMessage[] = [];
-    const received = new vscode.EventEmitter<unknown>();
-    const panel = {
-      visible: true,
-      webview: {
-        asWebviewUri: (uri: vscode.Uri) => uri,
-        onDidReceiveMessage: received.event,
-        postMessage: (message: HostMessage) => Promise.resolve(posted.push(message) > 0),
-      },
-      onDidDispose: () => received,
-    };
-    const runs = { folderOf: () => runFolder } as unknown as RunStore;
-    const findings = {} as unknown as FindingStore;
-    const deps = {
-      extensionUri: vscode.Uri.file(shop),
-      attempt: (_id: string, work: () => Promise<void>) => work(),
-      log: silent,
-    };
-    const report = toReport(run, { runs, findings });
-    new DocumentPanel(panel as unknown as vscode.WebviewPanel, report, deps);
+    const { posted, received } = openPanel(reportOf(() => ({}), large));
     try {
       received.fire({ type: 'ready' });
       await eventually(
