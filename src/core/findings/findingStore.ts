@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { type Disposable, Emitter } from '../ports.ts';
@@ -76,18 +77,22 @@ export class FindingStore implements Disposable {
     const { runs, runIds } = this.#chooseRuns();
     const loadedBefore = this.#loaded;
     const showEarly = (early: RunFindings): void => {
-      const others = this.#loaded.filter(({ run }) => runs.some(({ id }) => id === run.id));
+      const others = this.#loaded.filter(
+        (found) => found !== early && runs.some(({ id }) => id === found.run.id),
+      );
       this.#replaceLoaded([...others, early], runIds);
       this.#showIncomplete();
-      this.#isChanged = true; // the findings in changed files follow
+      this.#isChanged = true; // more findings follow
     };
     const loaded = await Promise.all(runs.map((run) => this.#loadRun(run, force, showEarly)));
     this.#replaceLoaded(loaded, runIds);
     // Decisions may have changed while the runs were read.
     this.#decide();
     // New findings are shown at once: comparing them with every earlier run takes longer.
-    if (loaded.some(({ run }) => !loadedBefore.some((before) => before.run.id === run.id)))
+    if (loaded.some(({ run }) => !loadedBefore.some((before) => before.run.id === run.id))) {
       this.#showIncomplete();
+      await setImmediate(); // listeners draw all findings
+    }
     try {
       for (const found of loaded) await this.#assess(found);
     } finally {

@@ -70,14 +70,14 @@ export class RunFindings implements ShownRun {
 
   /**
    * Reads a run's findings file and places its findings. A file that cannot be read gives a `failure`. `former` is the same run as loaded before: its files are
-   * still followed, its history and evidence are kept, and it is returned itself if the failure is the same. Without `former`, `onUnchanged` gets the
-   * findings in unchanged files before changed files are read.
+   * still followed, its history and evidence are kept, and it is returned itself if the failure is the same. Without `former`, `onSome` gets the first
+   * findings before all are placed, those in unchanged files first.
    */
   static async load(
     run: Run,
     deps: RunFindingsDeps,
     former?: RunFindings,
-    onUnchanged?: (early: RunFindings) => void,
+    onSome?: (early: RunFindings) => void,
   ): Promise<RunFindings> {
     try {
       const [found] = await Promise.all([
@@ -85,7 +85,7 @@ export class RunFindings implements ShownRun {
         deps.triage.load(run.targets.map(({ folder }) => folder)),
       ]);
       const loaded = new RunFindings(run, deps, found);
-      await loaded.#place(found, former, former === undefined ? onUnchanged : undefined);
+      await loaded.#place(found, former, former === undefined ? onSome : undefined);
       if (former !== undefined && isSameRun(former.#run, run)) await loaded.#reuse(former);
       return loaded;
     } catch (error) {
@@ -104,7 +104,7 @@ export class RunFindings implements ShownRun {
   async #place(
     { source, findings: found }: FindingsOfRun,
     former: RunFindings | undefined,
-    onUnchanged?: (early: RunFindings) => void,
+    onSome?: (early: RunFindings) => void,
   ): Promise<void> {
     const { decode, textOf, isPlacedOnDemand } = this.#deps;
     const findings = found.map(({ finding }) => finding);
@@ -122,10 +122,10 @@ export class RunFindings implements ShownRun {
       show(placesAsReported(findings, located));
       return;
     }
-    const places = await this.#places.placesOf(findings, textOf, (unchanged) => {
-      if (onUnchanged === undefined) return;
-      show(unchanged);
-      onUnchanged(this);
+    const places = await this.#places.placesOf(findings, textOf, (some) => {
+      if (onSome === undefined) return;
+      show(some);
+      onSome(this);
     });
     show(places);
   }

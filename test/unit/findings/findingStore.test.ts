@@ -264,3 +264,18 @@ test('findings in unchanged files are shown before changed files are followed', 
   ];
   assert.deepEqual(seen, [[['a.js', 1]], all, all]);
 });
+
+test('findings in the first files are shown before the other files are read', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const files = Array.from({ length: 60 }, (_, at) => `file${String(at)}.js`);
+  const findings = files.map((file) => ({ title: file, severity: 'high', file, line: 1 }));
+  const sent = Object.fromEntries(files.map((file) => [file, `${file};\n`]));
+  await fixture.addRun(['shop'], JSON.stringify(findings), sent);
+  const store = fixture.reopen(parseWorker);
+  const counts: number[] = [];
+  store.onDidChange(() => counts.push(store.all().length));
+  await store.load();
+  const [first = 0, ...later] = counts;
+  assert.ok(first > 0 && first < files.length, `${String(first)} findings are shown first`);
+  assert.ok(later.every((count) => count === files.length));
+});

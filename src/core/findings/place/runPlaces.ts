@@ -88,6 +88,7 @@ type EditedText = (file: string) => string | undefined;
 export class RunPlaces {
   readonly #runFolder: string;
   readonly #decode: Decode;
+  readonly #located: ReadonlyMap<Place, LocatedFile>;
   readonly #byFile: ReadonlyMap<string, PlacesOfFile[1]>;
   /** Files that changed while they were followed, or that are followed from the text first seen: that text may exist nowhere else now. */
   readonly #followed: Map<string, FollowedFile>;
@@ -107,6 +108,7 @@ export class RunPlaces {
     this.#decode = decode;
     this.#followed = former === undefined ? new Map<string, FollowedFile>() : former.#followed;
     this.#kept = former === undefined ? { length: 0 } : former.#kept;
+    this.#located = files;
     this.#byFile = Map.groupBy(files, ([, { file }]) => file);
     this.missing = missing;
   }
@@ -122,17 +124,21 @@ export class RunPlaces {
   }
 
   /**
-   * The places that have a file, in its current text. Where some files have changed since they were sent, `onUnchanged` gets the places in the other
-   * files first, and undefined for a finding with places in changed ones.
+   * The places that have a file, in its current text. Unchanged files come first. `onSome` gets what is known after the first of them, and after all of them
+   * if others have changed; undefined for a finding with a place that is not known yet.
    */
   async placesOf(
     findings: readonly Finding[],
     editedText: EditedText,
-    onUnchanged?: (places: readonly (readonly ShownPlace[] | undefined)[]) => void,
+    onSome: (places: readonly (readonly ShownPlace[] | undefined)[]) => void = () => undefined,
   ): Promise<readonly (readonly ShownPlace[])[]> {
     const shown = new Map<Place, ShownPlace>();
     const shownOf = ({ places }: Finding): readonly ShownPlace[] =>
       places.flatMap((place) => shown.get(place) ?? []);
+    const showSome = (): void => {
+      const isKnown = (place: Place): boolean => shown.has(place) || !this.#located.has(place);
+      onSome(findings.map((finding) => (finding.places.every(isKnown) ? shownOf(finding) : undefined)));
+    };
     // Files are read in parallel, but places are found in one file at a time: the slices of several would add up to a long one.
     let placing = Promise.resolve();
     const show = async ([, places]: PlacesOfFile, text: CurrentText): Promise<void> => {
@@ -141,19 +147,18 @@ export class RunPlaces {
     };
 
     const changed: PlacesOfFile[] = [];
+    let unchangedCount = 0;
     await inParallel(this.#byFile, filesAtOnce, async (entry) => {
       const text = await this.#unchangedText(entry, editedText);
-      if (text === undefined) changed.push(entry);
-      else await show(entry, text);
+      if (text === undefined) {
+        changed.push(entry);
+        return;
+      }
+      await show(entry, text);
+      unchangedCount += 1;
+      if (unchangedCount === filesAtOnce) showSome();
     });
-    if (changed.length > 0 && shown.size > 0) {
-      const isInChanged = new Set(changed.flatMap(([, places]) => places.map(([place]) => place)));
-      onUnchanged?.(
-        findings.map((finding) =>
-          finding.places.some((place) => isInChanged.has(place)) ? undefined : shownOf(finding),
-        ),
-      );
-    }
+    if (changed.length > 0 && unchangedCount > 0) showSome();
     await inParallel(changed, filesAtOnce, async (entry) => {
       const text = await this.currentText(entry[0], editedText);
       if (text !== undefined) await show(entry, text);
