@@ -49,7 +49,7 @@ export async function offerText(message: string, content: string): Promise<void>
 /** VS Code makes no links in the text of a dialog. */
 interface Question {
   readonly question: string;
-  /** One paragraph or several; empty ones are left out. */
+  /** One paragraph or several; false and empty ones are not shown. */
   readonly detail?: string | readonly (string | false | undefined)[];
   readonly icon?: 'info' | 'warning';
   /** The label of the button that dismisses the dialog, by default “Cancel”. */

@@ -49,7 +49,7 @@ function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
   return pickGroups(shown, t('Choose Pairs by Perspective'), groups, true);
 }
 
-/** Nothing is checked at first. Pairs with findings come first: after a fix, they are tested again. */
+/** Nothing is checked initially. Pairs with findings come first: after a fix, they are tested again. */
 async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,

@@ -36,7 +36,7 @@ interface Row extends vscode.QuickPickItem {
 const maxListed = 500;
 const maxTextLength = 200;
 
-/** Lists the decisions that came with a folder: a person accepts, refuses or resets them. Enter accepts nothing at first. */
+/** Lists the decisions that came with a folder: a person accepts, refuses or resets them. A first Enter accepts nothing. */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
   const shared = deps.triage.shared();
   const folder =

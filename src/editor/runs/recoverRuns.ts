@@ -16,7 +16,7 @@ import { focusView, type LazyView } from '../../lazyView.ts';
 
 const t = vscode.l10n.t;
 
-/** A run of which only the note in `globalState` is left. */
+/** A run whose local data is gone, with its note in `globalState`. */
 interface LostRun {
   readonly key: string;
   readonly note: RunNote;

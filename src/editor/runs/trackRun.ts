@@ -98,7 +98,7 @@ async function pickWorkflow(): Promise<WorkflowId | undefined> {
 /** A run ID alone does not say the workflow. */
 type EnteredRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
 
-/** Asks for a run by its ID, by a link to it, or by the body of a webhook, from which only the run is read. */
+/** Asks for a run: its ID, a link to it, or the body of a webhook. */
 async function askRun(account: Destination, title: string): Promise<EnteredRun | undefined> {
   const text = await vscode.window.showInputBox({
     title,

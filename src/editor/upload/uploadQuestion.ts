@@ -98,7 +98,7 @@ async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<strin
   return added;
 }
 
-/** The duration and findings of the last complete run of the same folders, and how many files differ from it, if all of that is known. */
+/** The last complete run of the same folders: its duration, its findings, and how many files differ. */
 async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise<string[]> {
   const filesOf = ({ id, targets }: Run, folder: string): ReturnType<typeof readSentFiles> =>
     readSentFiles(

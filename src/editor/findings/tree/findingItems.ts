@@ -34,7 +34,7 @@ const t = vscode.l10n.t;
 
 const maxTooltipLength = 2_000;
 
-/** `isExpanded`: files are expanded at first. */
+/** `isExpanded`: files are initially expanded. */
 export function toItem(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
   const item = itemOf(node, isExpanded);
   item.id = node.id;
@@ -63,7 +63,7 @@ function proposalsItem(folder: string, count: number): vscode.TreeItem {
   return item;
 }
 
-/** `name` replaces a label that is not clear by itself, as in a tooltip. */
+/** `name` is the label of tooltips and screen readers. */
 function groupItem(label: string, { shown }: GroupNode, isExpanded = true, name = label): vscode.TreeItem {
   const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, isExpanded ? Expanded : Collapsed);

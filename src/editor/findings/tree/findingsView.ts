@@ -41,7 +41,7 @@ import { toItem } from './findingItems.ts';
 
 const t = vscode.l10n.t;
 
-/** With more findings, files are collapsed at first. */
+/** With more findings, files are initially collapsed. */
 const maxExpanded = 300;
 
 export interface FindingsViewDeps {
