@@ -59,7 +59,10 @@ describe('a file that cannot be written', () => {
       messageOf('tokenCommand', 'sameToken'),
       /^The token command printed the same token .* sign in again/,
     );
-    assert.match(messageOf('tokenCommand', 'notOneLine'), /token command print isn’t a token\. It must /);
+    assert.match(
+      messageOf('tokenCommand', 'notOneLine'),
+      /token command print isn’t a token\. The command must /,
+    );
     assert.match(
       messageOf('tokenCommand', 'noAnswer'),
       /print didn’t finish within 30 seconds\. Run it in a terminal/,
