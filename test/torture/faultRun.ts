@@ -14,22 +14,22 @@ const dayMs = 24 * 3_600_000;
 /** How long a run may take to settle after all faults are gone, including its longest wait. */
 const restMs = 3_600_000;
 /** Maximum number of polls in the first day of a run. */
-const mostDescribes = 240;
+const maxPolls = 240;
 /** Idle limits in real milliseconds. */
 const idle = { jsonMs: 400, transferMs: 400 };
 
-export interface Lived {
+export interface PlanOutcome {
   readonly state: Run['state'] | 'nothing left';
   readonly problems: readonly string[];
 }
 
 /** Plays a plan through in a fixture shared with other plans. */
-export async function livePlan(
+export async function playPlan(
   scope: Scope,
   shared: Fixture,
   plan: Plan,
   workerFile?: string,
-): Promise<Lived> {
+): Promise<PlanOutcome> {
   const { service, clock } = shared;
   const fixture: Fixture = { ...shared, root: join(shared.root, String(plan.seed)) };
   await mkdir(fixture.root, { recursive: true });
@@ -162,7 +162,7 @@ export async function livePlan(
   const all = [
     ...problems,
     ...tooEarly(sent),
-    ...(describes > mostDescribes ? [`${String(describes)} describes`] : []),
+    ...(describes > maxPolls ? [`${String(describes)} describes`] : []),
   ];
   return {
     state: next.store.all()[0]?.state ?? 'nothing left',

@@ -13,7 +13,7 @@ import { silent } from '../silentLog.ts';
 /** The number of journal writes in the life of a run. */
 export const journalWrites = 12;
 
-export interface Killed {
+export interface KillOutcome {
   /** The state in the journal after the kill. */
   readonly state: Run['state'] | 'no journal';
   readonly problems: readonly string[];
@@ -25,7 +25,7 @@ const moment = fc.oneof(
 );
 
 /** A child process starts an assessment and kills itself at the journal write chosen by the seed; then a new window opens. */
-export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
+export async function killOnce(scope: Scope, seed: number): Promise<KillOutcome> {
   const fixture = await setUpFixture(scope, { runDurationMs: 0 });
   const { service, clock, traffic } = fixture;
   const { baseUrl, organizationId, token } = service;

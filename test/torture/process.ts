@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Scope } from '../unit/run/tempFolder.ts';
 import { setUpFixture } from '../unit/run/runWindow.ts';
-import { livePlan } from './faultRun.ts';
+import { playPlan } from './faultRun.ts';
 import { killOnce } from './kill.ts';
 import { planOf } from './plan.ts';
 import { soak } from './soak.ts';
@@ -40,10 +40,10 @@ async function work(job: Job): Promise<void> {
         const fixture = await setUpFixture(shared);
         let state = '';
         // The next plan must not see the remains of a failed one.
-        for (let lived = 0; lived < plansPerFixture && state !== 'thrown'; lived += 1) {
+        for (let played = 0; played < plansPerFixture && state !== 'thrown'; played += 1) {
           const seed = seeds.shift();
           if (seed === undefined) return;
-          state = await report(seed, (scope) => livePlan(scope, fixture, planOf(seed), workerFile));
+          state = await report(seed, (scope) => playPlan(scope, fixture, planOf(seed), workerFile));
         }
       });
 }

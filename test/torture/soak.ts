@@ -13,12 +13,12 @@ const hourMs = 3_600_000;
 /** Steps per day; one of them is offline. */
 const steps = 8;
 /** Resources held longer are leaks. */
-const letGoMs = 5_000;
-const mostDriftBytes = 5 * 1024 * 1024;
+const releaseMs = 5_000;
+const maxDriftBytes = 5 * 1024 * 1024;
 /** Maximum number of polls in the first day of a run. */
-const mostDescribes = 240;
+const maxPolls = 240;
 
-export interface Soaked {
+export interface SoakOutcome {
   readonly state: string;
   readonly problems: readonly string[];
 }
@@ -33,7 +33,7 @@ export async function soak(
   scope: Scope,
   { days, dayHours = 24 }: { days: number; dayHours?: number },
   workerFile?: string,
-): Promise<Soaked> {
+): Promise<SoakOutcome> {
   const fixture = await setUpFixture(scope);
   const { service, clock, traffic } = fixture;
   const random = randomOf(1);
@@ -58,7 +58,7 @@ export async function soak(
     }
     const describes = fixture.sent('/describe') - asked;
     // Two runs, of which one lived three quarters of the day.
-    if (describes > 2 * mostDescribes) problems.push(`day ${String(day)}: ${String(describes)} describes`);
+    if (describes > 2 * maxPolls) problems.push(`day ${String(day)}: ${String(describes)} describes`);
     const end = first.store.get(beside.id) ?? second.store.get(beside.id);
     if (end === undefined || !isFinal(end))
       problems.push(`day ${String(day)}: the run is ${String(end?.state)}`);
@@ -66,7 +66,7 @@ export async function soak(
     for (const kept of [clock.slept, service.requests, ...windows.map(({ lines }) => lines)])
       (kept as unknown[]).length = 0;
     await clock.passUntil(Promise.resolve(), traffic);
-    await untilLetGo();
+    await untilReleased();
     collectGarbage();
     measures.push({
       heapBytes: process.memoryUsage().heapUsed,
@@ -76,7 +76,7 @@ export async function soak(
   const [early, late] = [measures[0], measures.at(-1)];
   if (early === undefined || late === undefined) return { state: 'nothing', problems };
   const drift = late.heapBytes - early.heapBytes;
-  if (drift > mostDriftBytes) problems.push(`the heap grew by ${String(drift)} bytes`);
+  if (drift > maxDriftBytes) problems.push(`the heap grew by ${String(drift)} bytes`);
   if (late.handles > early.handles)
     problems.push(`handles: ${measures.map(({ handles }) => handles).join(', ')}`);
   const watched = first.store.get(long.id)?.state;
@@ -86,8 +86,8 @@ export async function soak(
 }
 
 /** Resolves when sockets are closed and no disk work is running. */
-async function untilLetGo(): Promise<void> {
-  const until = performance.now() + letGoMs;
+async function untilReleased(): Promise<void> {
+  const until = performance.now() + releaseMs;
   const isHeld = (kind: string): boolean => kind === 'TCPSocketWrap' || kind.includes('Req');
   while (process.getActiveResourcesInfo().some(isHeld) && performance.now() < until) await setImmediate();
 }

@@ -52,7 +52,7 @@ describe('files as they were assessed', () => {
     const kept = { folder, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };
     shown = shown.map((each) => ({
       ...each,
-      // As a person has mapped it.
+      // As the user mapped it.
       places: each.finding.places.flatMap((reported) =>
         reported.path === 'elsewhere/kept.js' ? [{ ...kept, reported, drift: 'same' as const }] : [],
       ),

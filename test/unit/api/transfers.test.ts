@@ -172,7 +172,7 @@ describe('a transfer', () => {
 });
 
 for (const url of unsafeAddresses) {
-  test(`F43 refuses the download address ${url.replace(/\?.*/, '')}`, async (t) => {
+  test(`F43 the download address ${url.replace(/\?.*/, '')} is refused`, async (t) => {
     const { client, service, lines } = await setUpClient(t);
     const body = JSON.stringify({ url, expires_in_seconds: 900 });
     service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });

@@ -74,7 +74,7 @@ test('a note of another window on a shown run does not reload its findings, a ne
   const { runs, store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));
   const run = await fixture.addRun(['shop'], finding('here'));
-  await writeFile(path.join(runs.folderOf(run.id), 'findings.json'), finding('anew'));
+  await writeFile(path.join(runs.folderOf(run.id), 'findings.json'), finding('downloaded again'));
   const other = new RunStore(path.join(fixture.root, 'runs'), { clock, log: silent });
   await other.reload();
   await other.apply(run.id, { type: 'retentionNotified', at: 8 });
@@ -84,7 +84,7 @@ test('a note of another window on a shown run does not reload its findings, a ne
   await other.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
   await runs.refresh(run.id);
   await store.load();
-  assert.deepEqual(titles(fixture), ['anew']);
+  assert.deepEqual(titles(fixture), ['downloaded again']);
 });
 
 test('shown and compared runs have their latest user-given name', async (t) => {

@@ -291,7 +291,7 @@ describe('tool answers', () => {
     });
 });
 
-test('keep a person’s reason if a tool decides without one', () => {
+test('a decision by a tool keeps the user’s reason unless it has its own', () => {
   const former = { state: 'falsePositive', note: 'Reviewed: input is fixed.', at: 5 } as const;
   const decided = (note?: string) => decide(former, { finding: 'run:0', state: 'open', note }).note;
   assert.deepEqual([undefined, '', ' ', 'mine'].map(decided), [

@@ -16,7 +16,7 @@ import { stepOf } from '../sampleRuns.ts';
 import { eventually } from '../../core/eventually.ts';
 
 /** Starts a run that crashes at one write; resolves at the crash, or when the start is done. */
-async function dieWhileStarting(
+async function crashWhileStarting(
   t: TestContext,
   fixture: Fixture,
   write: number,
@@ -52,7 +52,7 @@ describe('a window that is killed', () => {
       const seen = new Set<string>();
       for (let write = 1; ; write += 1) {
         const fixture = await setUpFixture(t);
-        const end = await dieWhileStarting(t, fixture, write, phase);
+        const end = await crashWhileStarting(t, fixture, write, phase);
         if (end === 'done') break;
         const [killed] = await readRuns(fixture);
         seen.add(stepOf(killed) ?? 'none');

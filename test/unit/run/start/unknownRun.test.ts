@@ -168,11 +168,11 @@ describe('an unknown run', () => {
     });
   }
 
-  for (const who of ['a person', 'the end of its window'] as const) {
+  for (const who of ['the user', 'the end of its window'] as const) {
     test(`whose second dispatch is stopped by ${who} while it waits stays unknown`, async (t) => {
       const { fixture, window, id, again, stop } = await waitAgain(t);
       const sent = fixture.sent('/dispatch');
-      if (who === 'a person') stop.abort();
+      if (who === 'the user') stop.abort();
       else window.tracker.dispose();
       const run = await again;
       assert.ok(run.state === 'unknown');

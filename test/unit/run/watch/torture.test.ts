@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { livePlan } from '../../../torture/faultRun.ts';
+import { playPlan } from '../../../torture/faultRun.ts';
 import { journalWrites, killOnce } from '../../../torture/kill.ts';
 import { planOf } from '../../../torture/plan.ts';
 import { soak } from '../../../torture/soak.ts';
@@ -11,7 +11,7 @@ import { setUpFixture } from '../runWindow.ts';
 test('F45 F46 F51 under random faults a run is dispatched once per intent, ends truthfully and leaves nothing behind', async (t) => {
   const fixture = await setUpFixture(t);
   for (let seed = 1; seed <= 4; seed += 1) {
-    const { problems } = await livePlan(t, fixture, planOf(seed));
+    const { problems } = await playPlan(t, fixture, planOf(seed));
     assert.deepEqual(problems, [], `seed ${String(seed)}`);
   }
 });

@@ -12,7 +12,7 @@ function stage() {
   const checks: (PromiseWithResolvers<SecretCheck> & { files: readonly SelectedFile[] })[] = [];
   const choices: Record<string, FolderChoices> = {};
   const shown: string[] = [];
-  let person = new AbortController();
+  let cancelling = new AbortController();
   const preview = new PreviewModel<string>({
     steps: {
       choicesOf: (folder) => choices[folder] ?? {},
@@ -37,8 +37,8 @@ function stage() {
       shown.push(text.join('; '));
     },
     inProgress: (work) => {
-      person = new AbortController();
-      return work({ signal: person.signal, onStep: () => undefined });
+      cancelling = new AbortController();
+      return work({ signal: cancelling.signal, onStep: () => undefined });
     },
   });
   const selected = async (folder: string, paths: readonly string[]): Promise<void> => {
@@ -55,7 +55,7 @@ function stage() {
     last?.resolve(new Map(results));
     await settled();
   };
-  return { preview, choices, checks, shown, selected, checkEnds, cancel: () => person.abort() };
+  return { preview, choices, checks, shown, selected, checkEnds, cancel: () => cancelling.abort() };
 }
 
 function settled(): Promise<void> {
