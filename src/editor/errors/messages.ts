@@ -3,6 +3,7 @@ import { AssessmentError, type OwnErrorKind, systemCode } from '../../core/error
 import type { FeaturesFault } from '../../core/features/features.ts';
 import { maxPairs, type PairsFault } from '../../core/features/chosenPairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
+import { toolFailed } from '../../core/findings/parse/parse.ts';
 import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatAccount, formatBytes, formatNumber } from '../formats.ts';
@@ -104,7 +105,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
       showLog(),
     ],
     malformedFindings: () => [
-      (failure.subject === undefined
+      (failure.subject === undefined || failure.subject === toolFailed
         ? t(
             'The findings file can’t be read as a list of findings. It is saved as received, and the report may still open.',
           )

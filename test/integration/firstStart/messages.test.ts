@@ -101,6 +101,12 @@ describe('the cause in an error message', () => {
     assert.deepEqual(buttonsOf(new AssessmentError('diskFull')), ['Show Log']);
   });
 
+  it('is in the findings file if the tool that wrote it failed', () => {
+    const failure = { subject: 'toolFailed', detail: 'Out of time' };
+    const { message } = describeError(new AssessmentError('malformedFindings', failure));
+    assert.match(message, /^The findings file can’t be read as a list of findings\..*\(Out of time\)$/);
+  });
+
   it('F111 is a crashed worker and not the disk', () => {
     const { message } = describeError(workerCrash(Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' })));
     assert.match(message, /worker of this extension stopped .*MODULE_NOT_FOUND/);
