@@ -1,4 +1,4 @@
-import { CWE, DESCRIPTION, FILE, ID, SEVERITY_NAMES, SEVERITY_WORDS, TITLE } from './aliases.ts';
+import * as aliases from './aliases.ts';
 import { toFreeText } from './freeText.ts';
 import { looksLikePath } from './pathText.ts';
 import { readRating } from './rating.ts';
@@ -16,7 +16,13 @@ export interface Item {
   readonly rule?: JsonObject;
 }
 
-const contextAliases = { severity: SEVERITY_NAMES, file: FILE, category: TITLE, cwe: CWE, id: ID };
+const contextAliases = {
+  severity: aliases.SEVERITY_NAMES,
+  file: aliases.FILE,
+  category: aliases.TITLE,
+  cwe: aliases.CWE,
+  id: aliases.ID,
+};
 
 /** Empty for an item that is not an object. */
 export function fieldsOfItem({ raw, rule, context = {} }: Item): Fields {
@@ -40,16 +46,16 @@ export function withContext(context: Context, items: readonly Item[]): readonly 
 /** What a group says about its findings. */
 export function contextOfGroup(group: Fields): Context {
   const context = {
-    severity: firstHit(group, SEVERITY_NAMES, (value) =>
+    severity: firstHit(group, aliases.SEVERITY_NAMES, (value) =>
       typeof value === 'string' || typeof value === 'number' ? value : undefined,
     ),
-    file: firstHit(group, FILE, (value) =>
+    file: firstHit(group, aliases.FILE, (value) =>
       typeof value === 'string' && looksLikePath(value, 'files') ? value : undefined,
     ),
-    category: firstHit(group, TITLE, (value) =>
+    category: firstHit(group, aliases.TITLE, (value) =>
       typeof value === 'string' && value !== '' ? value : undefined,
     ),
-    cwe: firstHit(group, CWE, (value) => value),
+    cwe: firstHit(group, aliases.CWE, (value) => value),
   };
   return Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined));
 }
@@ -65,7 +71,7 @@ export function contextOfPath(key: string): Context | undefined {
 }
 
 export function isSeverityName(key: string): boolean {
-  return SEVERITY_WORDS.has(key.trim().toLowerCase());
+  return aliases.SEVERITY_WORDS.has(key.trim().toLowerCase());
 }
 
 /** `ratedAndPlaced` is asked where an object could also be the head of a report: that often has a rating, too. */
@@ -78,9 +84,11 @@ export function isFinding(item: Item, proof: Proof): boolean {
   if (proof === 'ratedAndPlaced' && !isRated) return false;
   const needsPlace = proof === 'ratedAndPlaced' || !isRated;
   if (needsPlace && readPlaces(fields).places.length === 0) return false;
-  return hitsAt(fields, [...TITLE, ...DESCRIPTION]).some(({ value }) => toFreeText(value) !== '');
+  return hitsAt(fields, [...aliases.TITLE, ...aliases.DESCRIPTION]).some(
+    ({ value }) => toFreeText(value) !== '',
+  );
 }
 
 export function hasSeverityField(fields: Fields): boolean {
-  return hitsAt(fields, SEVERITY_NAMES).length > 0;
+  return hitsAt(fields, aliases.SEVERITY_NAMES).length > 0;
 }

@@ -2,19 +2,7 @@ import { hash } from 'node:crypto';
 import { AssessmentError } from '../../errors.ts';
 import { clip, visibleLine } from '../../visibleText.ts';
 import { type Block, type Finding, type Place, severityRank } from '../finding.ts';
-import {
-  BLOCKS,
-  DESCRIPTION,
-  FEATURE,
-  ID,
-  METHOD,
-  PERSPECTIVE,
-  RECOMMENDATION,
-  RULE,
-  SUMMARY,
-  TITLE,
-  URL_TEXT,
-} from './aliases.ts';
+import * as aliases from './aliases.ts';
 import { findList } from './findList.ts';
 import { fieldsOfItem, type Item } from './item.ts';
 import { type Fields, firstHit, hitsAt, isObject, type KeyPath, readJson, valueAt } from '../../json.ts';
@@ -121,7 +109,7 @@ export function lengthOf({ title, description, recommendation, blocks, places, r
   return length;
 }
 
-/** Makes the ID of a finding that has none, from its title and its main place. */
+/** Makes the aliases.ID of a finding that has none, from its title and its main place. */
 type MakeId = (title: string, place: Place | undefined) => string;
 
 /** IDs are a hash of run, title, path and start line, and of the ordinal among findings that are equal in these. */
@@ -138,13 +126,13 @@ function createIds(runId: string): MakeId {
 /** Every item gives a finding, whatever it is. */
 function readFinding(item: Item, index: number, makeId: MakeId): Finding {
   const fields = fieldsOfItem(item);
-  const name = textsAt(fields, TITLE)[0] ?? (typeof item.raw === 'string' ? item.raw : undefined);
-  const [description = '', ...details] = textsAt(fields, DESCRIPTION);
-  const [recommendation = '', ...recommendations] = textsAt(fields, RECOMMENDATION);
-  const summaries = textsAt(fields, SUMMARY).filter((text) => text !== name);
+  const name = textsAt(fields, aliases.TITLE)[0] ?? (typeof item.raw === 'string' ? item.raw : undefined);
+  const [description = '', ...details] = textsAt(fields, aliases.DESCRIPTION);
+  const [recommendation = '', ...recommendations] = textsAt(fields, aliases.RECOMMENDATION);
+  const summaries = textsAt(fields, aliases.SUMMARY).filter((text) => text !== name);
   const blocks: readonly Block[] = [
     ...toBlocks('details', [...details, ...summaries]),
-    ...BLOCKS.flatMap(({ kind, paths }) =>
+    ...aliases.BLOCKS.flatMap(({ kind, paths }) =>
       toBlocks(kind, textsAt(fields, paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets')),
     ),
     ...toBlocks('recommendation', recommendations),
@@ -162,13 +150,13 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
     [description, recommendation, ...blocks.map(({ text }) => text)].some(({ length }) => length > MAX_TEXT);
   const title = toTitle(name ?? firstLine(description));
   const { severity, severityText } = readRating(fields);
-  const reportedId = firstHit(fields, ID, toId);
+  const reportedId = firstHit(fields, aliases.ID, toId);
   return {
     index,
     id: reportedId ?? makeId(title, places[0]),
     isGeneratedId: reportedId === undefined,
     title,
-    rule: firstHit(fields, RULE, toId),
+    rule: firstHit(fields, aliases.RULE, toId),
     severity,
     severityText,
     confidence: readConfidence(fields),
@@ -224,10 +212,10 @@ function toId(value: unknown): string | undefined {
 /** Where a finding of a live application was found; empty for a finding about code. */
 function readLive(fields: Fields): Pick<Finding, 'method' | 'url' | 'feature' | 'perspective'> {
   const live = {
-    method: firstHit(fields, METHOD, toMethod),
-    url: firstHit(fields, URL_TEXT, toUrlText),
-    feature: firstHit(fields, FEATURE, toLine),
-    perspective: firstHit(fields, PERSPECTIVE, toPerspective),
+    method: firstHit(fields, aliases.METHOD, toMethod),
+    url: firstHit(fields, aliases.URL_TEXT, toUrlText),
+    feature: firstHit(fields, aliases.FEATURE, toLine),
+    perspective: firstHit(fields, aliases.PERSPECTIVE, toPerspective),
   };
   // A single one may be anything: `url` a reference, `feature` a part of the code.
   return Object.values(live).filter((value) => value !== undefined).length > 1 ? live : {};

@@ -1,16 +1,4 @@
-import {
-  CONFIDENCE,
-  CVSS_SCORE,
-  CVSS_VECTOR,
-  CWE,
-  CWE_AMONG,
-  CWE_KIND,
-  CWE_PARTS,
-  SEVERITY,
-  SEVERITY_PARTS,
-  SEVERITY_WORDS,
-  SEVERITY_WORDS_ONLY,
-} from './aliases.ts';
+import * as aliases from './aliases.ts';
 import type { Cvss, Severity } from '../finding.ts';
 import { type Fields, fieldsOf, firstHit, hitsAt, isObject } from '../../json.ts';
 import { visibleLine } from '../../visibleText.ts';
@@ -30,8 +18,8 @@ export interface Rating {
 export function readRating(finding: Fields): Rating {
   let written: string | undefined;
   const isScore = createScoreTest(finding);
-  for (const { path, value: rating } of hitsAt(finding, SEVERITY)) {
-    const wordsOnly = SEVERITY_WORDS_ONLY.has(path.join('.'));
+  for (const { path, value: rating } of hitsAt(finding, aliases.SEVERITY)) {
+    const wordsOnly = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
     for (const value of ratingValues(rating)) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
       const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, isScore);
@@ -45,7 +33,7 @@ export function readRating(finding: Fields): Rating {
 
 /** In one line. */
 export function readConfidence(finding: Fields): string | undefined {
-  return firstHit(finding, CONFIDENCE, (value) => {
+  return firstHit(finding, aliases.CONFIDENCE, (value) => {
     const [text] = ratingValues(value);
     return text === undefined ? undefined : visibleLine(String(text).slice(0, maxWordLength)) || undefined;
   });
@@ -53,17 +41,17 @@ export function readConfidence(finding: Fields): string | undefined {
 
 /** Tells which numbers are scores: beside a confidence, a number from 0 to 1 is a probability. */
 function createScoreTest(finding: Fields): (score: number) => boolean {
-  const hasConfidence = hitsAt(finding, CONFIDENCE).length > 0;
+  const hasConfidence = hitsAt(finding, aliases.CONFIDENCE).length > 0;
   return (score) => !hasConfidence || score > 1;
 }
 
 export function readCvss(finding: Fields): Cvss | undefined {
   const isScore = createScoreTest(finding);
-  const score = firstHit(finding, CVSS_SCORE, (value) => {
+  const score = firstHit(finding, aliases.CVSS_SCORE, (value) => {
     const read = toScore(value);
     return read !== undefined && isScore(read) ? read : undefined;
   });
-  const vector = firstHit(finding, CVSS_VECTOR, toVector);
+  const vector = firstHit(finding, aliases.CVSS_VECTOR, toVector);
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
 
@@ -74,8 +62,8 @@ export function readCwes(finding: Fields): readonly number[] {
     return numbers.length > 0 ? [...new Set(numbers)] : undefined;
   };
   return (
-    firstHit(finding, CWE, (value) => read(value, true)) ??
-    firstHit(finding, CWE_AMONG, (value) => read(value, false)) ??
+    firstHit(finding, aliases.CWE, (value) => read(value, true)) ??
+    firstHit(finding, aliases.CWE_AMONG, (value) => read(value, false)) ??
     []
   );
 }
@@ -88,7 +76,9 @@ function rated(severity: Severity, text: string | undefined): Rating {
 
 /** A rating may be an object with several parts. */
 function ratingValues(value: unknown): readonly (string | number)[] {
-  const parts = isObject(value) ? hitsAt(fieldsOf(value), SEVERITY_PARTS).map((part) => part.value) : [value];
+  const parts = isObject(value)
+    ? hitsAt(fieldsOf(value), aliases.SEVERITY_PARTS).map((part) => part.value)
+    : [value];
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
@@ -101,7 +91,7 @@ function toSeverity(value: string | number, isScore: (score: number) => boolean)
 
 function severityOfWord(value: string | number): Severity | undefined {
   return typeof value === 'string' && value.length <= maxWordLength
-    ? SEVERITY_WORDS.get(value.trim().toLowerCase())
+    ? aliases.SEVERITY_WORDS.get(value.trim().toLowerCase())
     : undefined;
 }
 
@@ -109,7 +99,7 @@ function severityOfWord(value: string | number): Severity | undefined {
 function severityAmongWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
   const words = value.toLowerCase().split(/[^\p{L}]+/u);
-  const [first, ...others] = new Set(words.flatMap((word) => SEVERITY_WORDS.get(word) ?? []));
+  const [first, ...others] = new Set(words.flatMap((word) => aliases.SEVERITY_WORDS.get(word) ?? []));
   return others.length === 0 ? first : undefined;
 }
 
@@ -147,10 +137,10 @@ function cwesIn(value: unknown, isBare: boolean): readonly number[] {
     return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, isBare)));
   if (!isObject(value)) return [];
   const fields = fieldsOf(value);
-  const kind = firstHit(fields, CWE_KIND, (text) =>
+  const kind = firstHit(fields, aliases.CWE_KIND, (text) =>
     typeof text === 'string' ? text.trim().toLowerCase() : undefined,
   );
-  for (const { value: part } of hitsAt(fields, CWE_PARTS)) {
+  for (const { value: part } of hitsAt(fields, aliases.CWE_PARTS)) {
     if (typeof part !== 'string' && typeof part !== 'number') continue;
     const found = cwesIn(part, kind === undefined ? isBare : kind === 'cwe');
     if (found.length > 0) return found;

@@ -1,24 +1,4 @@
-import {
-  END_COLUMN,
-  END_LINE,
-  END_POSITION,
-  FILE,
-  LINE_RANGE,
-  MAIN_PLACES,
-  OTHER_PLACES,
-  PLACE_CONTAINERS,
-  PLACE_LABEL,
-  PLACE_ROLE,
-  type PlaceSource,
-  POSITION_CHARACTER,
-  POSITION_COLUMN,
-  POSITION_LINE,
-  SNIPPET,
-  START_COLUMN,
-  START_LINE,
-  START_POSITION,
-  TARGET_INDEX,
-} from './aliases.ts';
+import * as aliases from './aliases.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
 import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type KeyPath } from '../../json.ts';
 import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
@@ -55,8 +35,8 @@ export function readPlaces(finding: Fields): Places {
   const draft = readDraft(finding);
   const surroundings = { path: draft.path, targetIndex: draft.targetIndex };
   const budget = { valuesLeft: maxValues };
-  const listed = placesUnder(finding, [...fileLists(finding), ...MAIN_PLACES], surroundings, budget);
-  const explaining = placesUnder(finding, OTHER_PLACES, { path: undefined }, budget);
+  const listed = placesUnder(finding, [...fileLists(finding), ...aliases.MAIN_PLACES], surroundings, budget);
+  const explaining = placesUnder(finding, aliases.OTHER_PLACES, { path: undefined }, budget);
   const places = [...withOwnFields(listed, draft), ...explaining];
   return {
     places: places.slice(0, maxPlaces),
@@ -65,8 +45,8 @@ export function readPlaces(finding: Fields): Places {
 }
 
 /** The finding's own file, where that is a list. */
-function fileLists(finding: Fields): readonly PlaceSource[] {
-  const lists = hitsAt(finding, FILE).filter(({ value }) => Array.isArray(value));
+function fileLists(finding: Fields): readonly aliases.PlaceSource[] {
+  const lists = hitsAt(finding, aliases.FILE).filter(({ value }) => Array.isArray(value));
   return lists.length === 0 ? [] : [{ strings: 'files', paths: lists.map(({ path }) => path) }];
 }
 
@@ -101,7 +81,7 @@ function completed(place: Place, draft: PlaceDraft): Place {
 /** The places under some keys of a finding. */
 function placesUnder(
   finding: Fields,
-  sources: readonly PlaceSource[],
+  sources: readonly aliases.PlaceSource[],
   surroundings: Surroundings,
   budget: { valuesLeft: number },
 ): readonly Place[] {
@@ -113,7 +93,7 @@ function placesUnder(
 /** The places in a value: a path with its lines, an object, or a list of these. */
 function placesIn(
   value: unknown,
-  source: PlaceSource,
+  source: aliases.PlaceSource,
   surroundings: Surroundings,
   budget: { valuesLeft: number },
   depth = 0,
@@ -135,7 +115,7 @@ function placesIn(
 /** The places inside an object; without any, the object itself. */
 function placesInObject(
   object: Fields,
-  source: PlaceSource,
+  source: aliases.PlaceSource,
   outer: Surroundings,
   budget: { valuesLeft: number },
   depth: number,
@@ -146,7 +126,7 @@ function placesInObject(
     label: readLabel(object) ?? outer.label,
     targetIndex: draft.targetIndex ?? outer.targetIndex,
   };
-  const inside = hitsAt(object, PLACE_CONTAINERS).flatMap(({ value }) =>
+  const inside = hitsAt(object, aliases.PLACE_CONTAINERS).flatMap(({ value }) =>
     placesIn(value, source, surroundings, budget, depth + 1),
   );
   const [first] = inside;
@@ -159,11 +139,15 @@ function placesInObject(
 }
 
 function readLabel(object: Fields): string | undefined {
-  return firstHit(object, PLACE_LABEL, (value) => clip(toFreeText(value), maxLabelLength) || undefined);
+  return firstHit(
+    object,
+    aliases.PLACE_LABEL,
+    (value) => clip(toFreeText(value), maxLabelLength) || undefined,
+  );
 }
 
 function readRole(object: Fields): PlaceRole | undefined {
-  return firstHit(object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
+  return firstHit(object, aliases.PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
 function readDraft(object: Fields): PlaceDraft {
@@ -178,14 +162,14 @@ function readDraft(object: Fields): PlaceDraft {
     endLine,
     startColumn,
     endColumn,
-    snippet: firstHit(object, SNIPPET, (value) => toSnippet(value, startLine)),
-    targetIndex: firstHit(object, TARGET_INDEX, toTargetIndex),
+    snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, startLine)),
+    targetIndex: firstHit(object, aliases.TARGET_INDEX, toTargetIndex),
   };
 }
 
 /** The path text of an object. Its file may be an object, or the first of a list. */
 function readFile(object: Fields, depth = 0): string | undefined {
-  return firstHit(object, FILE, (value) => {
+  return firstHit(object, aliases.FILE, (value) => {
     const first: unknown = Array.isArray(value) ? value[0] : value;
     if (typeof first === 'string') return looksLikePath(first, 'files') ? first : undefined;
     return isObject(first) && depth === 0 ? readFile(fieldsOf(first), 1) : undefined;
@@ -203,14 +187,14 @@ interface Position {
 
 /** What is not a whole number from 1 to `maxLine` is unknown. An end before the start is the start. */
 export function readLines(place: Fields): Lines {
-  const range = firstHit(place, LINE_RANGE, toLineRange);
-  const start = readPosition(place, START_POSITION);
-  const end = readPosition(place, END_POSITION);
+  const range = firstHit(place, aliases.LINE_RANGE, toLineRange);
+  const start = readPosition(place, aliases.START_POSITION);
+  const end = readPosition(place, aliases.END_POSITION);
   return ordered({
-    startLine: firstHit(place, START_LINE, toCount) ?? start.line ?? range?.startLine,
-    endLine: firstHit(place, END_LINE, toCount) ?? end.line ?? range?.endLine,
-    startColumn: firstHit(place, START_COLUMN, toCount) ?? start.column,
-    endColumn: firstHit(place, END_COLUMN, toCount) ?? end.column,
+    startLine: firstHit(place, aliases.START_LINE, toCount) ?? start.line ?? range?.startLine,
+    endLine: firstHit(place, aliases.END_LINE, toCount) ?? end.line ?? range?.endLine,
+    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? start.column,
+    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? end.column,
   });
 }
 
@@ -220,10 +204,10 @@ function readPosition(place: Fields, paths: readonly KeyPath[]): Position {
 
 function toPosition(value: unknown): Position | undefined {
   const position = fieldsOf(value);
-  const character = firstHit(position, POSITION_CHARACTER, toIndex);
+  const character = firstHit(position, aliases.POSITION_CHARACTER, toIndex);
   const toLine = character === undefined ? toCount : (line: unknown) => oneMore(toIndex(line));
-  const line = firstHit(position, POSITION_LINE, toLine);
-  const column = firstHit(position, POSITION_COLUMN, toCount) ?? oneMore(character);
+  const line = firstHit(position, aliases.POSITION_LINE, toLine);
+  const column = firstHit(position, aliases.POSITION_COLUMN, toCount) ?? oneMore(character);
   return line === undefined ? undefined : { line, column };
 }
 

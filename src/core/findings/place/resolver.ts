@@ -52,12 +52,12 @@ export interface ResolverFacts {
 
 /** Each path is looked up once, until `forget` is called. */
 export function createResolver({ targets, sent, places, mappingOf, links }: ResolverFacts): Resolver {
-  const { memoize, forget } = createMemory();
+  const caches: Map<string, unknown>[] = [];
   const searched = targets.map(({ folder, name }, target) => {
     const sentPaths = sent[target]?.keys();
     // The folder's name differs between machines, so it only counts where nothing is known of what was sent.
     const names = [name, String(target), ...(sentPaths === undefined ? [basename(folder)] : [])];
-    const visit = memoize(createVisit(folder, links), (path) => path);
+    const visit = memoized(caches, createVisit(folder, links), (path) => path);
     const files =
       sentPaths === undefined
         ? filesOnDisk(target, names, folder, visit)
@@ -81,7 +81,7 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     searched.map(({ files }) => files),
     reported,
   );
-  const find = memoize((place: Place) => search(place.path, targetsOf(place)), pathKey);
+  const find = memoized(caches, (place: Place) => search(place.path, targetsOf(place)), pathKey);
 
   const sentFile = async (place: Place): Promise<SearchResult> => {
     const isKnown = targetsOf(place).every((target) => sent[target] !== undefined);
@@ -119,32 +119,29 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     return namedBy(text, hits)?.file ?? none('notFound');
   };
 
-  return { sentFile, sentPath, locate: memoize(locate, pathKey), forget };
-}
-
-/** Memoizes functions until `forget` is called. */
-function createMemory(): {
-  memoize: <From, To>(
-    ask: (from: From) => Promise<To>,
-    keyOf: (from: From) => string,
-  ) => (from: From) => Promise<To>;
-  forget: () => void;
-} {
-  const caches: Map<string, unknown>[] = [];
   return {
-    memoize: <From, To>(ask: (from: From) => Promise<To>, keyOf: (from: From) => string) => {
-      const cache = new Map<string, Promise<To>>();
-      caches.push(cache);
-      return (from: From) => {
-        const key = keyOf(from);
-        const answer = cache.get(key) ?? ask(from);
-        cache.set(key, answer);
-        return answer;
-      };
-    },
+    sentFile,
+    sentPath,
+    locate: memoized(caches, locate, pathKey),
     forget: () => {
       for (const cache of caches) cache.clear();
     },
+  };
+}
+
+/** Remembers the answers in a new cache, which is added to `caches`. */
+function memoized<From, To>(
+  caches: Map<string, unknown>[],
+  ask: (from: From) => Promise<To>,
+  keyOf: (from: From) => string,
+): (from: From) => Promise<To> {
+  const cache = new Map<string, Promise<To>>();
+  caches.push(cache);
+  return (from) => {
+    const key = keyOf(from);
+    const answer = cache.get(key) ?? ask(from);
+    cache.set(key, answer);
+    return answer;
   };
 }
 
