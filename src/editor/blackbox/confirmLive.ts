@@ -69,17 +69,14 @@ async function pickNextStep(shown: ShownFinding, last: Confirmation, deps: Confi
         if (live !== undefined) deps.details.open(live);
       },
     })),
-    ...(found.length === 0
-      ? []
-      : [
-          { label: t('It’s the Same Finding'), act: answer(true) },
-          { label: t('It’s a Different Finding'), act: answer(false) },
-        ]),
-    ...(input === undefined || result === 'pending'
-      ? []
-      : [{ label: t('Test Same Pair Again…'), act: () => start(shown, run, input, deps) }]),
-    { label: t('Test Another Pair…'), act: () => testNewPair(shown, deps) },
   ];
+  if (found.length > 0) {
+    items.push({ label: t('It’s the Same Finding'), act: answer(true) });
+    items.push({ label: t('It’s a Different Finding'), act: answer(false) });
+  }
+  if (input !== undefined && result !== 'pending')
+    items.push({ label: t('Test Same Pair Again…'), act: () => start(shown, run, input, deps) });
+  items.push({ label: t('Test Another Pair…'), act: () => testNewPair(shown, deps) });
   const title = t('Confirm Live: {0}', subjectLabel([shown]));
   const picked = await vscode.window.showQuickPick(items, { title, placeHolder: confirmationLabel(last) });
   await picked?.act();

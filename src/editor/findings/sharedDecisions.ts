@@ -97,15 +97,11 @@ async function rowsOf(
 ): Promise<Row[]> {
   const { triage, clock } = deps;
   const listed = proposals.slice(0, maxListed);
-  const answer = (
-    as: Answer['as'],
-    answeredProposals: readonly Proposal[],
-    laterFrom?: string,
-  ): Promise<void> =>
+  const answer = (as: Answer['as'], chosen: readonly Proposal[], origin?: string): Promise<void> =>
     triage.answer(folder, (known) => {
-      const digests = answeredProposals.map(({ digest }) => digest);
-      const answered = withAnswers(known, digests, { as, at: clock.now() });
-      return laterFrom === undefined ? answered : { ...answered, laterFrom };
+      const digests = chosen.map(({ digest }) => digest);
+      const next = withAnswers(known, digests, { as, at: clock.now() });
+      return origin === undefined ? next : { ...next, laterFrom: origin };
     });
   const [remote] = await remotesOf(folder);
   const icon = (name: string) => ({ iconPath: new vscode.ThemeIcon(name) });
@@ -131,10 +127,9 @@ async function rowsOf(
   const counts = [
     t('Accepted: {0}', formatNumber(answered.filter(({ as }) => as === 'accepted').length)),
     t('Refused: {0}', formatNumber(answered.filter(({ as }) => as === 'refused').length)),
-    ...(acceptance.laterFrom === undefined
-      ? []
-      : [t('Later decisions from {0} accepted', acceptance.laterFrom)]),
   ];
+  const { laterFrom } = acceptance;
+  if (laterFrom !== undefined) counts.push(t('Later decisions from {0} accepted', laterFrom));
   const reset: Row = {
     ...icon('discard'),
     label: t('Reset Answers'),
@@ -146,7 +141,7 @@ async function rowsOf(
   const answers = [accept, ...(remote === undefined ? [] : [acceptLater]), refuse];
   return [
     ...(listed.length > 0 ? answers : []),
-    ...(answered.length > 0 || acceptance.laterFrom !== undefined ? [reset] : []),
+    ...(answered.length > 0 || laterFrom !== undefined ? [reset] : []),
     { label: t('New: {0}', formatNumber(proposals.length)), kind: vscode.QuickPickItemKind.Separator },
     ...proposalRows(folder, path, listed, deps).map((row, at) => ({
       ...row,

@@ -14,7 +14,7 @@ import {
 } from '../../core/run/state/runLink.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
-import type { Attempt } from '../errors/errorActions.ts';
+import { type Attempt, openSetting, showRuns } from '../errors/errorActions.ts';
 import { pickFolder } from '../folders.ts';
 import { formatAccount, formatTime } from '../formats.ts';
 import { nameOf, workflowLabel, workflowTitle } from '../labels.ts';
@@ -23,7 +23,6 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { focusView } from '../../lazyView.ts';
-import { openSetting, showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 

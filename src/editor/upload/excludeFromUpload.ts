@@ -13,13 +13,12 @@ import {
   withoutLines,
 } from '../../core/upload/choose/choices.ts';
 import { visibleName } from '../../core/visibleText.ts';
-import type { Attempt } from '../errors/errorActions.ts';
+import { type Attempt, openFile } from '../errors/errorActions.ts';
 import { formatNumber } from '../formats.ts';
 import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
-import { openFile } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 

@@ -25,12 +25,11 @@ import { firstLines } from '../../formats.ts';
 import { commitLabel, nameOf } from '../../labels.ts';
 import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
-import type { FindingStores } from '../findingArguments.ts';
+import { type FindingStores, toArgument } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
 import { decodeFile, textNow, unsavedText } from './driftWatch.ts';
 import { showNoPlace } from './goToFinding.ts';
 import { showRuns } from '../../errors/errorActions.ts';
-import { toArgument } from '../findingArguments.ts';
 
 const t = vscode.l10n.t;
 
