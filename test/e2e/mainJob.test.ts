@@ -95,11 +95,14 @@ test('declining the upload sends and stores nothing', async ({ service, workbenc
 
 test('a second start says that the same files were sent before', async ({ stage, workbench }) => {
   await workbench.runCommand('Whitebox: Start Assessment…');
-  assert.match((await workbench.dialogText()).detail, /These are exactly the files that were sent/);
+  assert.match((await workbench.dialogText()).detail, /These are exactly the files that were uploaded/);
   await workbench.dialogButton('Cancel');
   await appendFile(path.join(stage.folder, 'README.md'), '\nChanged.\n');
   await workbench.runCommand('Whitebox: Start Assessment…');
-  assert.doesNotMatch((await workbench.dialogText()).detail, /These are exactly the files that were sent/);
+  assert.doesNotMatch(
+    (await workbench.dialogText()).detail,
+    /These are exactly the files that were uploaded/,
+  );
   await workbench.dialogButton('Cancel');
 });
 

@@ -96,7 +96,7 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
     const who = logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins));
     lines.push(
       t(
-        'VS Code sends the passwords of {0}. The service logs in with them where the login instructions say. Use test accounts.',
+        'VS Code sends the passwords of {0}. The service logs in where the instructions say. Use test accounts.',
         who,
       ),
     );
