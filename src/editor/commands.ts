@@ -54,7 +54,7 @@ export interface Manifest {
   };
 }
 
-export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps {
+interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps {
   readonly notes: RunNotes;
   readonly clock: Clock;
   readonly log: Logger & { show(): void };

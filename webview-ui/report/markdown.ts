@@ -29,7 +29,7 @@ const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
 const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
-export interface MarkdownReport {
+interface MarkdownReport {
   readonly sections: readonly Section[];
   /** The untrusted HTML of a section that is not shown as text. */
   html(section: Section): string;

@@ -28,7 +28,7 @@ export interface Section {
 }
 
 /** The link definitions apply to all sections. */
-export interface ReportSource {
+interface ReportSource {
   readonly sections: readonly Section[];
   readonly definitions: string;
 }

@@ -19,7 +19,7 @@ import { titleOfFinding, triageLabel } from '../labels.ts';
 const t = vscode.l10n.t;
 
 /** Gives tools no way to start, cancel, upload or delete anything. */
-export interface ToolDeps {
+interface ToolDeps {
   readonly runs: RunStore;
   readonly findings: FindingStore;
   readonly branch: Pick<BranchComparison, 'compare'>;

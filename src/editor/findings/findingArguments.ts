@@ -10,7 +10,7 @@ import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
 /** A command's argument: a finding (from code actions and links), or the selection of the Findings view (from its keys). */
-export type FindingArgument =
+type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly index: number }
   | { readonly kind: 'selection' };
 

@@ -21,7 +21,7 @@ import type { FindingStores } from './findingArguments.ts';
 const t = vscode.l10n.t;
 
 /** An import sends nothing to the service. */
-export interface ImportDeps extends FindingStores {
+interface ImportDeps extends FindingStores {
   readonly triage: TriageStore;
   readonly clock: Clock;
   readonly parseWorkerFile: string;

@@ -134,7 +134,7 @@ function foreignLinkLabel(account: Destination): string {
   );
 }
 
-export interface LinkDeps extends Targets {
+interface LinkDeps extends Targets {
   readonly attempt: Attempt;
   readonly log: Logger;
 }

@@ -142,7 +142,7 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
 }
 
 /** The commit of a folder from VS Code's git extension, and whether there are changes. */
-export async function readCommit(folder: vscode.Uri): Promise<Target['commit']> {
+async function readCommit(folder: vscode.Uri): Promise<Target['commit']> {
   const state = (await repositoryOf(folder))?.state;
   const id = state?.HEAD?.commit;
   if (state === undefined || id === undefined) return undefined;

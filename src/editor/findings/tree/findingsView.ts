@@ -44,7 +44,7 @@ const t = vscode.l10n.t;
 /** With more findings, files are initially collapsed. */
 const maxExpanded = 300;
 
-export interface FindingsViewDeps {
+interface FindingsViewDeps {
   readonly findings: FindingStore;
   readonly displayed: DisplayedFindings;
   readonly runs: RunStore;
