@@ -1,6 +1,6 @@
 import type { Description } from '../../../src/core/api/schema.ts';
 import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
-import { toAnswered } from '../../../src/core/run/state/exit.ts';
+import { toAnswered } from '../../../src/core/run/state/answered.ts';
 import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 
 /** An invented run with one target at its beginning. */

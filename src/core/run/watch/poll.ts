@@ -6,7 +6,7 @@ import type { Finisher } from '../finish/finishRun.ts';
 import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
 import { backoffMs, pollIntervalMs, tokenRetryMs } from '../state/backoff.ts';
-import { toAnswered } from '../state/exit.ts';
+import { toAnswered } from '../state/answered.ts';
 import {
   type Artifact,
   isFinal,
