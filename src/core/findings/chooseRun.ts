@@ -110,6 +110,7 @@ function defaultRun(candidates: readonly Run[]): Run | undefined {
   return runs.find(isOfService) ?? runs[0];
 }
 
+/** The latest earlier run that has all findings of the same folders. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   // A run and the one that it continues are one assessment.
   const predecessor = runsBefore(runs, run).find((other) => continuesRun(run, other));

@@ -44,7 +44,7 @@ export class RunFindings implements ShownRun {
   readonly #deps: RunFindingsDeps;
   #run: Run;
   /** The findings as their file has them; undefined if it cannot be read. */
-  readonly #read: FindingsOfRun | undefined;
+  readonly #found: FindingsOfRun | undefined;
   readonly failure: Failure | undefined;
   /** Places and evidence depend on the path mappings at the time of loading. */
   readonly #mappings: unknown;
@@ -63,7 +63,7 @@ export class RunFindings implements ShownRun {
   private constructor(run: Run, deps: RunFindingsDeps, found: FindingsOfRun | undefined, failure?: Failure) {
     this.#run = run;
     this.#deps = deps;
-    this.#read = found;
+    this.#found = found;
     this.failure = failure;
     this.#mappings = run.targets.map(({ folder }) => mappingsOf(deps.mappings, folder));
   }
@@ -148,7 +148,7 @@ export class RunFindings implements ShownRun {
   }
 
   async #compare(earlier: readonly Run[], baselineId: string | undefined): Promise<boolean> {
-    const found = this.#read;
+    const found = this.#found;
     if (found === undefined) return false;
     const [baselineBefore, absentBefore] = [this.baseline, this.absent.length];
     const compared = this.#compared;
@@ -199,7 +199,7 @@ export class RunFindings implements ShownRun {
 
   /** Compares quotes and lines with what was sent. */
   async #checkEvidence(): Promise<boolean> {
-    const found = this.#read;
+    const found = this.#found;
     if (found === undefined || this.#evidence !== undefined) return false;
     const findings = found.findings.map(({ finding }) => finding);
     this.#evidence = await checkEvidence(findings, found.source, this.#deps.decode);
@@ -279,12 +279,12 @@ export class RunFindings implements ShownRun {
     return true;
   }
 
-  /** The present places of those of the findings that this run, or the comparison with earlier runs, has. */
+  /** The present places of the wanted findings, of this run and of earlier ones that it is compared with; others are left out. */
   async placesNow(wanted: ReadonlySet<Finding>): Promise<ReadonlyMap<Finding, Places>> {
     const absentPlaces = await Promise.all(this.#absentByRun.map((absent) => absent.placesNow(wanted)));
     const places = new Map(absentPlaces.flatMap((placesOfRun) => [...placesOfRun]));
     const findings = this.#findings.map(({ finding }) => finding).filter((finding) => wanted.has(finding));
-    const source = this.#read?.source;
+    const source = this.#found?.source;
     if (source === undefined || findings.length === 0) return places;
     source.resolver.forget();
     const located = await locateFindings(source.run, findings, source);
@@ -300,7 +300,7 @@ export class RunFindings implements ShownRun {
   }
 
   get cut(): Cut | undefined {
-    return this.#read?.cut;
+    return this.#found?.cut;
   }
 
   /** All findings, in the order of the file. */

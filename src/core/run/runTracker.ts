@@ -9,7 +9,7 @@ import { downloadAgain, hasRemoteResults, tryToKeepSource } from './finish/downl
 import { removeUnneededArchives } from './finish/localCleanup.ts';
 import { hasUploads, removeUploads } from './finish/removeUploads.ts';
 import type { RunDeps } from './runDeps.ts';
-import { claimFolders, type FolderClaim } from './start/claim.ts';
+import { claimStart, type StartClaim } from './start/claim.ts';
 import { wasRefused } from './start/dispatch.ts';
 import type { InputOptions } from './start/inputFiles.ts';
 import { type PackedRun, RunStarter } from './start/start.ts';
@@ -58,8 +58,8 @@ export class RunTracker implements Disposable {
     return this.#watch.tokenChanged(isTokenOf, isNewSource);
   }
 
-  claim(folders: readonly string[]): Promise<FolderClaim> {
-    return claimFolders(folders, this.#deps);
+  claim(subjects: readonly string[]): Promise<StartClaim> {
+    return claimStart(subjects, this.#deps);
   }
 
   start(assessment: Assessment, options?: InputOptions): Promise<Run | undefined> {

@@ -16,6 +16,7 @@ import {
   type PartChange,
 } from '../../core/workflows/requestChanges.ts';
 import { readTargetFile, takePasswords } from '../../core/workflows/targetFile.ts';
+import { openFile } from '../errors/errorActions.ts';
 import { formatNumber } from '../formats.ts';
 import { readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
@@ -23,7 +24,6 @@ import type { RequestDocuments } from './exactRequest.ts';
 import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
 import { describeChanges, documentOfChanges } from './whatChanged.ts';
-import { openFile } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -143,6 +143,7 @@ function nameOf({ id, role }: Login): string {
   return t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
+/** Moves the passwords that a target file contains to the secret storage (the quick fix of such a file), and saves the file without them. */
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');

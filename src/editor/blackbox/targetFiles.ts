@@ -106,6 +106,7 @@ export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Pr
   return (await askInDialog({ question: t('Suspected secrets in the target file'), detail }, send)) === send;
 }
 
+/** The requests of a crawl and of an assessment from a target file. */
 export function requestsOf(
   file: TargetFile,
   targetFile: string,

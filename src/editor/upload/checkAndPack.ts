@@ -71,8 +71,8 @@ interface Packed {
 }
 
 /**
- * Prepares folders, asks about suspected secrets and packs, until every packed file has the checked content (`checkPacked` limits the packings).
- * The caller discards the returned archives. Undefined if the person cancels.
+ * Prepares folders, asks about suspected secrets and packs, until every packed file has the checked content (`checkPacked`): files that
+ * still change at the third packing are left out. The caller discards the returned archives. Undefined if the person cancels.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],

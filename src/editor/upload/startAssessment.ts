@@ -7,6 +7,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 import { type Folder, isInside, repositoryOf } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
@@ -17,7 +18,6 @@ import { askInDialog, showWarning } from '../showMessage.ts';
 import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import { confirmUpload } from './uploadQuestion.ts';
-import { inBackground } from '../../core/yieldingWork.ts';
 
 const t = vscode.l10n.t;
 

@@ -34,7 +34,7 @@ export interface RunHistory {
   readonly baselineId: string | undefined;
   /** True if all earlier runs could be read. */
   readonly isWhole: boolean;
-  /** The run that is compared first, if it could be read. */
+  /** The run with `baselineId`, if it could be read. */
   readonly baseline?: { readonly id: string; readonly cut: Cut | undefined } | undefined;
   /** By the position of the finding. */
   readonly history: readonly AcrossRuns[];
@@ -100,14 +100,15 @@ export async function traceBack(
       findings,
       decode,
     );
-    const canMiss = isComplete(found) && isOfSameFolders(run, source.run);
+    const isInterruption = isComplete(found) && isOfSameFolders(run, source.run);
     for (const trace of traces) {
       const pair = pairs.get(trace.first);
       if (pair !== undefined) extend(trace, pair);
-      else if (canMiss) interrupt(trace, isBaseline);
+      else if (isInterruption) interrupt(trace, isBaseline);
     }
     const paired = new Set([...pairs.values()].map((pair) => pair.earlier));
-    if (canLack(current)) absent.push(...findings.filter((finding) => !paired.has(finding)).map(toTrace));
+    if (absenceCounts(current))
+      absent.push(...findings.filter((finding) => !paired.has(finding)).map(toTrace));
   }
   await addVerdicts(reported, absent, source, predecessor);
   return {
@@ -132,6 +133,7 @@ function toTrace(finding: RunFinding): Trace {
 function extend(trace: Trace, { earlier, carriesDecision }: Pair): void {
   if (trace.verdict === undefined || trace.verdict === 'new')
     trace.verdict = trace.isInterrupted ? 'backAgain' : 'stillThere';
+  // Beyond an uncertain pair, no decision carries over.
   const isSame = carriesDecision && trace.likely.length === 0;
   (isSame ? trace.sameAs : trace.likely).push(earlier.identity);
   trace.first = earlier;
@@ -164,7 +166,7 @@ function isComplete({ source, cut }: FindingsOfRun): boolean {
 }
 
 /** True if absence from a run can have a verdict. For a live application that is known by pair, so also for a run that ended early. */
-export function canLack(run: FindingsOfRun): boolean {
+export function absenceCounts(run: FindingsOfRun): boolean {
   return isComplete(run) || (run.source.progress !== undefined && run.cut === undefined);
 }
 

@@ -10,7 +10,7 @@ import { decide } from '../triage/decide.ts';
 import { isSettled, undecided } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
 import type { FindingsOfRun, RunFinding } from './findingsOfRun.ts';
-import { absenceOf, canLack, pairIn } from './history.ts';
+import { absenceOf, absenceCounts, pairIn } from './history.ts';
 import { pairFindings } from './match.ts';
 import { blackboxVerdict, type Verdict } from './verdict.ts';
 
@@ -130,7 +130,9 @@ export async function traceTrend(
     });
     const absent: (Chain & { verdict: Verdict })[] = [];
     for (const chain of open.values()) {
-      const verdict = canLack(found) ? await absenceOf(chain.last, found.source, predecessor) : 'unknown';
+      const verdict = absenceCounts(found)
+        ? await absenceOf(chain.last, found.source, predecessor)
+        : 'unknown';
       absent.push({ ...chain, verdict });
     }
     traced.unshift({ run, limitations, reported: reported.map(toEntry), absent: absent.map(toEntry) });

@@ -69,7 +69,7 @@ export class RunStore {
     return join(this.#root, id);
   }
 
-  /** The folder for locks across windows: of folders to start, and of the list of runs. */
+  /** The folder for locks across windows: of starts (`claimStart`), and of the list of runs. */
   get startingFolder(): string {
     return join(dirname(this.#root), 'starting');
   }

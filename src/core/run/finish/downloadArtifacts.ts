@@ -63,7 +63,7 @@ export async function downloadArtifacts(
   return artifacts;
 }
 
-/** Replaces an earlier copy only once the artifact is here whole. */
+/** Tries several times. Nothing of an unfinished download stays: an earlier copy is replaced only once the artifact is here whole. */
 async function downloadArtifact(
   run: Pick<Run, 'workflow'> & { readonly runId: string; readonly exit: Exit },
   name: string,

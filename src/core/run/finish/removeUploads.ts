@@ -86,7 +86,7 @@ export function hasUploads(run: Run, includeConfirmed: boolean, now: number): bo
   return run.targets.some(({ upload }) => isToRemove(upload, run, includeConfirmed));
 }
 
-/** A dispatched file is confirmed. Another may be a reservation, because `confirm` takes a conflict for success: it is cancelled if it is one. */
+/** The files of a run with a run ID are confirmed. Of another run, one may still be a reservation, because `confirm` takes a conflict for success. */
 function isToRemove(
   upload: Target['upload'],
   run: Run,

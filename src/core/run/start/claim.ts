@@ -6,16 +6,16 @@ import type { RunDeps } from '../runDeps.ts';
 
 const claimRenewMs = 5_000;
 
-/** The right to start a run of some folders. One start at a time has it, across all windows. */
-export interface FolderClaim {
+/** The right to start a run of some subjects: folders, or an application (`applicationSubject`). One start at a time has it, across all windows. */
+export interface StartClaim {
   release(): Promise<void>;
 }
 
-/** Claims all folders or none, by leases that are renewed until released. Throws `startedElsewhere`, and `storage` where runs cannot be saved. */
-export async function claimFolders(
-  folders: readonly string[],
+/** Claims all subjects or none, by leases that are renewed until released. Throws `startedElsewhere`, and `storage` where runs cannot be saved. */
+export async function claimStart(
+  subjects: readonly string[],
   { store, clock, log }: Pick<RunDeps, 'store' | 'clock' | 'log'>,
-): Promise<FolderClaim> {
+): Promise<StartClaim> {
   await store.requireWritable();
   const leases: Lease[] = [];
   const forEachLease = async (act: (lease: Lease) => Promise<unknown>): Promise<void> => {
@@ -26,8 +26,8 @@ export async function claimFolders(
   };
   const releaseAll = (): Promise<void> => forEachLease((lease) => lease.release());
   try {
-    for (const folder of new Set(folders)) {
-      const lease = await takeLease(join(store.startingFolder, keyOf(folder)), clock);
+    for (const subject of new Set(subjects)) {
+      const lease = await takeLease(join(store.startingFolder, keyOf(subject)), clock);
       if (lease === undefined) throw new AssessmentError('startedElsewhere');
       leases.push(lease);
     }
@@ -54,6 +54,6 @@ export async function claimFolders(
   };
 }
 
-function keyOf(folder: string): string {
-  return hash('sha256', folder, 'hex').slice(0, 32);
+function keyOf(subject: string): string {
+  return hash('sha256', subject, 'hex').slice(0, 32);
 }

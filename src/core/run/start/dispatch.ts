@@ -40,7 +40,7 @@ export async function sendDispatch(
   const workflow = workflows[intended.workflow];
   const progress = { mayBeSent: false };
   const beforeSend = async (): Promise<void> => {
-    // Only a refused send is repeated.
+    // Called again only after a send that was surely refused.
     progress.mayBeSent = false;
     await requireIntent(intended, deps, signal);
     progress.mayBeSent = true;

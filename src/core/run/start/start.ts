@@ -78,7 +78,7 @@ export class RunStarter {
     } catch (error) {
       await this.#discard(id);
       if (isAbortError(error)) return undefined;
-      throw this.#logUnlessKnown(id, error);
+      throw this.#toLoggedError(id, error);
     }
   }
 
@@ -180,7 +180,7 @@ export class RunStarter {
   async #endStart(id: string, error: unknown): Promise<Run> {
     const { store, clock, log } = this.#deps;
     if (this.#watch.stopped.aborted) throw error;
-    const known = isAbortError(error) ? undefined : this.#logUnlessKnown(id, error);
+    const known = isAbortError(error) ? undefined : this.#toLoggedError(id, error);
     try {
       if (known?.kind === 'busyElsewhere') throw known;
       const at = clock.now();
@@ -201,7 +201,8 @@ export class RunStarter {
     });
   }
 
-  #logUnlessKnown(id: string, error: unknown): AssessmentError {
+  /** The error as an `AssessmentError`; logs one that was none. */
+  #toLoggedError(id: string, error: unknown): AssessmentError {
     const known = knownError(error);
     if (known !== error)
       this.#deps.log.error(

@@ -209,6 +209,7 @@ export class RunWatch {
       this.#schedule.setNotBefore(id, run.trouble?.notBefore);
       this.#schedule.planPoll(id, 0);
     } else if (isFinal(run) || isInterrupted) await this.settle(run);
+    // An `unknown` run waits for a person.
     else await this.#deps.leases.release(id);
   }
 
