@@ -13,7 +13,7 @@ export function hasAllFindings(run: Run): boolean {
 }
 
 /** True for the same run, with nothing downloaded again in between. */
-export function isSameRun(a: Run | undefined, b: Run | undefined): boolean {
+export function hasSameResults(a: Run | undefined, b: Run | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   const artifactsOf = (run: Run): unknown => ('artifacts' in run ? run.artifacts : undefined);
   return a.id === b.id && isDeepStrictEqual(artifactsOf(a), artifactsOf(b));

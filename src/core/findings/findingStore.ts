@@ -5,7 +5,7 @@ import { AssessmentError } from '../errors.ts';
 import { type Disposable, Emitter } from '../ports.ts';
 import { type Failure, isFinal, type Run, runIdOf } from '../run/state/run.ts';
 import { inBackground } from '../yieldingWork.ts';
-import { baselineAmong, earlierRuns, FolderChoices, hasFindings, isSameRun } from './chooseRun.ts';
+import { baselineAmong, earlierRuns, FolderChoices, hasFindings, hasSameResults } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
@@ -134,7 +134,7 @@ export class FindingStore implements Disposable {
   async #loadRun(run: Run, force: boolean, showEarly?: (early: RunFindings) => void): Promise<RunFindings> {
     const present = this.#deps.runs.get(run.id) ?? run;
     const former = this.#loaded.find((found) => found.run.id === run.id);
-    const isCurrent = !force && former?.failure === undefined && isSameRun(former?.run, present);
+    const isCurrent = !force && former?.failure === undefined && hasSameResults(former?.run, present);
     const found =
       isCurrent && former ? former : await RunFindings.load(present, this.#deps, former, showEarly);
     if (found.updateRun(present)) this.#isChanged ||= found === former;

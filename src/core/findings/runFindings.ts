@@ -4,7 +4,7 @@ import { AssessmentError } from '../errors.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
-import { isSameRun } from './chooseRun.ts';
+import { hasSameResults } from './chooseRun.ts';
 import { type FindingsOfRun, type FindingsSource, readFindingsOfRun } from './compare/findingsOfRun.ts';
 import { type AcrossRuns, isHistoryOf, type RunHistory, traceBack } from './compare/history.ts';
 import type { CurrentText } from './drift/followFile.ts';
@@ -27,7 +27,7 @@ export interface RunFindingsDeps extends FindingsSource {
   readonly textOf: (file: string) => string | undefined;
   /** Reads files that are not UTF-8. */
   readonly decode: Decode;
-  /** Where true, places are shown as reported, and only `placesNow` reads files. */
+  /** True for agents: places are shown as reported, and only `placesNow` reads files. */
   readonly isPlacedOnDemand?: boolean | undefined;
   /** Where given, no CODEOWNERS file outside this folder is read. */
   readonly ownersWithin?: string | undefined;
@@ -69,9 +69,11 @@ export class RunFindings implements ShownRun {
   }
 
   /**
-   * Reads a run's findings file and places its findings. A file that cannot be read gives a `failure`. `former` is the same run as loaded before: its files are
-   * still followed, its history and evidence are kept, and it is returned itself if the failure is the same. Without `former`, `onSome` gets the first
-   * findings before all are placed, those in unchanged files first.
+   * Reads a run's findings file and places its findings. A file that cannot be read gives a `failure`.
+   *
+   * - `former`: the run as loaded before. Its files are still followed, and it is returned itself if the failure is the same. Its history and evidence
+   *   are kept while the run has the same results.
+   * - `onSome`: without `former`, gets the first findings before all are placed, those in unchanged files first.
    */
   static async load(
     run: Run,
@@ -86,7 +88,7 @@ export class RunFindings implements ShownRun {
       ]);
       const loaded = new RunFindings(run, deps, found);
       await loaded.#place(found, former, former === undefined ? onSome : undefined);
-      if (former !== undefined && isSameRun(former.#run, run)) await loaded.#reuse(former);
+      if (former !== undefined && hasSameResults(former.#run, run)) await loaded.#reuse(former);
       return loaded;
     } catch (error) {
       const failure = toFailure(
@@ -244,7 +246,7 @@ export class RunFindings implements ShownRun {
     return isRelabeled;
   }
 
-  /** True if a finding without a place may be in one of these files and folders. */
+  /** True if a finding without a place may be in one of these files and folders: then the store loads the run again. */
   mayPlaceMore(createdOrDeleted: ReadonlySet<string>): boolean {
     const places = this.#places;
     return [...createdOrDeleted].some(

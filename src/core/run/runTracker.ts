@@ -77,7 +77,7 @@ export class RunTracker implements Disposable {
   /** Watches a run of the service; throws when the service does not know it. Returns a run that is listed already, without asking. */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
-    const find = (): Run | undefined => store.all().find((run) => isSameRun(run, note));
+    const find = (): Run | undefined => store.all().find((run) => isRunOfNote(run, note));
     const listed = find();
     if (listed !== undefined) return listed;
     await clientFor(note).describe(note.workflow, note.runId);
@@ -130,7 +130,7 @@ export class RunTracker implements Disposable {
     const run = this.#require(id);
     await clientFor(run).describe(run.workflow, runId);
     const next = await this.#withListLock(() => {
-      if (store.all().some((other) => other.id !== id && isSameRun(other, { ...run, runId })))
+      if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
         throw new AssessmentError('runIdTaken');
       return store.applyIfDue(id, { type: 'runIdGiven', runId, at: clock.now() });
     });
@@ -239,9 +239,9 @@ export class RunTracker implements Disposable {
     const includeConfirmed = deleteSourceAfterRun();
     let ended: Run | undefined = run;
     try {
-      const isGivenUp = run.state === 'unknown' || run.state === 'preparing';
-      if (!isGivenUp && !hasUploads(run, includeConfirmed, clock.now())) return undefined;
-      if (isGivenUp) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
+      const isUndispatched = run.state === 'unknown' || run.state === 'preparing';
+      if (!isUndispatched && !hasUploads(run, includeConfirmed, clock.now())) return undefined;
+      if (isUndispatched) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
       if (ended !== undefined) return await removeUploads(ended, includeConfirmed, this.#deps);
     } catch (error) {
       return knownError(error);
@@ -251,7 +251,7 @@ export class RunTracker implements Disposable {
 }
 
 /** False for a local run that ended without an exit: tracked again, it may have results. */
-function isSameRun(run: Run, note: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
+function isRunOfNote(run: Run, note: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
   const mayHaveResults = isFinal(run) && !('exit' in run && run.exit !== undefined);
   return (
     !mayHaveResults &&

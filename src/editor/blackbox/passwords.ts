@@ -45,6 +45,7 @@ export async function askForPasswords(
     if (typeof answer === 'string') return answer;
     answers.push([login, answer.password]);
   }
+  // The next request from this file is compared with this one.
   await passwords.approve(request, logins);
   for (const [login, password] of answers) {
     await passwords.save(request, login, password);

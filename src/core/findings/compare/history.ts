@@ -3,7 +3,7 @@ import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import { isContinued } from '../../run/state/continuedRuns.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
-import { continuesRun, hasAllFindings, isOfSameFolders, isSameRun } from '../chooseRun.ts';
+import { continuesRun, hasAllFindings, isOfSameFolders, hasSameResults } from '../chooseRun.ts';
 import type { Finding, Place } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import { normalKey } from '../../json.ts';
@@ -52,7 +52,7 @@ export function isHistoryOf(
     history?.isWhole === true &&
     history.baselineId === baselineId &&
     history.earlier.length === earlier.length &&
-    earlier.every((run, at) => isSameRun(run, history.earlier[at]))
+    earlier.every((run, at) => hasSameResults(run, history.earlier[at]))
   );
 }
 

@@ -15,8 +15,8 @@ import {
 } from '../place/sentFiles.ts';
 import type { RunFinding } from './findingsOfRun.ts';
 
-/** Lines in the text that the later run was given; undefined for code that is gone there. A finding with unknown lines is missing. */
-export type LaterLines = ReadonlyMap<RunFinding, LineRange | undefined>;
+/** Lines in the text that the later run was given. A finding with unknown lines has no entry. */
+export type LaterLines = ReadonlyMap<RunFinding, LineRange | 'gone'>;
 
 /** Findings whose main place is in one file that was sent in one run. */
 interface FindingsOfFile {
@@ -36,7 +36,7 @@ export async function findLaterLines(
   findings: readonly RunFinding[],
   decode: Decode,
 ): Promise<LaterLines> {
-  const lines = new Map<RunFinding, LineRange | undefined>();
+  const lines = new Map<RunFinding, LineRange | 'gone'>();
   for (const file of await groupByFile(findings)) await addLines(file, later, decode, lines);
   return lines;
 }
@@ -61,12 +61,12 @@ async function addLines(
   { source, spot, findings }: FindingsOfFile,
   later: RunSource,
   decode: Decode,
-  lines: Map<RunFinding, LineRange | undefined>,
+  lines: Map<RunFinding, LineRange | 'gone'>,
 ): Promise<void> {
   const laterSpot = sentIn(later, source.run.targets[spot.target]?.folder, spot.file.path);
   if (laterSpot === 'unknown') return;
   if (laterSpot === undefined) {
-    for (const finding of findings) lines.set(finding, undefined);
+    for (const finding of findings) lines.set(finding, 'gone');
     return;
   }
   const isUnchanged = laterSpot.file.sha256 === spot.file.sha256;
@@ -84,7 +84,7 @@ function* addEach(
   findings: readonly RunFinding[],
   text: string | undefined,
   laterLinesOf: LaterLinesOf,
-  lines: Map<RunFinding, LineRange | undefined>,
+  lines: Map<RunFinding, LineRange | 'gone'>,
 ): Generator<undefined, void> {
   const linesOf = text === undefined ? reportedLines : quotedLinesIn(splitLines(text));
   for (const finding of findings) {
@@ -92,7 +92,7 @@ function* addEach(
     const [main] = finding.finding.places;
     const range = main && linesOf(main);
     const laterRange = range && laterLinesOf(range);
-    if (laterRange !== undefined) lines.set(finding, laterRange === 'gone' ? undefined : laterRange);
+    if (laterRange !== undefined) lines.set(finding, laterRange);
   }
 }
 

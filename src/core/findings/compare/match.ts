@@ -17,8 +17,8 @@ interface PairingRule {
   /** Only findings with equal keys are paired. Undefined for a finding that the rule does not pair. */
   readonly keyOf: (finding: RunFinding) => string | undefined;
   /**
-   * What the lines of both must be in the text that the later run was given: `overlap`, or `unknown` for at least one of them. Findings whose lines are
-   * known and do not overlap are different.
+   * The lines of both in the text that the later run was given. `any`: they do not count. `overlap`: both are known and overlap. `unknown`: at least
+   * one is not known. Only an `any` rule pairs findings whose known lines do not overlap.
    */
   readonly lines: 'any' | 'overlap' | 'unknown';
   readonly isPair?: (later: RunFinding, earlier: RunFinding) => boolean;
@@ -26,8 +26,8 @@ interface PairingRule {
 }
 
 /**
- * A finding is paired once, by the first rule that fits. A spot is kind and path, a fingerprint is kind, path and quote. In the first four rules, each run
- * has only one finding with the key.
+ * A finding is paired once, by the first rule that fits. A spot is kind and path, a fingerprint is kind, path and quote; for a live application,
+ * feature, perspective and address stand for kind and path. In the first four rules, each run has only one finding with the key (`Identity.only`).
  */
 const RULES: readonly PairingRule[] = [
   { keyOf: ifUniqueBy('code', fingerprintOf), lines: 'any', carriesDecision: true },
@@ -133,26 +133,25 @@ function* applyRule(
 }
 
 function isPair(rule: PairingRule, later: RunFinding, earlier: RunFinding, lines: LaterLines): boolean {
-  const areLinesKnown = lines.has(later) && lines.has(earlier);
-  const fits =
-    rule.lines === 'any' ||
-    (rule.lines === 'unknown' ? !areLinesKnown : areLinesKnown && doOverlap(later, earlier, lines));
+  const fits = rule.lines === 'any' || rule.lines === compareLines(lines.get(later), lines.get(earlier));
   return fits && rule.isPair?.(later, earlier) !== false;
 }
 
-function doOverlap(later: RunFinding, earlier: RunFinding, lines: LaterLines): boolean {
-  const [range, earlierRange] = [lines.get(later), lines.get(earlier)];
-  return (
-    range !== undefined &&
-    earlierRange !== undefined &&
-    earlierRange.startLine <= range.endLine &&
-    range.startLine <= earlierRange.endLine
-  );
+type LaterRange = ReturnType<LaterLines['get']>;
+
+function compareLines(later: LaterRange, earlier: LaterRange): 'overlap' | 'unknown' | 'apart' {
+  if (later === undefined || earlier === undefined) return 'unknown';
+  if (later === 'gone' || earlier === 'gone') return 'apart';
+  const doOverlap = earlier.startLine <= later.endLine && later.startLine <= earlier.endLine;
+  return doOverlap ? 'overlap' : 'apart';
 }
 
 /** By their first line in the later text. Findings without one come last, in their order. */
 function sortedByLine(findings: readonly RunFinding[], lines: LaterLines): RunFinding[] {
-  const lineOf = (finding: RunFinding): number => lines.get(finding)?.startLine ?? Infinity;
+  const lineOf = (finding: RunFinding): number => {
+    const range = lines.get(finding);
+    return typeof range === 'object' ? range.startLine : Infinity;
+  };
   // The difference of two infinities is NaN, which sorts as equal.
   return findings.toSorted((a, b) => lineOf(a) - lineOf(b) || 0);
 }

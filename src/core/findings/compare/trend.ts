@@ -121,6 +121,7 @@ export async function traceTrend(
       const pair = pairs.get(each);
       const chain = pair && open.get(pair.earlier);
       if (pair !== undefined) open.delete(pair.earlier);
+      // One array for the whole chain: the identity in a later run also counts for earlier ones.
       const identities = pair?.carriesDecision === true && chain !== undefined ? chain.identities : [];
       identities.push(each.identity);
       const isCarried =

@@ -31,7 +31,7 @@ export interface RunSource {
   readonly runFolder: string;
   readonly sent: SentOfRun;
   readonly resolver: Resolver;
-  /** Only of a blackbox run. */
+  /** Set for every blackbox assessment, also where its progress cannot be read, and for no other run. */
   readonly progress?: ScanProgress | undefined;
 }
 

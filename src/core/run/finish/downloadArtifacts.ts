@@ -92,7 +92,7 @@ function waitMsOf({ data }: AssessmentError): number {
 
 function isPermanent(error: AssessmentError, trouble: Trouble | undefined): boolean {
   if (permanent.includes(error.kind)) return true;
-  // The trouble counts the tries of all artifacts, and names the failure of one.
+  // `times` counts failed polls with this kind of failure, of whichever artifact.
   return (
     mayBePermanent(error) && trouble !== undefined && mayBePermanent(trouble) && trouble.times >= maxTries
   );

@@ -52,12 +52,15 @@ export class Finisher {
   async #showEnd(run: Run): Promise<void> {
     const { store, clock, log } = this.#deps;
     if (!this.#deps.leases.has(run.id)) return;
-    if (this.isNoticeDue(run)) {
+    const isDue = this.isNoticeDue(run);
+    // A lost dispatch is shown each time.
+    if (!isDue && run.state !== 'unknown') return;
+    if (isDue) {
       this.#shown.add(run.id);
       await store.apply(run.id, { type: 'endNotified', at: clock.now() }).catch((error: unknown) => {
         log.warn(`Run ${run.id}: the note that its end was shown could not be saved: ${String(error)}`);
       });
-    } else if (run.state !== 'unknown') return;
+    }
     this.#ended.fire(run);
   }
 }

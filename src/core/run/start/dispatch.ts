@@ -86,7 +86,7 @@ async function requireIntent(
       throw new AssessmentError('busyElsewhere');
   } catch (cause) {
     const code = systemCode(cause);
-    // `unsent` is retried.
+    // The client sends again after `unsent`.
     throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
   } finally {
     // Replaces the error: a closing window has released the lease itself.

@@ -67,7 +67,7 @@ export class Poller {
 
   /** One poll, with its steps in order. A failed step ends it: the trouble is saved, and the next poll starts from the journal. */
   async #poll(id: string): Promise<void> {
-    const live = await this.#mayAsk(id);
+    const live = await this.#runToPoll(id);
     if (live === undefined) return;
     try {
       let run: Run = live;
@@ -80,6 +80,7 @@ export class Poller {
         await tryToKeepSource(run, this.#deps, this.#deps.stopped);
         run = await this.#apply(id, { type: 'collected', artifacts });
       }
+      // Without the lease, this plans nothing (`Schedule`).
       this.#noteSuccess(id);
       await this.settle(run);
     } catch (error) {
@@ -88,7 +89,7 @@ export class Poller {
   }
 
   /** Returns the run if it is live and `Retry-After` has passed. Releases the lease of a run that another window has ended or removed. */
-  async #mayAsk(id: string): Promise<LiveRun | undefined> {
+  async #runToPoll(id: string): Promise<LiveRun | undefined> {
     const { store, schedule, leases } = this.#deps;
     const run = store.get(id);
     if (run !== undefined && isLive(run))

@@ -140,7 +140,7 @@ export class RunWatch {
     return true;
   }
 
-  /** The heartbeat watches for other windows to die. A poll of another window may have seen a run exit: its results are downloaded at once. */
+  /** The heartbeat takes over a run whose window dies. Results of a run that another window has seen exit are downloaded at once. */
   #onChange(run: Run): void {
     if (this.#hasWorkLeft(run)) this.#heartbeat.start();
     if (run.state === 'collecting' && run.trouble === undefined) this.#schedule.planPoll(run.id, 0);
