@@ -148,7 +148,7 @@ async function start(
       formatNumber(confirmLimits.crawl),
     ),
     t(
-      'Does the deployment run this code, including the change that you want to test? VS Code doesn’t tell the service which finding this is for.',
+      'Does the deployment run this code, including the change that you want to test? VS Code doesn’t tell the service which finding the run is for.',
     ),
   ];
   const about = { confirms: identity.fingerprint, label: clip(titleOfFinding(finding), maxLabelLength) };

@@ -92,7 +92,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space and try again.')],
     sourceUnreadable: () => [
       t(
-        'The rules for selecting files can’t be read: {0}. If it’s a file, make sure that it’s a regular, readable file of normal size. If it’s an environment variable, set it to a value that Git accepts.',
+        'Rules for selecting files can’t be read from {0}. If {0} is a file, make sure that it’s a regular, readable file of normal size. If {0} is an environment variable, set it to a value that Git accepts.',
         failure.subject ?? detail,
       ),
     ],
@@ -225,7 +225,10 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     tokenCommand: () => describeTokenCommand(subject, failure.detail),
     storage: () => [
       failure.subject === undefined || failure.detail === undefined
-        ? t('VS Code’s storage for this extension can’t be read or written ({0}).', detail)
+        ? t(
+            'VS Code’s storage for this extension can’t be read or written ({0}). Check the free disk space and your permissions, then try again.',
+            detail,
+          )
         : t(
             '{0} can’t be read or written ({1}). Check that you have permission and that no other program is using it, then try again.',
             subject,

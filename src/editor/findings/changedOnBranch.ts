@@ -338,7 +338,7 @@ function unavailable(why: NoBranch): NotKnown {
 }
 
 function showUnavailable(why: NoBranch): void {
-  void showInformation(t('“Changed on this branch” isn’t available: {0}.', noBranchLabel(why)));
+  void showInformation(t('“Changed on This Branch” isn’t available: {0}.', noBranchLabel(why)));
 }
 
 /** Why *Changed on this branch* is not available, as a part of a sentence. */
@@ -347,6 +347,6 @@ export function noBranchLabel(why: NoBranch): string {
     restricted: t('Git isn’t used in Restricted Mode'),
     noGit: t('VS Code’s Git extension is disabled or found no Git'),
     noRepository: t('VS Code has no Git repository open for these files'),
-    noBase: t('this branch has no common commit with another branch'),
+    noBase: t('this branch has no commit in common with any other branch'),
   }[why];
 }

@@ -107,13 +107,13 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
     ...reasons,
     closed.length > 0 &&
       t(
-        'Not reported by this run, not closed by triage, and their code changed: {0}.',
+        'Findings with changed code that this run didn’t report and triage didn’t close: {0}.',
         countFindings(closed.length),
       ),
     t('If an upload doesn’t list an alert, GitHub closes the alert as fixed.'),
     unlisted &&
       t(
-        'It would close {0} of {1}, even if they aren’t fixed.',
+        'GitHub would close {0} of {1}, even if they aren’t fixed.',
         countFindings(unlisted.count),
         nameOf(unlisted.run),
       ),

@@ -132,7 +132,7 @@ export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>):
       problem === undefined
         ? ''
         : t(
-            'VS Code can’t write to this extension’s storage ({0}). Until it can, no run can start, and runs are shown as last saved.',
+            'VS Code can’t write to this extension’s storage ({0}). Check the free disk space and your permissions. Until VS Code can write to it, no run can start, and runs are shown as last saved.',
             problem,
           );
     view.message = message;

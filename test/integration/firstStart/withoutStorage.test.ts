@@ -45,11 +45,15 @@ describe('storage that cannot be written', () => {
     const shown = messages.shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
     assert.deepEqual(shown, [
       [
-        'VS Code can’t write to this extension’s storage (EEXIST). Until it can, no run can start, and runs are shown as last saved.',
+        'VS Code can’t write to this extension’s storage (EEXIST). Check the free disk space and your permissions. Until VS Code can write to it, no run can start, and runs are shown as last saved.',
         'Warning',
         false,
       ],
-      ['VS Code’s storage for this extension can’t be read or written (EEXIST).', 'Error', false],
+      [
+        'VS Code’s storage for this extension can’t be read or written (EEXIST). Check the free disk space and your permissions, then try again.',
+        'Error',
+        false,
+      ],
     ]);
     assert.deepEqual(service.requests, []);
   });

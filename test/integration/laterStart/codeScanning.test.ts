@@ -206,7 +206,7 @@ describe('exporting findings as SARIF', () => {
     assert.equal(asked?.text, 'GitHub will close 1 finding');
     assert.match(
       asked.detail,
-      /^Not reported by this run, not closed by triage, and their code changed: 1 finding\.[^]*closes the alert as fixed/,
+      /^Findings with changed code that this run didn’t report and triage didn’t close: 1 finding\.[^]*closes the alert as fixed/,
     );
     assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review…']]);
     assert.deepEqual([calls, filters], [['show run'], [{ verdicts: ['codeChanged'] }]]);
@@ -228,7 +228,7 @@ describe('exporting findings as SARIF', () => {
       const asked = messages.shown.at(-1);
       assert.equal(asked?.text, 'Export a run that may not have found everything?');
       assert.match(asked.detail, reason);
-      assert.match(asked.detail, /It would close 1 finding of [^]*, even if they aren’t fixed\.$/);
+      assert.match(asked.detail, /GitHub would close 1 finding of [^]*, even if they aren’t fixed\.$/);
       assert.ok(!existsSync(path.join(root, '1.sarif')));
     }
   });

@@ -321,7 +321,7 @@ describe('Changed on this branch', () => {
         'VS Code has no Git repository open for these files',
         'VS Code’s Git extension is disabled or found no Git',
         'Git isn’t used in Restricted Mode',
-      ].map((why) => `“Changed on this branch” isn’t available: ${why}.`),
+      ].map((why) => `“Changed on This Branch” isn’t available: ${why}.`),
     );
   });
 });

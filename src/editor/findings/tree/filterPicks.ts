@@ -135,7 +135,9 @@ async function chooseOwners(
   if (picked === others) return chooseValues('owners', filtering.filter, all);
   const text = await vscode.window.showInputBox({
     title,
-    prompt: t('Enter your names in CODEOWNERS, separated by spaces: handle, teams, and email address.'),
+    prompt: t(
+      'Enter the names that CODEOWNERS uses for you, separated by spaces: handle, teams, and email address.',
+    ),
     placeHolder: '@ana @shop/payments',
     value: filtering.handles,
   });

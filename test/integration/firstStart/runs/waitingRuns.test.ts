@@ -214,7 +214,7 @@ describe('runs that wait for the user', () => {
     }
     shown.dispose();
     const message =
-      'VS Code can’t write to this extension’s storage (EROFS). Until it can, no run can start, and runs are shown as last saved.';
+      'VS Code can’t write to this extension’s storage (EROFS). Check the free disk space and your permissions. Until VS Code can write to it, no run can start, and runs are shown as last saved.';
     assert.deepEqual(above, [message, '', message]);
     assert.deepEqual(
       said.shown.map(({ text, severity }) => [text, severity]),

@@ -30,7 +30,7 @@ describe('files that the user excludes from uploads', () => {
       assert.equal(messages().length, 1);
       assert.match(
         messages()[0]!.text,
-        /^The rules for selecting files can’t be read: .*\.whiteboxignore\. If it’s a file,/,
+        /^Rules for selecting files can’t be read from .*\.whiteboxignore\. If .*\.whiteboxignore is a file,/,
       );
       assert.equal(await readFile(rules, 'utf8'), 'before\n');
     } finally {
