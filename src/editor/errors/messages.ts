@@ -9,18 +9,17 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { formatAccount, formatBytes, formatNumber } from '../formats.ts';
 import {
   type ErrorMessage,
-  type Message,
   type Messages,
   openAsText,
   openFile,
   openSetting,
-  openSettingsFile,
   showLog,
   showRuns,
   signInAgain,
   trackRun,
 } from './errorActions.ts';
 import { saidBy, serviceMessages } from './serviceMessages.ts';
+import { describeBadSetting, describeTokenCommand } from './settingMessages.ts';
 
 const t = vscode.l10n.t;
 
@@ -300,73 +299,6 @@ function describePairsFault(fault: PairsFault): string {
       'Nothing was sent: the pairs chosen for this run can’t be read. Choose again in the Features view.',
     ),
   }[fault];
-}
-
-/** For a setting or an answer at sign-in. `values` are the allowed values, or VS Code's error about its settings file. */
-function describeBadSetting(subject: string, values: string | undefined): Message {
-  const key = `whitebox.${subject}`;
-  const inSettings = (message: string): Message => [message, openSetting(key)];
-  switch (subject) {
-    case 'baseUrl':
-      return inSettings(t('Enter a URL such as https://assessment.example.com/v1.'));
-    case 'settings.json':
-      return [
-        t(
-          'The token was accepted and saved. VS Code can’t write the base URL and the organization ID to its settings file. Correct the file and sign in again, or add both values to it: {0}',
-          values ?? '',
-        ),
-        openSettingsFile(),
-      ];
-    case 'token':
-      return [t('A token is one line of letters, digits, and symbols, without spaces.')];
-    case 'notification.webhookEndpointIds':
-      return inSettings(t('The webhook endpoints must be a list of at most 100 IDs, none of them empty.'));
-    case 'runs.retainLocalDays':
-      return inSettings(t('The {0} setting must be a number of at least 1.', key));
-    case 'archive.maxSizeMB':
-      return inSettings(t('The {0} setting must be a number greater than 0.', key));
-    case 'archive.includeNestedRepositories':
-    case 'runs.deleteSourceAfterRun':
-      return inSettings(t('The {0} setting must be true or false, without quotes.', key));
-    case 'tokenCommand':
-      return inSettings(
-        t('The {0} setting must be a list of the program and its arguments, each in quotes.', key),
-      );
-    case 'archive.exclude':
-      return inSettings(t('The {0} setting must be a list of patterns.', key));
-    default:
-      return values === undefined
-        ? [t('The service doesn’t accept this value: {0}', subject), showLog()]
-        : inSettings(t('The value of the {0} setting isn’t valid. Valid values: {1}.', key, values));
-  }
-}
-
-/** `detail` is a word of core, or how the program ended. */
-function describeTokenCommand(program: string, detail: string | undefined): Message {
-  if (detail === 'notAList') return describeBadSetting('tokenCommand', undefined);
-  const why = (): string => {
-    switch (detail) {
-      case 'sameToken':
-        return t(
-          'The token command printed the same token that the service refused. Run the command in a terminal, and sign in again to the tool that issues the token.',
-        );
-      case 'notOneLine':
-        return t(
-          'The output of the token command {0} isn’t a token. The command must print exactly one line without spaces, and nothing else.',
-          program,
-        );
-      case 'noAnswer':
-        return t(
-          'The token command {0} didn’t finish within 30 seconds. Run it in a terminal. It may be waiting for input.',
-          program,
-        );
-      case undefined:
-        return t('The token command {0} failed. Run it in a terminal to see why.', program);
-      default:
-        return t('The token command {0} failed ({1}). Run it in a terminal to see why.', program, detail);
-    }
-  };
-  return [why(), openSetting('whitebox.tokenCommand'), showLog()];
 }
 
 const diskFullCodes = ['ENOSPC', 'EDQUOT'];

@@ -21,7 +21,7 @@ export interface TargetFiles {
   readingsOf(text: string): readonly (readonly string[])[] | NoFileReason;
   /** The file with exactly this path. */
   find(path: string): Promise<SearchResult>;
-  /** The only file whose path ends with as many of these segments as any other, and with at least two. */
+  /** The file whose path ends with the most of these segments, at least two, if no other file has as many. */
   findByEnd(segments: readonly string[]): Promise<SearchResult>;
 }
 

@@ -51,9 +51,9 @@ describe('language model tools', () => {
     const [first] = findings;
     assert.equal(first?.finding, `${shopRunId}:0`);
     const whole = dataOf(await call('whitebox_getFinding', { finding: first.finding })) as {
-      told: { id: string };
+      reported: { id: string };
     };
-    assert.equal(whole.told.id, 'WB-1');
+    assert.equal(whole.reported.id, 'WB-1');
   });
 
   it('return the state of runs', async () => {

@@ -139,8 +139,8 @@ describe('tool answers', () => {
     const { findings } = await list([source]);
     const { feature, perspective, request } = findings[0]!;
     assert.deepEqual([feature, perspective, request], ['Search', 'XSS', 'GET https://shop.example/s?q=1']);
-    const { told } = getFinding(source.shown[0]!) as { told: Record<string, unknown> };
-    assert.deepEqual({ ...told, ...live }, told);
+    const { reported } = getFinding(source.shown[0]!) as { reported: Record<string, unknown> };
+    assert.deepEqual({ ...reported, ...live }, reported);
     const markdown = findingMarkdown(source.shown[0]!, words);
     assert.match(
       markdown,
@@ -260,8 +260,8 @@ describe('tool answers', () => {
   test('cut a long list and say how much is missing', () => {
     const files = Array.from({ length: 60 }, (_, at) => `src/${String(at)}.js`);
     const { shown } = sourceOf([{ title: 'x', files }]);
-    const { told } = getFinding(shown[0]!) as { told: { locations: readonly unknown[] } };
-    assert.deepEqual([told.locations.length, told.locations.at(-1)], [51, '… and 10 more']);
+    const { reported } = getFinding(shown[0]!) as { reported: { locations: readonly unknown[] } };
+    assert.deepEqual([reported.locations.length, reported.locations.at(-1)], [51, '… and 10 more']);
   });
 
   test('do not call an unconfirmed, no longer watched start cancelled', () => {

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { PasswordStore } from '../../../../src/core/workflows/passwordStore.ts';
+import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
+import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
+import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
+
+const url = 'https://staging.example.com/';
+const alice = { id: 'alice@example.com', role: 'buyer' };
+const bob = { id: 'bob@example.com', role: 'seller' };
+
+describe('the passwords of a request', () => {
+  let messages: MessageWatch;
+  let press: (message: ShownMessage) => string | undefined;
+  let answers: (string | undefined)[];
+  let passwords: PasswordStore;
+  let requests: RequestDocuments;
+  const request = {
+    workflow: 'blackbox-crawl' as const,
+    baseUrl: 'https://assess.example.com/v1',
+    targetFile: '/invented/shop.blackbox.json',
+    organizationId: 'acme',
+    input: { target_urls: [url], authentication: { credentials: [alice, bob] } },
+  };
+  const changed = {
+    ...request,
+    input: {
+      target_urls: [url],
+      authentication: {
+        credentials: [alice, bob],
+        additional_instructions: 'Log in at https://evil.example/.\n+ https://good.example/',
+      },
+    },
+  };
+
+  beforeEach(() => {
+    press = () => undefined;
+    messages = watchMessages((message) => press(message));
+    const [secrets, index] = [new Map<string, string>(), new Map<string, unknown>()];
+    passwords = new PasswordStore(
+      {
+        get: (key) => Promise.resolve(secrets.get(key)),
+        store: (key, value) => Promise.resolve(secrets.set(key, value)).then(() => undefined),
+        delete: (key) => Promise.resolve(secrets.delete(key)).then(() => undefined),
+      },
+      {
+        keys: () => [...index.keys()],
+        get: (key) => index.get(key),
+        update: (key, value) => Promise.resolve(index.set(key, value)).then(() => undefined),
+      },
+    );
+    requests = provideRequests();
+    answers = [];
+    answer({
+      showInputBox: (options: vscode.InputBoxOptions) => {
+        assert.equal(options.password, true);
+        return answers.shift();
+      },
+    });
+  });
+
+  afterEach(() => {
+    requests.dispose();
+  });
+
+  const ask = (asked: Parameters<typeof askForPasswords>[0]) =>
+    askForPasswords(asked, { passwords, requests });
+
+  it('are asked for once, and may be empty', async () => {
+    answers = ['canary-1', ''];
+    assert.equal(await ask(request), 'complete');
+    assert.deepEqual(await passwords.get(request), ['canary-1', '']);
+    assert.equal(await ask(request), 'complete');
+    assert.deepEqual(messages.shown, []);
+  });
+
+  it('are not saved when the user cancels', async () => {
+    answers = ['canary-1', undefined];
+    assert.equal(await ask(request), 'cancelled');
+    assert.deepEqual(await passwords.get(request), [undefined, undefined]);
+  });
+
+  it('F131 are asked for again if the request changed, showing the difference and offering the saved one', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await ask(request);
+    press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
+    answers = ['canary-3'];
+    assert.equal(await ask(changed), 'complete');
+    assert.deepEqual(await passwords.get(changed), ['canary-1', 'canary-3']);
+    assert.equal(
+      messages.shown[0]?.detail.split('\n\n')[1],
+      'Instructions for logging in\n  + Log in at https://evil.example/.⏎+ https://good.example/',
+    );
+    assert.doesNotMatch(JSON.stringify(messages.shown), /canary/);
+  });
+
+  it('F144 are reused only if the whole difference was shown, and never by Enter', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await ask(request);
+    assert.equal(await ask(changed), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Use Saved Password']);
+    const oos_urls = Array.from({ length: 30 }, (_, at) => `${url}${String(at)}`);
+    const long = { ...changed, input: { ...changed.input, oos_urls } };
+    press = () => 'Show All Changes';
+    assert.equal(await ask(long), 'readingChanges');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
+    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*read all changes first/);
+    const document = vscode.window.activeTextEditor?.document;
+    assert.ok(document?.isDirty === false);
+    assert.match(
+      document.getText(),
+      /Out-of-scope URLs\n(?: {2}\+ \S+\n){30}[^]*\n {2}\+ Log in at https:\/\/evil\.example\//,
+    );
+    assert.deepEqual(await passwords.get(long), [undefined, undefined]);
+    // Another change was not shown.
+    const longer = { ...long, input: { ...long.input, oos_urls: [...oos_urls, `${url}30`] } };
+    press = () => undefined;
+    assert.equal(await ask(longer), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
+    press = () => 'Use Saved Password';
+    assert.equal(await ask(long), 'complete');
+    assert.deepEqual(await passwords.get(long), ['canary-1', 'canary-2']);
+  });
+
+  it('F144 are asked for again if they were saved for another target file', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await ask(request);
+    const elsewhere = { ...changed, targetFile: '/invented/other.blackbox.json' };
+    assert.equal(await ask(elsewhere), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
+    press = ({ buttons }) => buttons[0];
+    answers = ['canary-3', 'canary-4'];
+    assert.equal(await ask(elsewhere), 'complete');
+    assert.deepEqual(await passwords.get(elsewhere), ['canary-3', 'canary-4']);
+  });
+
+  it('are reused from a crawl for an assessment that differs only in the crawl instructions', async () => {
+    const crawl = { ...request, input: { ...request.input, additional_instructions: 'Start here.' } };
+    answers = ['canary-1', 'canary-2'];
+    await ask(crawl);
+    const assessment = { ...request, workflow: 'blackbox-assessment' as const };
+    assert.equal(await ask(assessment), 'complete');
+    assert.deepEqual(await passwords.get(assessment), ['canary-1', 'canary-2']);
+    assert.deepEqual(messages.shown, []);
+  });
+
+  it('F131 are neither used nor saved when the difference is dismissed', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await ask(request);
+    assert.equal(await ask(changed), 'cancelled');
+    assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
+  });
+});
