@@ -242,7 +242,7 @@ describe('messages about findings and runs', () => {
     assert.match(message, /^\/repo\/\.vscode\/triage\.json can’t be read or written \(EROFS\)\. /);
   });
 
-  it('offer a remedy for an error', () => {
+  it('offer an action for an error', () => {
     const offered = (['capacity', 'noResult', 'unanswered'] as const).map((kind) =>
       describeError(new AssessmentError(kind)).actions.map(({ title }) => title),
     );

@@ -109,7 +109,7 @@ export function lengthOf({ title, description, recommendation, blocks, places, r
   return length;
 }
 
-/** Makes the aliases.ID of a finding that has none, from its title and its main place. */
+/** Makes the ID of a finding that has none, from its title and its main place. */
 type MakeId = (title: string, place: Place | undefined) => string;
 
 /** IDs are a hash of run, title, path and start line, and of the ordinal among findings that are equal in these. */

@@ -21,7 +21,7 @@ export async function claimStart(
   const forEachLease = async (act: (lease: Lease) => Promise<unknown>): Promise<void> => {
     for (const lease of leases)
       await act(lease).catch((error: unknown) =>
-        log.warn(`The claim on a folder could not be renewed or released: ${String(error)}`),
+        log.warn(`A claim on a start could not be renewed or released: ${String(error)}`),
       );
   };
   const releaseAll = (): Promise<void> => forEachLease((lease) => lease.release());

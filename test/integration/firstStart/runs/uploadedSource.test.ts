@@ -20,7 +20,7 @@ const run = withSource('invented');
 const runs = {} as unknown as RunStore;
 
 describe('uploaded source that cannot be deleted', () => {
-  it('is reported with the reason and a remedy', async () => {
+  it('is reported with the reason and the next step', async () => {
     const deleteUploads = (): Promise<AssessmentError> =>
       Promise.resolve(new AssessmentError('forbidden', { detail: 'not yours' }));
     const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));

@@ -178,7 +178,7 @@ describe('runs that wait for the user', () => {
     return items.find(({ label }) => typeof label === 'string' && label.startsWith(start));
   };
 
-  it('say in the Runs view what is wrong, and a click offers a remedy', async () => {
+  it('say in the Runs view what is wrong, and a click offers what to do next', async () => {
     const trouble = await lineOf(refused, 'The access token for ');
     assert.equal(trouble?.command?.command, 'whitebox.signInForRun');
   });
