@@ -148,7 +148,7 @@ export function uploadLabel(run: Run, target: Target): string | undefined {
   if (upload === undefined) return undefined;
   switch (upload.state) {
     case 'reserved':
-      return atHost(isFinal(run) ? t('not yet removed from the service') : t('being uploaded'), upload);
+      return atHost(isFinal(run) ? t('not yet deleted from the service') : t('being uploaded'), upload);
     case 'confirmed':
       return atHost(t('on the service since {0}', formatTime(upload.at)), upload);
     case 'cancelled':

@@ -10,7 +10,7 @@ test.afterAll(() => stage.dispose());
 
 const critical = { kind: 'critical', label: 'Critical', count: 2 } as const;
 const trend: TrendContent = {
-  notes: ['Triage decisions and dates are as of today.'],
+  notes: ['Counts use today’s triage decisions and acceptance end dates.'],
   headings: ['Run', 'Reported', 'Of these, closed', 'Cause unknown', 'Code changed', 'Findings'],
   legend: 'Findings by run',
   rows: [

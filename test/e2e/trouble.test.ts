@@ -60,7 +60,7 @@ test('sign-in says where to find each value and can go back to an earlier questi
 test('a rejected token keeps the sign-in at the token question', async ({ service, workbench }) => {
   await signIn(workbench, service, 'wrong-token');
   await workbench.notification('Sign-in failed: The access token for http://127.0.0.1');
-  await workbench.notificationButton('Sign-in failed', 'Try Again');
+  await workbench.notificationButton('Sign-in failed', 'Retry');
   await workbench.answer(service.baseUrl);
   await workbench.answer(service.organizationId);
   await workbench.answer(service.token);

@@ -41,7 +41,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
     } catch (error) {
       if (isAbortError(error)) return false;
       const { message } = describeError(error);
-      const retry = t('Try Again');
+      const retry = t('Retry');
       if ((await showError(t('Sign-in failed: {0}', message), retry)) !== retry) return false;
       continue;
     }

@@ -68,7 +68,7 @@ export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeIte
       return withCheckbox(item, true);
     }
     case 'more':
-      return row('more', moreLabel(node.count), t('To see these, filter the features'));
+      return row('more', moreLabel(node.count), t('to see these, filter the features'));
   }
 }
 

@@ -103,7 +103,7 @@ async function offerPassword(
       detail: [
         t('Nothing has been sent. Added (+) and removed (−) since this password was saved:'),
         text,
-        !isWhole && t('To use the saved password, read all changes first: “{0}”.', showAll),
+        !isWhole && t('To use the saved password, first choose “{0}” and read the changes.', showAll),
       ],
     },
     enter,

@@ -91,7 +91,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space and try again.')],
     sourceUnreadable: () => [
       t(
-        'Rules for selecting files can’t be read from {0}. If {0} is a file, make sure that it’s a regular, readable file of normal size. If {0} is an environment variable, set it to a value that Git accepts.',
+        'Rules for selecting files can’t be read from {0}. A rule file must be a regular, readable file of normal size. An environment variable must have a value that Git accepts.',
         failure.subject ?? detail,
       ),
     ],
@@ -169,7 +169,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
           ]
         : [
             t(
-              '{1} contains too many triage decisions. VS Code reads only {0} of them. Delete files that you no longer need.',
+              '{1} contains too many triage decisions. VS Code reads only {0} of them. Delete decision files that you no longer need from this folder.',
               failure.limit,
               subject,
             ),

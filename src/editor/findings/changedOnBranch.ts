@@ -345,7 +345,7 @@ function showUnavailable(why: NoBranch): void {
 export function noBranchLabel(why: NoBranch): string {
   return {
     restricted: t('Git isn’t used in Restricted Mode'),
-    noGit: t('VS Code’s Git extension is disabled or found no Git'),
+    noGit: t('VS Code’s Git extension is disabled or couldn’t find Git'),
     noRepository: t('VS Code has no Git repository open for these files'),
     noBase: t('this branch has no commit in common with any other branch'),
   }[why];

@@ -100,7 +100,7 @@ async function pickScope({ filtering }: ExportDeps): Promise<ExportScope | 'code
   const all = {
     label: 'SARIF',
     description: t('Everything'),
-    detail: t('All findings, with the comparison with earlier runs, triage decisions, and notes.'),
+    detail: t('All findings, including triage decisions, notes, and the comparison with earlier runs.'),
     scope: { ...everything, note: t('The file contains everything, regardless of the filters.') },
   };
   const filtered = {

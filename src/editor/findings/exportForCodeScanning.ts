@@ -102,22 +102,23 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
   const question =
     reasons.length > 0
       ? t('Export a run that may not have found everything?')
-      : t('GitHub will close {0}', countFindings(closed.length));
+      : t('GitHub will close {0}.', countFindings(closed.length));
   const detail = [
     ...reasons,
     closed.length > 0 &&
       t(
-        'Findings with changed code that this run didn’t report and triage didn’t close: {0}.',
+        'Findings with changed code, not reported by this run and not closed by triage: {0}.',
         countFindings(closed.length),
       ),
     t('If an upload doesn’t list an alert, GitHub closes the alert as fixed.'),
     unlisted &&
       t(
-        'GitHub would close {0} of {1}, even if they aren’t fixed.',
+        'GitHub would close {0} of the earlier run “{1}”, even if not fixed.',
         countFindings(unlisted.count),
         nameOf(unlisted.run),
       ),
-    closed.length > 0 && t('To see them in the Findings view, choose “{0}”.', review),
+    closed.length > 0 &&
+      t('To see the findings with changed code in the Findings view, choose “{0}”.', review),
   ];
   const choice = await askInDialog({ question, detail }, go, closed.length > 0 && review);
   if (choice === review) {

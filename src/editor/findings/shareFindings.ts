@@ -83,7 +83,7 @@ export async function shareFinding(shown: ShownFinding): Promise<void> {
   const tracker = await trackerOf(shown);
   const items: { label: string; detail: string; act: () => Promise<void> }[] = [];
   if (link !== undefined)
-    items.push({ label: t('Copy Link'), detail: t('with title and run ID'), act: () => copyLink(link) });
+    items.push({ label: t('Copy Link'), detail: t('With title and run ID'), act: () => copyLink(link) });
   if (tracker !== undefined) {
     const detail = `${tracker.host}/${tracker.repository}`;
     items.push({ label: t('Open Issue…'), detail, act: () => openIssue(shown, link, tracker) });

@@ -119,14 +119,14 @@ async function rowsOf(
   };
   const refuse: Row = {
     ...icon('close'),
-    label: t('Refuse'),
+    label: t('Reject'),
     description: t('The decisions below hide nothing on this machine. Their files don’t change.'),
     act: () => answer('refused', listed),
   };
   const answered = answeredIn(acceptance);
   const counts = [
     t('Accepted: {0}', formatNumber(answered.filter(({ as }) => as === 'accepted').length)),
-    t('Refused: {0}', formatNumber(answered.filter(({ as }) => as === 'refused').length)),
+    t('Rejected: {0}', formatNumber(answered.filter(({ as }) => as === 'refused').length)),
   ];
   const { laterFrom } = acceptance;
   if (laterFrom !== undefined) counts.push(t('Later decisions from {0} accepted', laterFrom));
@@ -162,7 +162,7 @@ function proposalRows(
     .filter((shown) => decisionFolders(shown).includes(folder))
     .flatMap((shown) => [shown.identity, ...(shown.sameAs ?? [])].map((identity) => ({ shown, identity })));
   const byFingerprint = Map.groupBy(identified, ({ identity }) => identity.fingerprint);
-  const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Refuse') }];
+  const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Reject') }];
   return listed.map(({ file, entry }) => {
     const candidates = byFingerprint.get(entry.identity.fingerprint) ?? [];
     const same = candidates.filter(({ identity }) => isSameFinding(identity, entry.identity));
@@ -171,7 +171,7 @@ function proposalRows(
     const subject =
       first === undefined
         ? t(
-            'no matching finding; the file names “{0}”',
+            'no matching finding; named “{0}” in the file',
             visibleLine(clip(entry.identity.title, maxTextLength)),
           )
         : subjectLabel(shown);

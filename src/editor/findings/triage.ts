@@ -134,7 +134,7 @@ async function askForEnd(shown: readonly ShownFinding[]): Promise<Pick<TriageDec
     toItem(t('90 days'), dayAfter(now, 90)),
     toItem(t('1 year'), dayAfter(now, 365)),
     { label: t('Until a date…'), until: '' },
-    { label: t('No end') },
+    { label: t('No end date') },
   ];
   const title = `${triageLabel('acceptedRisk')}: ${subjectLabel(shown)}`;
   const placeHolder = t('Choose how long the risk is accepted. After that, the finding is open again.');

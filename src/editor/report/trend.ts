@@ -62,7 +62,7 @@ export class TrendPanels extends DocumentPanels<Run> {
   async showTrend(chosen: Run | undefined): Promise<void> {
     const { runs } = this.#deps;
     const none = t(
-      'To show a trend, first track a run with findings on this machine. Imported findings don’t count.',
+      'To show a trend, you need a run on this machine that has findings. Imported findings don’t count.',
     );
     const tracked = runs.all().filter((run) => hasFindings(run) && run.state !== 'imported');
     const latest = tracked.filter((run) => tracked.find((other) => isOfSameFolders(other, run)) === run);
@@ -135,7 +135,7 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
     severities: [],
     trend: {
       notes: [
-        t('Triage decisions and dates are as of today. Imported findings don’t count.'),
+        t('Counts use today’s triage decisions and acceptance end dates. Imported findings don’t count.'),
         t(
           'An open finding stays in the total until its code changes, its pair is tested again, or you close it.',
         ),
@@ -194,7 +194,7 @@ function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
 function limitationLabel(limitation: Limitation): string {
   switch (limitation.kind) {
     case 'endedEarly':
-      return t('Ended early and may have assessed only a part.');
+      return t('Ended early and may not have assessed everything.');
     case 'onePair':
       return t('Tested only one pair.');
     case 'unreadable':

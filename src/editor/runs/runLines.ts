@@ -158,7 +158,7 @@ function addUploads(run: Run, add: AddLine): void {
 function addTimes(run: Run, now: number, add: AddLine): void {
   if (run.workflow === 'whitebox-assessment') {
     if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
-    if (run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
+    if (run.confirmedAt !== undefined) add(t('Upload confirmed'), 'check', formatTime(run.confirmedAt));
   }
   if ('dispatchedAt' in run && run.dispatchedAt !== undefined)
     add(isLive(run) ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
@@ -208,7 +208,7 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
 /** How far an assessment came before its credit limit; says “of {1}” if the number of pairs is known. */
 export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
-  if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
+  if (problem === 'absent' || problem === 'unreadable') return t('The credit limit has been reached.');
   // The progress of a continued assessment includes that of its predecessor.
   const requested = isContinued(run) ? undefined : run.input?.pairs?.length;
   const total = requested ?? (await countPairs(run, folder, workerFile));

@@ -117,7 +117,7 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
     [
       'Accept',
       'Accept These and Later Ones',
-      'Refuse',
+      'Reject',
       'False positive — Critical: SQL injection through a composed statement',
     ],
   );

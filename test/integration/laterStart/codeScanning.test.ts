@@ -203,10 +203,10 @@ describe('exporting findings as SARIF', () => {
     pressed = 'Review…';
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
     const [asked] = messages.shown;
-    assert.equal(asked?.text, 'GitHub will close 1 finding');
+    assert.equal(asked?.text, 'GitHub will close 1 finding.');
     assert.match(
       asked.detail,
-      /^Findings with changed code that this run didn’t report and triage didn’t close: 1 finding\.[^]*closes the alert as fixed/,
+      /^Findings with changed code, not reported by this run and not closed by triage: 1 finding\.[^]*closes the alert as fixed/,
     );
     assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review…']]);
     assert.deepEqual([calls, filters], [['show run'], [{ verdicts: ['codeChanged'] }]]);
@@ -228,7 +228,10 @@ describe('exporting findings as SARIF', () => {
       const asked = messages.shown.at(-1);
       assert.equal(asked?.text, 'Export a run that may not have found everything?');
       assert.match(asked.detail, reason);
-      assert.match(asked.detail, /GitHub would close 1 finding of [^]*, even if they aren’t fixed\.$/);
+      assert.match(
+        asked.detail,
+        /GitHub would close 1 finding of the earlier run “[^]*”, even if not fixed\.$/,
+      );
       assert.ok(!existsSync(path.join(root, '1.sarif')));
     }
   });

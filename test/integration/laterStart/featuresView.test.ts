@@ -273,7 +273,7 @@ describe('the Features view', () => {
     assert.match(shownView.message, /^22,033 of 22,033 pairs chosen\. No pairs have been tested yet\.$/);
     const all = await rows();
     assert.equal(all.length, 2_001);
-    assert.equal((await read()).at(-1), '… and 3 more: To see these, filter the features');
+    assert.equal((await read()).at(-1), '… and 3 more: to see these, filter the features');
     pick('By Perspective…', ['XSS', 'CSRF', 'CORS', 'SSRF', 'Injection']);
     await choosePairs(view, findings);
     assert.match(shownView.message, /^10,015 of 22,033 pairs chosen\. You can assess at most 10,000, or all/);

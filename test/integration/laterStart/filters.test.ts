@@ -101,7 +101,7 @@ describe('the message of the Findings view', () => {
       describeFindings(view, 'shown', filtered, deps);
       return view.message ?? '';
     };
-    assert.match(messageIn({ kind: 'pending' }), /still comparing, nothing is hidden yet \(1 of 1\)/);
+    assert.match(messageIn({ kind: 'pending' }), /still comparing, so nothing is hidden yet \(1 of 1\)/);
     assert.match(
       messageIn({ kind: 'unavailable', why: 'restricted' }),
       /changed on this branch: not available \(Git isn’t used in Restricted Mode\) \(1 of 1\)/,
@@ -319,7 +319,7 @@ describe('Changed on this branch', () => {
       messages().map((message) => message.text),
       [
         'VS Code has no Git repository open for these files',
-        'VS Code’s Git extension is disabled or found no Git',
+        'VS Code’s Git extension is disabled or couldn’t find Git',
         'Git isn’t used in Restricted Mode',
       ].map((why) => `“Changed on This Branch” isn’t available: ${why}.`),
     );

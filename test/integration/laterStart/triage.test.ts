@@ -105,7 +105,7 @@ describe('triage of findings', () => {
       await decision(),
       /"state": "open"[^}]*"note": "behind the gateway"[^}]*"until": "2020-06-03"/,
     );
-    const [proposed] = await acceptUntil('No end', '');
+    const [proposed] = await acceptUntil('No end date', '');
     assert.equal(proposed, 'behind the gateway');
     assert.match(await decision(), /"state": "acceptedRisk"/);
     assert.doesNotMatch(await decision(), /"until"/);
@@ -251,11 +251,11 @@ describe('triage of findings', () => {
     await writeFile(file, changed);
     await eventually(decision, (text) => !text.includes('falsePositive'));
     const proposal = 'False positive — No impact: Style [here](command:workbench.action.quit)';
-    assert.deepEqual(await review(), ['Accept', 'Refuse', 'New: 1', proposal]);
+    assert.deepEqual(await review(), ['Accept', 'Reject', 'New: 1', proposal]);
     assert.doesNotMatch(await decision(), /falsePositive/);
     assert.equal(await readFile(file, 'utf8'), changed);
     assert.deepEqual(await review('Reset Answers'), ['Reset Answers', 'New: 0']);
-    assert.deepEqual(await review('Accept'), ['Accept', 'Refuse', 'New: 1', proposal]);
+    assert.deepEqual(await review('Accept'), ['Accept', 'Reject', 'New: 1', proposal]);
     assert.match(await decision(), /falsePositive[^]*a colleague’s/);
     await inRestrictedMode(() => review('Reset Answers'));
     assert.match(messages.shown.at(-1)?.text ?? '', /Restricted Mode/);

@@ -112,7 +112,7 @@ export function readingTools({ findings, runs, confirmationsOf, branch, clock }:
 
 const noBranchReasons: Readonly<Record<NoBranch, string>> = {
   restricted: 'Git is not used in Restricted Mode',
-  noGit: 'the Git extension of VS Code is disabled or found no Git',
+  noGit: 'the Git extension of VS Code is disabled or could not find Git',
   noRepository: 'VS Code has no Git repository open for these files',
   noBase: 'the branch has no common commit with a branch to compare it with',
 };

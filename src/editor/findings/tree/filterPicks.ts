@@ -129,7 +129,7 @@ async function chooseOwners(
 ): Promise<readonly AnyValue[] | undefined> {
   const mine = { label: t('Mine…'), description: filtering.handles };
   const others = { label: t('Choose Owners…') };
-  const title = t('Filter Findings by {0}', partLabel('owners'));
+  const title = t('Filter Findings: {0}', partLabel('owners'));
   const picked = await vscode.window.showQuickPick<vscode.QuickPickItem>([mine, others], { title });
   if (picked === undefined) return undefined;
   if (picked === others) return chooseValues('owners', filtering.filter, all);
@@ -173,7 +173,7 @@ async function chooseValues(
     value,
   }));
   const picked = await vscode.window.showQuickPick(items, {
-    title: t('Filter Findings by {0}', partLabel(part)),
+    title: t('Filter Findings: {0}', partLabel(part)),
     placeHolder: t('Select what to show. If nothing is selected, everything is shown.'),
     canPickMany: true,
     matchOnDescription: false,
@@ -195,7 +195,7 @@ export function describePart(
 function branchLabel(branch: BranchState): string {
   switch (branch.kind) {
     case 'pending':
-      return t('changed on this branch: still comparing, nothing is hidden yet');
+      return t('changed on this branch: still comparing, so nothing is hidden yet');
     case 'unavailable':
       return t('changed on this branch: not available ({0})', noBranchLabel(branch.why));
     case 'known':
@@ -227,7 +227,7 @@ function partLabel(part: FilterPart): string {
     verdicts: t('Compared with Earlier Runs'),
     evidence: t('Quoted Code'),
     owners: t('Owner'),
-    acceptance: t('End of Accepted Risk'),
+    acceptance: t('End of Risk Acceptance'),
     changedOnBranch: t('Changed on This Branch'),
     text: t('Text'),
   }[part];

@@ -105,7 +105,7 @@ describe('the passwords of a request', () => {
     press = () => 'Show All Changes';
     assert.equal(await ask(long), 'readingChanges');
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
-    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*read all changes first/);
+    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*read the changes/);
     const document = vscode.window.activeTextEditor?.document;
     assert.ok(document?.isDirty === false);
     assert.match(

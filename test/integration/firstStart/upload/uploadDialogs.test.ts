@@ -108,7 +108,7 @@ describe('the question before an upload', () => {
   it('says that the source is still there if an ended run could not delete it', () => {
     const run = endedRun({ id: 'invented', folder, ...place });
     const upload = { fileId: 'invented', state: 'reserved' as const, at: 0 };
-    assert.equal(uploadLabel(run, { ...run.targets[0]!, upload }), 'not yet removed from the service');
+    assert.equal(uploadLabel(run, { ...run.targets[0]!, upload }), 'not yet deleted from the service');
   });
 
   it('saves the archive without touching other files', async () => {
