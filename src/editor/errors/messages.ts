@@ -147,7 +147,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     unanswered: () => [
       t(
-        'The service stopped responding to status checks of this run, so VS Code no longer watches the run. If the run still exists, track it again by its run ID.',
+        'The service stopped responding to status checks for this run, so VS Code no longer watches the run. If the run still exists, track it again by its run ID.',
       ),
       trackRun(),
     ],
@@ -287,7 +287,7 @@ function describeFeaturesFault(fault: FeaturesFault): string {
 
 function describePairsFault(fault: PairsFault): string {
   return {
-    none: t('Nothing was sent: no pair is chosen. Choose some in the Features view.'),
+    none: t('Nothing was sent: no pair is chosen. Choose at least one in the Features view.'),
     tooMany: t(
       'Nothing was sent: more than {0} pairs are chosen. Choose fewer in the Features view, or all of them without priorities.',
       formatNumber(maxPairs),

@@ -119,7 +119,7 @@ async function askForNote(
     value: current === '' ? last : current,
     ignoreFocusOut: true,
     validateInput: (text) =>
-      isRequired && text.trim() === '' ? t('A reason is needed for this state.') : undefined,
+      isRequired && text.trim() === '' ? t('Enter a reason for this state.') : undefined,
   });
   const trimmed = note?.trim();
   if (isRequired && trimmed !== undefined) await memory.update(noteKey, trimmed);

@@ -116,7 +116,7 @@ test('several findings are triaged at once with a reason, and undone at once', a
   await workbench.answer('  ');
   await eventually(
     workbench.currentQuickInput,
-    ({ message }) => message === 'A reason is needed for this state.',
+    ({ message }) => message === 'Enter a reason for this state.',
   );
   await workbench.answer('Invented: test code only');
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 1', 'Low 1', 'No impact 1');
