@@ -171,7 +171,14 @@ describe('Changed on this branch', () => {
       () => filtering.branch.kind !== 'pending',
     );
 
+  // The oldest supported VS Code opens no repository outside its workspace otherwise.
+  const openAnywhere = async (value: 'always' | undefined): Promise<void> => {
+    const settings = vscode.workspace.getConfiguration('git');
+    await settings.update('openRepositoryInParentFolders', value, vscode.ConfigurationTarget.Global);
+  };
+
   before(async () => {
+    await openAnywhere('always');
     root = await realpath(await mkdtemp(path.join(tmpdir(), 'branch-')));
     const origin = path.join(root, 'origin');
     await mkdir(origin);
@@ -192,7 +199,10 @@ describe('Changed on this branch', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  after(async () => {
+    await openAnywhere(undefined);
+    await rm(root, { recursive: true, force: true, maxRetries: 5 });
+  });
 
   it('F159 shows findings on lines that a branch without upstream wrote, with renames and unsaved edits', async () => {
     await git(root, 'clone', '--quiet', 'origin', shop);
