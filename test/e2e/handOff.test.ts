@@ -166,7 +166,7 @@ test('findings with paths of another machine are placed after mapping a folder, 
   );
   await chooseFolder(stage, moved, 'app');
   await workbench.notificationButton(
-    'This finds locations for 2 of 3 findings. Paths that start with build/agent are looked up in moved.',
+    'This finds locations for 2 of 3 findings. Paths that start with “build/agent” are looked up in “moved”.',
     'Map Paths',
   );
   const problems = await eventually(workbench.problems, (rows) => rows.length === 2);

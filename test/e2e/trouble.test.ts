@@ -175,7 +175,9 @@ test('a token rejected during a run pauses the run until a new sign-in', async (
   );
   await workbench.screenshot('trouble-2-token.png');
   await workbench.runCommand('Whitebox: Test Connection');
-  await workbench.notification(/Connection test, token: .* These work: base URL, network, .*, service\./);
+  await workbench.notification(
+    /Connection test failed \(token\): .* These work: base URL, network, .*, service\./,
+  );
   await workbench.dismissNotifications();
   // The run waits for the token of its own service and organization: nothing else is asked.
   await workbench.statusBarItem('whitebox.status').click();

@@ -13,6 +13,8 @@ import { Stryker } from '@stryker-mutator/core';
 import { ownTemporary } from '../host/ownTemporary.ts';
 
 process.chdir(path.resolve(import.meta.dirname, '../..'));
+// Each mutant starts processes that load the same modules.
+process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled');
 
 interface Room {
   readonly files: readonly string[];

@@ -232,7 +232,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
     if (part === undefined) throw error;
     const { message, actions } = describeError(error);
-    let text = t('Connection test, {0}: {1}', connectionLabel(part), message);
+    let text = t('Connection test failed ({0}): {1}', connectionLabel(part), message);
     const working = connectionParts.slice(0, connectionParts.indexOf(part)).map(connectionLabel);
     // Without a sign-in, nothing was called.
     const isCalled = (error as AssessmentError).kind !== 'notSignedIn';

@@ -47,7 +47,7 @@ export async function continueRun(
   if (pairs === 'unknown') {
     await deps.features.show(run);
     const message = t(
-      'VS Code doesn’t know which pairs this run asked for. Choose pairs in the Features view, then try again.',
+      'VS Code doesn’t know which pairs were chosen for this run. Choose pairs in the Features view, then try again.',
     );
     const choose = { title: t('Choose Pairs…'), command: 'whitebox.choosePairs' };
     await showInformation(message, choose);

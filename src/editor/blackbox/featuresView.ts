@@ -232,7 +232,7 @@ function notesOn(shown: ShownFeatures): string[] {
       t('Some of the assessment progress can’t be read, so it’s unknown whether some pairs were tested.'),
     );
   if (choice.size === 0 && !isDamaged && askedPairs(run) === 'unknown')
-    notes.push(t('VS Code doesn’t know which pairs this run asked for.'));
+    notes.push(t('VS Code doesn’t know which pairs were chosen for this run.'));
   if (isDamaged) notes.push(t('Your saved choice can’t be read. Choose again.'));
   if (faultsOf(choice, features).includes('gone'))
     notes.push(t('Some chosen features no longer exist. Until you clear their checkboxes, nothing is sent.'));

@@ -96,7 +96,7 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
     const who = logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins));
     lines.push(
       t(
-        'VS Code sends the passwords of {0}. The service logs in where the instructions say. Use test accounts.',
+        'The passwords of {0} are sent, and the service logs in with them where it is told to. Use test accounts.',
         who,
       ),
     );

@@ -62,9 +62,9 @@ export function describeTokenCommand(program: string, detail: string | undefined
           program,
         );
       case undefined:
-        return t('The token command {0} failed. Run it in a terminal to see why.', program);
+        return t('The token command {0} failed. To see why, run it in a terminal.', program);
       default:
-        return t('The token command {0} failed ({1}). Run it in a terminal to see why.', program, detail);
+        return t('The token command {0} failed ({1}). To see why, run it in a terminal.', program, detail);
     }
   };
   return [why(), openSetting('whitebox.tokenCommand'), showLog()];

@@ -98,11 +98,11 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
   if (reasons.length === 0 && closed.length === 0) return true;
   const unlisted = reasons.length === 0 ? undefined : await unlistedOf(source, upload, deps);
   const go = t('Export…');
-  const review = t('Review…');
+  const review = t('Review Findings');
   const question =
     reasons.length > 0
-      ? t('Export a run that may not have found everything?')
-      : t('GitHub will close {0}.', countFindings(closed.length));
+      ? t('Export the findings of a run that may not have found everything?')
+      : t('After the upload, GitHub closes the alerts of {0}.', countFindings(closed.length));
   const detail = [
     ...reasons,
     closed.length > 0 &&
@@ -113,7 +113,7 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
     t('If an upload doesn’t list an alert, GitHub closes the alert as fixed.'),
     unlisted &&
       t(
-        'GitHub would close {0} of the earlier run “{1}”, even if not fixed.',
+        'After the upload, GitHub would close the alerts of {0} from the earlier run “{1}”, even if they aren’t fixed.',
         countFindings(unlisted.count),
         nameOf(unlisted.run),
       ),

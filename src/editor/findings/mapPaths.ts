@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { decisionFolders, lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
@@ -60,16 +61,16 @@ async function chooseBaseFolder(
     void showWarning(t('None of the findings’ files are in {0}.', to === '' ? root : to));
     return;
   }
-  if (await agrees(plan, inRoot.length, to)) await findings.mapPaths(root, plan.prefix, chosen.fsPath);
+  if (await agrees(plan, inRoot.length, to === '' ? basename(root) : to))
+    await findings.mapPaths(root, plan.prefix, chosen.fsPath);
 }
 
-async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): Promise<boolean> {
+async function agrees({ prefix, placed }: MappingPlan, of: number, where: string): Promise<boolean> {
   const yes = t('Map Paths');
-  const where = to === '' ? '.' : to;
   const detail =
     prefix === ''
-      ? t('Paths are looked up in {0}.', where)
-      : t('Paths that start with {0} are looked up in {1}.', prefix, where);
+      ? t('Paths are looked up in “{0}”.', where)
+      : t('Paths that start with “{0}” are looked up in “{1}”.', prefix, where);
   const question = t('This finds locations for {0} of {1}.', placed, countFindings(of));
   return (await showInformation([question, detail].join(' '), yes)) === yes;
 }

@@ -128,7 +128,7 @@ async function openIssue(
 ): Promise<void> {
   const { id } = shown.finding;
   const advisory = newAdvisoryAddress(tracker);
-  const inPrivate = t('Private Security Advisory');
+  const inPrivate = t('Open Private Security Advisory');
   const openly = t('Open Issue');
   const question = t('Open a page for this finding in {0}?', `${tracker.host}/${tracker.repository}`);
   const detail = [

@@ -72,7 +72,7 @@ async function pickShared(
   shared: readonly (readonly [string, SharedDecisions])[],
 ): Promise<string | undefined> {
   if (shared.length === 0)
-    void showInformation(t('The folders with findings contain no decisions by others.'));
+    void showInformation(t('The folders with findings contain no triage decisions by other people.'));
   if (shared.length <= 1) return shared[0]?.[0];
   const items = shared.map(([folder, { proposals }]) => ({
     label: basename(folder),
@@ -114,7 +114,10 @@ async function rowsOf(
   const acceptLater: Row = {
     ...icon('check-all'),
     label: t('Accept These and Later Ones'),
-    description: t('For this folder and {0}', remote ?? ''),
+    description: t(
+      'Also accepts later decisions in this folder automatically, while its Git remote is {0}',
+      remote ?? '',
+    ),
     act: () => answer('accepted', listed, remote),
   };
   const refuse: Row = {
@@ -171,7 +174,7 @@ function proposalRows(
     const subject =
       first === undefined
         ? t(
-            'no matching finding; named “{0}” in the file',
+            'no matching finding (named “{0}” in the decision file)',
             visibleLine(clip(entry.identity.title, maxTextLength)),
           )
         : subjectLabel(shown);
@@ -226,7 +229,11 @@ async function showArrived(folder: string, count: number): Promise<void> {
   const command = 'whitebox.reviewSharedDecisions';
   const message =
     count === 1
-      ? t('1 new decision came with {0}. You accepted later decisions, so it now applies.', name)
-      : t('{0} new decisions came with {1}. You accepted later decisions, so they now apply.', count, name);
+      ? t('1 new decision came with {0}. The decision applies, because you chose to accept later ones.', name)
+      : t(
+          '{0} new decisions came with {1}. The decisions apply, because you chose to accept later ones.',
+          count,
+          name,
+        );
   await showInformation(message, { title: t('Review Shared Decisions…'), command, arguments: [folder] });
 }

@@ -98,7 +98,7 @@ export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDe
 
 function trace(run: Run, deps: TrendDeps): Thenable<TracedRuns> {
   const runs = runsOfTrend(deps.runs.all(), run);
-  return withProgress(t('Reading the findings of {0} runs…', runs.length), (report, signal) =>
+  return withProgress(t('Reading the findings…'), (report, signal) =>
     traceTrend(runs, {
       read: async (earlier) => {
         try {
@@ -135,7 +135,7 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
     severities: [],
     trend: {
       notes: [
-        t('Counts use today’s triage decisions and acceptance end dates. Imported findings don’t count.'),
+        t('Counts use the current triage decisions and acceptance end dates. Imported findings don’t count.'),
         t(
           'An open finding stays in the total until its code changes, its pair is tested again, or you close it.',
         ),
@@ -186,7 +186,7 @@ function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
           [formatNumber(total), ...(total === 0 ? [] : [`(${bySeverity.join(', ')})`])].join(' '),
           ...[closed, unexplained, changed].map(formatNumber),
         ],
-    ...(changed === 0 ? {} : { review: { index, label: t('Review…') } }),
+    ...(changed === 0 ? {} : { review: { index, label: t('Review Findings') } }),
     segments: segments.filter(({ count }) => count > 0),
   };
 }

@@ -102,13 +102,29 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
           ? onRun(run, t('Retry Upload'), 'whitebox.retryUpload')
           : onRun(run, t('Start Again…'), 'whitebox.startAgain');
       return {
-        message: t('The {0} failed. {1}', workflowTitle(run), message),
+        message: failureText(run, message),
         actions: isUnsent(run) ? [retry, ...actions] : actions,
         isGood: false,
       };
     }
     default:
       return endNotice(run, read);
+  }
+}
+
+/** Where the end of a run is unknown, nobody may read that it failed. */
+function failureText(run: RunIn<'failed'>, message: string): string {
+  switch (run.failure.kind) {
+    case 'unanswered':
+      return t(
+        'The {0} may still be running on the service and spending credits. {1}',
+        workflowTitle(run),
+        message,
+      );
+    case 'noResult':
+      return t('The {0} has ended. {1}', workflowTitle(run), message);
+    default:
+      return t('The {0} failed. {1}', workflowTitle(run), message);
   }
 }
 

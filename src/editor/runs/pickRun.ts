@@ -85,6 +85,6 @@ export function pickShownRun(
 ): Promise<Run | undefined> {
   const shown = findings.shownRuns().map(({ run }) => run);
   const candidates = (shown.length > 0 ? shown : runs.all()).filter((run) => hasArtifact(run, artifact));
-  const noReport = vscode.l10n.t('The findings shown here came without a report.');
+  const noReport = vscode.l10n.t('The findings that are shown have no report on this machine.');
   return pickRun(candidates, title, shown.length > 0 && artifact === 'report' ? noReport : none);
 }

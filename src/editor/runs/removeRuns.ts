@@ -72,7 +72,7 @@ export async function deleteUploadedSource(
     return;
   }
   const { message, actions } = describeError(failed.failure, failed.run);
-  const text = t('Some of the uploaded source couldn’t be deleted. {0}', message);
+  const text = t('Uploaded source couldn’t be deleted and may still be on the service. {0}', message);
   await showWarning(text, ...actions);
 }
 

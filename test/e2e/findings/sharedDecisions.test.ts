@@ -121,7 +121,10 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
       'False positive — Critical: SQL injection through a composed statement',
     ],
   );
-  assert.equal(items[1]?.description, `For this folder and ${remote}`);
+  assert.equal(
+    items[1]?.description,
+    `Also accepts later decisions in this folder automatically, while its Git remote is ${remote}`,
+  );
   await workbench.screenshot('shared-2-review.png');
   // Enter shows the finding: it accepts nothing.
   await workbench.page.keyboard.press('Enter');
@@ -151,7 +154,7 @@ test('F147 later decisions of an accepted remote count on arrival, with a notice
   await untilRows(workbench, 'Medium 1');
   await share(stage.folder, 1, 'Weak hash function');
   await workbench.notification(
-    '1 new decision came with shop. You accepted later decisions, so it now applies.',
+    '1 new decision came with shop. The decision applies, because you chose to accept later ones.',
   );
   await workbench.screenshot('shared-4-later.png');
   await workbench.notificationButton('1 new decision came with shop', 'Review Shared Decisions…');

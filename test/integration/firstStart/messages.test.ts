@@ -74,7 +74,7 @@ describe('the cause in an error message', () => {
     const [{ text } = { text: '' }] = messages.shown;
     assert.match(
       text,
-      /^Connection test, service: .* Check the path of the base URL and the organization ID/,
+      /^Connection test failed \(service\): .* Check the path of the base URL and the organization ID/,
     );
     assert.doesNotMatch(text, /work: .*(token|organization)/);
   });

@@ -200,15 +200,15 @@ describe('exporting findings as SARIF', () => {
 
   it('F151 asks before GitHub closes findings that are no longer reported where code changed', async () => {
     source = { ...source, absent: [...earlierOf('codeChanged'), ...earlierOf('sameBytes')] };
-    pressed = 'Review…';
+    pressed = 'Review Findings';
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
     const [asked] = messages.shown;
-    assert.equal(asked?.text, 'GitHub will close 1 finding.');
+    assert.equal(asked?.text, 'After the upload, GitHub closes the alerts of 1 finding.');
     assert.match(
       asked.detail,
       /^Findings with changed code, not reported by this run and not closed by triage: 1 finding\.[^]*closes the alert as fixed/,
     );
-    assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review…']]);
+    assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review Findings']]);
     assert.deepEqual([calls, filters], [['show run'], [{ verdicts: ['codeChanged'] }]]);
     assert.ok(!existsSync(path.join(root, '1.sarif')));
     pressed = 'Export…';
@@ -226,11 +226,11 @@ describe('exporting findings as SARIF', () => {
       source = { run, shown: source.shown, ...different };
       await exportAs('SARIF for Code Scanning');
       const asked = messages.shown.at(-1);
-      assert.equal(asked?.text, 'Export a run that may not have found everything?');
+      assert.equal(asked?.text, 'Export the findings of a run that may not have found everything?');
       assert.match(asked.detail, reason);
       assert.match(
         asked.detail,
-        /GitHub would close 1 finding of the earlier run “[^]*”, even if not fixed\.$/,
+        /GitHub would close the alerts of 1 finding from the earlier run “[^]*”, even if they aren’t fixed\.$/,
       );
       assert.ok(!existsSync(path.join(root, '1.sarif')));
     }

@@ -101,10 +101,10 @@ describe('the message of the Findings view', () => {
       describeFindings(view, 'shown', filtered, deps);
       return view.message ?? '';
     };
-    assert.match(messageIn({ kind: 'pending' }), /still comparing, so nothing is hidden yet \(1 of 1\)/);
+    assert.match(messageIn({ kind: 'pending' }), /still comparing, so nothing is hidden yet\) \(1 of 1\)/);
     assert.match(
       messageIn({ kind: 'unavailable', why: 'restricted' }),
-      /changed on this branch: not available \(Git isn’t used in Restricted Mode\) \(1 of 1\)/,
+      /changed on this branch, not available \(Git isn’t used in Restricted Mode\) \(1 of 1\)/,
     );
     const changeOf = () => 'unknown' as const;
     assert.match(

@@ -135,13 +135,13 @@ describe('links to findings and runs', () => {
       await shareFinding(shown);
       const [{ text, buttons, detail } = { text: '', buttons: [], detail: '' }] = messages.shown;
       assert.equal(text, 'Open a page for this finding in github.com/acme/shop?');
-      assert.deepEqual(buttons, ['Private Security Advisory', 'Open Issue']);
+      assert.deepEqual(buttons, ['Open Private Security Advisory', 'Open Issue']);
       assert.match(detail, /^Other people may see/);
     };
     await share();
     assert.deepEqual(pages.calls, []);
     await share('Open Issue');
-    await share('Private Security Advisory');
+    await share('Open Private Security Advisory');
     assert.deepEqual(pages.calls.flat(), [
       'https://github.com/acme/shop/issues/new?title=Weak+hash+%28WB-1%29',
       'https://github.com/acme/shop/security/advisories/new',

@@ -289,7 +289,7 @@ describe('messages about findings and runs', () => {
     const messages = watchMessages();
     folders[0]!.run = runOf.failed;
     assert.equal(await pickShownRun({ runs, findings }, 'report', 'Open Report'), undefined);
-    assert.equal(messages.shown[0]?.text, 'The findings shown here came without a report.');
+    assert.equal(messages.shown[0]?.text, 'The findings that are shown have no report on this machine.');
   });
 
   it('open the finding that was clicked or focused, whatever else is selected', () => {

@@ -195,9 +195,9 @@ export function describePart(
 function branchLabel(branch: BranchState): string {
   switch (branch.kind) {
     case 'pending':
-      return t('changed on this branch: still comparing, so nothing is hidden yet');
+      return t('changed on this branch (still comparing, so nothing is hidden yet)');
     case 'unavailable':
-      return t('changed on this branch: not available ({0})', noBranchLabel(branch.why));
+      return t('changed on this branch, not available ({0})', noBranchLabel(branch.why));
     case 'known':
       return t('changed on this branch, compared with {0}', branch.base);
   }

@@ -382,7 +382,7 @@ describe('starting a blackbox run', () => {
     await call('refreshRuns');
     const sent = dispatches().length;
     await call('continueAssessment', { kind: 'run', id });
-    assert.match(messages.shown.at(-1)?.text ?? '', /doesn’t know which pairs this run asked for/);
+    assert.match(messages.shown.at(-1)?.text ?? '', /doesn’t know which pairs were chosen for this run/);
     assert.equal(dispatches().length, sent);
   });
 

@@ -196,6 +196,16 @@ describe('runs that need a decision', () => {
     );
   });
 
+  it('are not announced as failed if nobody knows how they ended', async () => {
+    const { failed } = runOf;
+    assert.ok(failed.state === 'failed');
+    const ended = (['unanswered', 'noResult'] as const).map((kind) => ({ ...failed, failure: { kind } }));
+    await endWith('attention', ...ended);
+    const [unanswered, noResult] = messages().map(({ text }) => text);
+    assert.match(unanswered ?? '', /may still be running on the service and spending credits\. /);
+    assert.match(noResult ?? '', /^The .* has ended\. /);
+  });
+
   it('are not removed by a menu that was opened before their start', async () => {
     const removed: string[] = [];
     const tracker = { remove: (id: string) => Promise.resolve(removed.push(id)) } as unknown as RunTracker;
