@@ -114,7 +114,7 @@ describe('starting a blackbox run', () => {
     assert.match(detail, /Credits: at most 20/);
     assert.match(detail, /doesn’t test security/);
     assert.match(detail, /ownership/);
-    assert.match(detail, /VS Code sends the passwords of 2 logins\.[^]*\nThere are no login instructions\./);
+    assert.match(detail, /The passwords of 2 logins are sent, [^]*\nThere are no login instructions\./);
     assert.equal(dispatches().length, 0);
   });
 

@@ -67,9 +67,9 @@ describe('a file that cannot be written', () => {
       messageOf('tokenCommand', 'noAnswer'),
       /print didn’t finish within 30 seconds\. Run it in a terminal/,
     );
-    assert.match(messageOf('tokenCommand', 'ENOENT'), /print failed \(ENOENT\)\. Run it in a terminal/);
+    assert.match(messageOf('tokenCommand', 'ENOENT'), /print failed \(ENOENT\)\. To see why, run it/);
     assert.match(messageOf('unsent', 'EMFILE'), /^This machine can’t open another connection .*\(EMFILE\)/);
-    assert.match(messageOf('tokenCommand'), /print failed\. Run it in a terminal/);
+    assert.match(messageOf('tokenCommand'), /print failed\. To see why, run it/);
   });
 
   it('names the service and not the settings if the service sent an address that is not used', () => {

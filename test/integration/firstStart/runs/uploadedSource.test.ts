@@ -26,7 +26,10 @@ describe('uploaded source that cannot be deleted', () => {
     const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
     await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, [run]);
     const [, said] = messages.shown;
-    assert.match(said?.text ?? '', /couldn’t be deleted\. You don’t have permission .*not yours/);
+    assert.match(
+      said?.text ?? '',
+      /couldn’t be deleted and may still be on the service\. You don’t have permission .*not yours/,
+    );
     assert.deepEqual(said?.buttons, ['Sign In…']);
   });
 
