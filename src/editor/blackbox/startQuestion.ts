@@ -104,7 +104,9 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   if (instructions !== '') lines.push(t('Login instructions: {0}', hiddenLength > 0 ? `${shown}…` : shown));
   else if (logins > 0) lines.push(t('There are no login instructions.'));
   if (hiddenLength > 0)
-    lines.push(t('Characters not shown: {0}. See “{1}”.', formatNumber(hiddenLength), show));
+    lines.push(
+      t('Characters not shown: {0}. To see all of them, choose “{1}”.', formatNumber(hiddenLength), show),
+    );
   return lines;
 }
 

@@ -119,7 +119,7 @@ export function describeProblem({ kind, subject = '', bound = 0, counted }: Targ
   };
   const sentences: Record<TargetProblem['kind'], string> = {
     tooLarge: t('A target file can’t be larger than {0}.', formatBytes(bound)),
-    unchecked: t('The rest of this file wasn’t checked. Fix the problems above, or shorten the file.'),
+    unchecked: t('The rest of this file wasn’t checked. Fix any earlier problems, or shorten the file.'),
     notJson: t('A target file must be plain JSON, without comments or trailing commas.'),
     missing: t('“{0}” is missing.', name),
     unknown: t('“{0}” isn’t allowed here.', name),

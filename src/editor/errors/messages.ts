@@ -169,7 +169,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
           ]
         : [
             t(
-              '{1} contains too many triage decisions. VS Code reads only {0} of them. Delete decision files that you no longer need from this folder.',
+              '{1} contains too many triage decisions. VS Code reads only {0} of them. From this folder, delete decision files that you no longer need.',
               failure.limit,
               subject,
             ),

@@ -102,7 +102,7 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
   const question =
     reasons.length > 0
       ? t('Export the findings of a run that may not have found everything?')
-      : t('After the upload, GitHub closes the alerts of {0}.', countFindings(closed.length));
+      : t('When you upload the file, GitHub closes the alerts of {0}.', countFindings(closed.length));
   const detail = [
     ...reasons,
     closed.length > 0 &&
@@ -113,7 +113,7 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
     t('If an upload doesn’t list an alert, GitHub closes the alert as fixed.'),
     unlisted &&
       t(
-        'After the upload, GitHub would close the alerts of {0} from the earlier run “{1}”, even if they aren’t fixed.',
+        'When you upload the file, GitHub also closes the alerts of {0} from the earlier run “{1}”, fixed or not.',
         countFindings(unlisted.count),
         nameOf(unlisted.run),
       ),

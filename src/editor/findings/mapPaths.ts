@@ -54,7 +54,7 @@ async function chooseBaseFolder(
   }
   const inRoot = unplaced.filter((shown) => decisionFolders(shown).includes(root));
   const paths = inRoot.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
-  const plan = await withProgress(t('Looking for the files of findings…'), (_report, signal) =>
+  const plan = await withProgress(t('Looking for the findings’ files…'), (_report, signal) =>
     planMapping(paths, { root, to, signal }),
   );
   if (plan === undefined) {

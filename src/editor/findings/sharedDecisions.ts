@@ -115,7 +115,7 @@ async function rowsOf(
     ...icon('check-all'),
     label: t('Accept These and Later Ones'),
     description: t(
-      'Also accepts later decisions in this folder automatically, while its Git remote is {0}',
+      'Also accepts later decisions in this folder automatically, as long as its Git remote is {0}.',
       remote ?? '',
     ),
     act: () => answer('accepted', listed, remote),
@@ -137,7 +137,9 @@ async function rowsOf(
     ...icon('discard'),
     label: t('Reset Answers'),
     description: counts.join(' · '),
-    detail: t('All decisions by others become new again and hide nothing.'),
+    detail: t(
+      'All decisions by others become new again and hide nothing. Later ones are no longer accepted automatically.',
+    ),
     act: () => triage.answer(folder, withoutAccepted),
   };
   const more = proposals.length - listed.length;
@@ -229,9 +231,12 @@ async function showArrived(folder: string, count: number): Promise<void> {
   const command = 'whitebox.reviewSharedDecisions';
   const message =
     count === 1
-      ? t('1 new decision came with {0}. The decision applies, because you chose to accept later ones.', name)
+      ? t(
+          '1 new triage decision came with the folder “{0}”. It applies because you chose to accept later decisions.',
+          name,
+        )
       : t(
-          '{0} new decisions came with {1}. The decisions apply, because you chose to accept later ones.',
+          '{0} new triage decisions came with the folder “{1}”. They apply because you chose to accept later decisions.',
           count,
           name,
         );

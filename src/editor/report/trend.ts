@@ -62,7 +62,7 @@ export class TrendPanels extends DocumentPanels<Run> {
   async showTrend(chosen: Run | undefined): Promise<void> {
     const { runs } = this.#deps;
     const none = t(
-      'To show a trend, you need a run on this machine that has findings. Imported findings don’t count.',
+      'To show a trend, you need a run whose findings file is on this machine. Imported findings don’t count.',
     );
     const tracked = runs.all().filter((run) => hasFindings(run) && run.state !== 'imported');
     const latest = tracked.filter((run) => tracked.find((other) => isOfSameFolders(other, run)) === run);
@@ -136,9 +136,7 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
     trend: {
       notes: [
         t('Counts use the current triage decisions and acceptance end dates. Imported findings don’t count.'),
-        t(
-          'An open finding stays in the total until its code changes, its pair is tested again, or you close it.',
-        ),
+        t('An open finding that a run doesn’t report is still counted until you close it.'),
         ...(rows.length < maxTrendRuns
           ? []
           : [t('Only the newest {0} runs are compared.', formatNumber(maxTrendRuns))]),

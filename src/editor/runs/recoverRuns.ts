@@ -46,7 +46,7 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
           ids,
         )
       : t(
-          'Runs were started in this workspace, but their local data is gone: {0}. This can happen when a container is rebuilt. Run IDs: {1}',
+          'Local data is gone for runs that were started in this workspace: {0}. This can happen when a container is rebuilt. Run IDs: {1}',
           titles,
           ids,
         );

@@ -123,7 +123,7 @@ test('F159 one button shows only the findings on lines that the branch has chang
   const workbench = await openFindings(stage);
   await workbench.viewAction('Findings', 'Show Changed on This Branch');
   const text = await untilViewSays(workbench, /compared with origin\/main \([0-9a-f]{10}\) \(1 of 3\)/);
-  assert.match(text, /Hidden because they have no file: 1 finding/);
+  assert.match(text, /Hidden because they have no location in this workspace: 1 finding/);
   assert.deepEqual(await findings(workbench), [sql.title]);
   await workbench.screenshot('team-2-changed.png');
   await workbench.viewAction('Findings', 'Show Changed and Unchanged');
@@ -142,7 +142,7 @@ test('findings are grouped by owner, and their details name it', async ({ stage 
   await workbench.treeRowMenu('Findings', sql.title, 'Show Details');
   const details = await workbench.webviewFrame(sql.title);
   await details.getByText('@ana').waitFor();
-  await untilViewSays(workbench, /lines skipped in .*CODEOWNERS: 3/);
+  await untilViewSays(workbench, /in .*CODEOWNERS, VS Code can’t use the lines numbered 3/);
   for (const [theme, name] of themes) {
     await writeTheme(stage, theme);
     await details.locator(`body.vscode-${name}`).waitFor();

@@ -123,7 +123,7 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
   );
   assert.equal(
     items[1]?.description,
-    `Also accepts later decisions in this folder automatically, while its Git remote is ${remote}`,
+    `Also accepts later decisions in this folder automatically, as long as its Git remote is ${remote}.`,
   );
   await workbench.screenshot('shared-2-review.png');
   // Enter shows the finding: it accepts nothing.
@@ -154,10 +154,10 @@ test('F147 later decisions of an accepted remote count on arrival, with a notice
   await untilRows(workbench, 'Medium 1');
   await share(stage.folder, 1, 'Weak hash function');
   await workbench.notification(
-    '1 new decision came with shop. The decision applies, because you chose to accept later ones.',
+    '1 new triage decision came with the folder “shop”. It applies because you chose to accept later decisions.',
   );
   await workbench.screenshot('shared-4-later.png');
-  await workbench.notificationButton('1 new decision came with shop', 'Review Shared Decisions…');
+  await workbench.notificationButton('1 new triage decision came with', 'Review Shared Decisions…');
   await workbench.pick('Reset Answers');
   await untilRows(workbench, `${review} 2, Critical 1, Medium 1`);
 });

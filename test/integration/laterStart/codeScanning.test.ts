@@ -203,7 +203,7 @@ describe('exporting findings as SARIF', () => {
     pressed = 'Review Findings';
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
     const [asked] = messages.shown;
-    assert.equal(asked?.text, 'After the upload, GitHub closes the alerts of 1 finding.');
+    assert.equal(asked?.text, 'When you upload the file, GitHub closes the alerts of 1 finding.');
     assert.match(
       asked.detail,
       /^Findings with changed code, not reported by this run and not closed by triage: 1 finding\.[^]*closes the alert as fixed/,
@@ -230,7 +230,7 @@ describe('exporting findings as SARIF', () => {
       assert.match(asked.detail, reason);
       assert.match(
         asked.detail,
-        /GitHub would close the alerts of 1 finding from the earlier run “[^]*”, even if they aren’t fixed\.$/,
+        /GitHub also closes the alerts of 1 finding from the earlier run “[^]*”, fixed or not\.$/,
       );
       assert.ok(!existsSync(path.join(root, '1.sarif')));
     }

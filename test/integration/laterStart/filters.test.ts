@@ -120,7 +120,7 @@ describe('the message of the Findings view', () => {
       { file: '/home/dev/admin/CODEOWNERS', lines: undefined },
     ];
     const message = messageOf([], { shownRuns: () => [{ run, shown: [invent()], ownersGaps: gaps }] });
-    assert.match(message, /lines skipped in \S*shop\/CODEOWNERS: 2, 3, 5, 7, 11, …/);
+    assert.match(message, /in \S*shop\/CODEOWNERS, VS Code can’t use the lines numbered 2, 3, 5, 7, 11, …/);
     assert.match(message, /\S*admin\/CODEOWNERS can’t be read or is larger than 3 MB/);
   });
 });
@@ -246,7 +246,7 @@ describe('Changed on this branch', () => {
     });
     assert.match(
       view.message ?? '',
-      /Hidden because unchanged on this branch: 6 findings — Hidden because they have no file: 1 finding — Filter: changed on this branch, compared with origin\/HEAD \([0-9a-f]{10}\) \(5 of 12\)/,
+      /Hidden because unchanged on this branch: 6 findings — Hidden because they have no location in this workspace: 1 finding — Filter: changed on this branch, compared with origin\/HEAD \([0-9a-f]{10}\) \(5 of 12\)/,
     );
 
     const shownRuns = () => [{ run: invent().run, shown: all }];

@@ -256,7 +256,11 @@ function ownersGapLabel({ file, lines }: OwnersGap): string {
   const name = vscode.workspace.asRelativePath(file);
   if (lines === undefined) return t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
   const first = lines.slice(0, 5).map(formatNumber).join(', ');
-  return t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${first}, …` : first);
+  return t(
+    'in {0}, VS Code can’t use the lines numbered {1}',
+    name,
+    lines.length > 5 ? `${first}, …` : first,
+  );
 }
 
 function describeCut(run: Run, cut: Cut | undefined): string[] {
@@ -305,7 +309,9 @@ function describeBranch({ filter, branch }: Filtering, displayed: readonly Shown
     ...(counts.has('unchanged')
       ? [t('Hidden because unchanged on this branch: {0}', count('unchanged'))]
       : []),
-    ...(counts.has('noFile') ? [t('Hidden because they have no file: {0}', count('noFile'))] : []),
+    ...(counts.has('noFile')
+      ? [t('Hidden because they have no location in this workspace: {0}', count('noFile'))]
+      : []),
     ...(counts.has('unknown') ? [t('Shown, but not compared: {0}', count('unknown'))] : []),
   ];
 }
