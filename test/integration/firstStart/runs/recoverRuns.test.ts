@@ -97,7 +97,7 @@ describe('a run of which only the recovery note is left', () => {
     const { texts, questions, forgotten } = await offered('notFound', ['Forget'], ids);
     assert.match(
       texts.join(),
-      /^Runs were started .* is gone: assessment of docs, shop\. .* rebuilt\. Run IDs: run-77, run-78$/,
+      /^Local data is gone for runs .*: assessment of docs, shop\. .* rebuilt\. Run IDs: run-77, run-78$/,
     );
     assert.match(questions.join(), /^Forget 2 runs\? The runs cost credits.*\nrun-77\nrun-78$/s);
     assert.deepEqual(forgotten, []);
