@@ -6,6 +6,7 @@ import { mock } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { TokenSource } from '../../../src/core/api/credentials.ts';
 import type { IdleLimits } from '../../../src/core/api/http.ts';
+import { AssessmentError } from '../../../src/core/errors.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { RunDeps } from '../../../src/core/run/runDeps.ts';
@@ -149,7 +150,12 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
       const options = { baseUrl, organizationId, passwords, token: source };
       return new AssessmentClient({ ...options, clock, log, random, ...idle });
     },
-    passwordsOf: ({ input }) => Promise.resolve(passwordsOf(input)),
+    passwordsOf: async ({ input }) => {
+      const passwords = passwordsOf(input);
+      if (passwords.length < (input?.authentication?.credentials?.length ?? 0))
+        throw new AssessmentError('noPassword');
+      return passwords;
+    },
     deleteSourceAfterRun: () => options.deleteSource ?? true,
     keepSource: options.keepSource,
     retainLocalDays: () => options.retainLocalDays ?? 90,

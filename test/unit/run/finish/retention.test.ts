@@ -5,10 +5,21 @@ import { describe, test } from 'node:test';
 import { dayMs, leap, pass } from '../passTime.ts';
 import { type Fixture, openWindow, setUpWindow } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
+import { runOf } from '../sampleRuns.ts';
 import { states } from '../uploads.ts';
+import { hasRemoteResults } from '../../../../src/core/run/finish/downloadArtifacts.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('results near their expiry on the service', () => {
+  test('are offered for another download only by an ended run with artifacts', () => {
+    const { succeeded, collecting, failed, imported } = runOf;
+    assert.ok(succeeded.state === 'succeeded');
+    const empty = { ...succeeded, exit: { ...succeeded.exit, artifacts: [] } };
+    const runs: Run[] = [succeeded, empty, collecting, failed, imported];
+    assert.deepEqual(runs.map(hasRemoteResults), [true, false, false, false, false]);
+  });
+
   const breakStorage = (fixture: Fixture): (() => void) =>
     fixture.service.addFault({
       match: { method: 'GET', path: /\/storage\// },

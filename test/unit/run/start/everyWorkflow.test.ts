@@ -192,7 +192,7 @@ describe('a blackbox run', () => {
   test('F130 without a saved password is not sent', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const run = await window.start(inputOf('blackbox-crawl'));
-    assert.equal(run.state, 'failed');
-    assert.equal(fixture.sent('/dispatch'), 0);
+    assert.ok(run.state === 'failed');
+    assert.deepEqual([run.failure.kind, fixture.sent('/dispatch')], ['noPassword', 0]);
   });
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   isNearRetentionEnd,
   isPastLocalRetention,
+  lastGoodAnswerAt,
   mayStopWatching,
   needsDecision,
 } from '../../../../src/core/run/state/deadlines.ts';
@@ -37,6 +38,15 @@ test('F125 a run with missing results may be given up a day after its end was se
 test('a healthy run is never given up, however long it takes', () => {
   for (const run of [runOf.running, runOf.succeeded, runOf.unknown])
     assert.equal(mayStopWatching(run, 365 * day), false, run.state);
+});
+
+test('the last good response is the end while results are missing, else the last answer, else the start', () => {
+  const { running, collecting } = runOf;
+  assert.ok(running.state === 'running' && collecting.state === 'collecting');
+  const started = { ...running, dispatchedAt: 5, lastAnswerAt: undefined };
+  const asked = { ...started, lastAnswerAt: 7 };
+  const ended = { ...collecting, dispatchedAt: 5, lastAnswerAt: 7, exitedAt: 9 };
+  assert.deepEqual([started, asked, ended].map(lastGoodAnswerAt), [5, 7, 9]);
 });
 
 test('results are near their expiry from five days before it', () => {
