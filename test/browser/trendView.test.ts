@@ -18,7 +18,7 @@ const trend: TrendContent = {
       label: 'Nov 3, 2026',
       notes: ['Covers 1 of 2 folders.'],
       counts: ['2 (Critical: 2)', '0', '3', '5'],
-      review: { index: 0, label: 'Review Findings' },
+      review: { index: 0, label: 'Review' },
       segments: [
         critical,
         { kind: 'unexplained', label: 'Cause unknown', count: 3 },
@@ -67,7 +67,7 @@ test('each row of the trend has a run, its counts as text, a bar to scale, and a
       '2 (Critical: 2)',
       '0',
       '3',
-      '5 Review Findings',
+      '5 Review',
     ]);
     const widths = await page.evaluate<number[]>(
       "[...document.querySelectorAll('.stack .segment')].map((each) => each.getBoundingClientRect().width)",
@@ -78,7 +78,7 @@ test('each row of the trend has a run, its counts as text, a bar to scale, and a
       styleOf(page, `.stack [data-kind=${kind}]`, 'background'),
     );
     assert.equal(new Set(await Promise.all(colours)).size, 3);
-    await page.getByRole('button', { name: 'Review Findings Nov 3, 2026' }).click();
+    await page.getByRole('button', { name: 'Review Nov 3, 2026' }).click();
     assert.deepEqual((await posted()).at(-1), { type: 'openPlace', index: 0 });
     assert.deepEqual([...events, ...requests], []);
   });

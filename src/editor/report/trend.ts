@@ -184,7 +184,7 @@ function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
           [formatNumber(total), ...(total === 0 ? [] : [`(${bySeverity.join(', ')})`])].join(' '),
           ...[closed, unexplained, changed].map(formatNumber),
         ],
-    ...(changed === 0 ? {} : { review: { index, label: t('Review Findings') } }),
+    ...(changed === 0 ? {} : { review: { index, label: t('Review') } }),
     segments: segments.filter(({ count }) => count > 0),
   };
 }

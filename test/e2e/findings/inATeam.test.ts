@@ -166,7 +166,7 @@ test('F161 the trend keeps what a later run does not report, and its review filt
         .map((cell) => cell.trim()),
     ),
     [
-      ['3 (Critical: 1, Medium: 1, Low: 1)', '1', '0', '1 Review Findings'],
+      ['3 (Critical: 1, Medium: 1, Low: 1)', '1', '0', '1 Review'],
       ['2 (Critical: 1, Medium: 1)', '1', '2', '0'],
       ['4 (Critical: 1, High: 1, Medium: 1, Low: 1)', '1', '0', '0'],
     ],
@@ -176,7 +176,7 @@ test('F161 the trend keeps what a later run does not report, and its review filt
     await trend.locator(`body.vscode-${name}`).waitFor();
     await workbench.screenshot(`team-4-trend-${name}.png`);
   }
-  await trend.getByRole('button', { name: 'Review Findings' }).click();
+  await trend.getByRole('button', { name: 'Review' }).click();
   await eventually(
     () => findings(workbench),
     (labels) => labels.join() === cookie.title,

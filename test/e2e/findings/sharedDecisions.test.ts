@@ -122,8 +122,8 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
     ],
   );
   assert.equal(
-    items[1]?.description,
-    `Also accepts later decisions in this folder automatically, as long as its Git remote is ${remote}.`,
+    items[1]?.detail,
+    `Later decisions also apply, as long as the folder’s Git remote is ${remote}.`,
   );
   await workbench.screenshot('shared-2-review.png');
   // Enter shows the finding: it accepts nothing.
