@@ -114,7 +114,7 @@ async function rowsOf(
   const acceptLater: Row = {
     ...icon('check-all'),
     label: t('Accept These and Later Ones'),
-    detail: t('Later decisions also apply, as long as the folder’s Git remote is {0}.', remote ?? ''),
+    detail: t('Later decisions apply while the Git remote is {0}.', remote ?? ''),
     act: () => answer('accepted', listed, remote),
   };
   const refuse: Row = {

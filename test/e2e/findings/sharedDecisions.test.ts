@@ -121,10 +121,7 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
       'False positive — Critical: SQL injection through a composed statement',
     ],
   );
-  assert.equal(
-    items[1]?.detail,
-    `Later decisions also apply, as long as the folder’s Git remote is ${remote}.`,
-  );
+  assert.equal(items[1]?.detail, `Later decisions apply while the Git remote is ${remote}.`);
   await workbench.screenshot('shared-2-review.png');
   // Enter shows the finding: it accepts nothing.
   await workbench.page.keyboard.press('Enter');
