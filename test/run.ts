@@ -116,6 +116,8 @@ if (unknown.length > 0)
 const removeTemporary = await ownTemporary();
 const tallies: Tally[] = [];
 const times: string[] = [];
+/** Without build, typecheck, and lint. */
+let testsRun = 0;
 for (const together of order) {
   const names = together.filter((name) => chosen.includes(name));
   if (names.length > 0) print(`\n${names.join(', ')}`);
@@ -126,6 +128,10 @@ if (values.only === undefined && values.grep === undefined) {
   const untested = await untestedRows(rowsOf(passedNames));
   for (const { number, title } of untested) noteFailure('no test of this row has run', `F${number} ${title}`);
   tallies.push({ passed: 0, failed: untested.length, skipped: 0 });
+}
+if (values.grep !== undefined && testsRun === 0) {
+  noteFailure('--grep', `no title in ${chosen.join(', ')} contains “${values.grep}”`);
+  tallies.push({ passed: 0, failed: 1, skipped: 0 });
 }
 await removeTemporary();
 const total = addTallies(tallies);
@@ -143,6 +149,7 @@ async function runLayer(name: string): Promise<void> {
       return { passed: 0, failed: 1, skipped: 0 };
     },
   );
+  if (!['build', 'typecheck', 'lint'].includes(name)) testsRun += tally.passed + tally.failed + tally.skipped;
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   tallies.push(tally);
   times.push(`${name} ${seconds} s`);

@@ -40,7 +40,9 @@ async function stayOpen(): Promise<void> {
   stage = await setStage({ application: true, service: { runDurationMs }, settings: signedIn });
   console.log(`\nOpen  ${stage.server.urlFor({ folder: stage.folder })}`);
   console.log('Then: F1, "Whitebox: Start Assessment…". The service is', stage.service.baseUrl);
-  console.log(`A run takes ${String(runSeconds)} seconds here. Ctrl+C ends it all.`);
+  console.log(
+    `You are signed in. A run takes ${String(runSeconds)} seconds here, and VS Code notices its end up to 15 seconds later. Ctrl+C ends it all.`,
+  );
   await new Promise(() => undefined);
 }
 

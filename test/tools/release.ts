@@ -53,14 +53,21 @@ interface Bom {
 
 /** Throws when there are changes without a commit, as `git status --porcelain` prints them. */
 export function checkTree(status: string): void {
-  if (status.trim() !== '') throw new Error(`commit these first:\n${status.trimEnd()}`);
+  if (status.trim() !== '') throw new Error(`commit, undo, or remove these first:\n${status.trimEnd()}`);
 }
 
-export function checkTag(tag: string, version: string): void {
+/** `locked` is the version in package-lock.json. */
+export function checkTag(tag: string, version: string, locked: string): void {
   if (!/^\d+\.\d+\.\d+$/u.test(version))
     throw new Error(`the Marketplace takes versions like 1.0.0 only, not ${version}`);
   if (tag !== `v${version}`)
-    throw new Error(`package.json has version ${version}, so the tag is v${version}`);
+    throw new Error(
+      `package.json has version ${version}, not ${tag}: use --tag v${version}, or set the version (docs/release.md, step 2)`,
+    );
+  if (locked !== version)
+    throw new Error(
+      `package-lock.json has version ${locked}: run npm version --no-git-tag-version --allow-same-version ${version}`,
+    );
 }
 
 /** The release notes of one version: its section in the changelog, whose heading has a date, and `(pre-release)` if it is one. */
@@ -69,7 +76,8 @@ export function releaseNotes(changelog: string, version: string): string {
   const section = changelog.split(/^(?=## )/mu).find((part) => heading.exec(part)?.[1] === version);
   if (section === undefined) throw new Error(`CHANGELOG.md has no "## ${version} - YYYY-MM-DD"`);
   const [first = '', , date = '', mark] = heading.exec(section) ?? [];
-  if (!/^\d{4}-\d{2}-\d{2}$/u.test(date)) throw new Error(`CHANGELOG.md has no date for ${version}`);
+  if (!/^\d{4}-\d{2}-\d{2}$/u.test(date))
+    throw new Error(`CHANGELOG.md has no date for ${version}: write "## ${version} - YYYY-MM-DD"`);
   checkPairing(version, mark !== undefined, 'CHANGELOG.md');
   const notes = section.slice(first.length).trim();
   if (notes === '') throw new Error(`CHANGELOG.md says nothing about ${version}`);
@@ -170,7 +178,8 @@ if (import.meta.main) {
   await step('clean tree', () => {
     checkTree(execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' }));
   });
-  await step('tag', () => checkTag(values.tag, version));
+  const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as Manifest;
+  await step('tag', () => checkTag(values.tag, version, lock.version));
   const { notes } = await step('changelog', async () => ({
     notes: releaseNotes(await readFile(path.join(root, 'CHANGELOG.md'), 'utf8'), version),
   }));
@@ -202,6 +211,12 @@ if (import.meta.main) {
   const flag = isPreRelease(version) ? '--pre-release' : '';
   if (process.env['GITHUB_OUTPUT'] !== undefined)
     appendFileSync(process.env['GITHUB_OUTPUT'], `pre-release=${flag}\n`);
-  console.log(`\n${notes}\nNothing is uploaded yet. To upload, in ${path.relative(root, folder)}:`);
-  console.log([vsix, sbom, 'notes.md'].map((file) => path.basename(file)).join(', '), flag);
+  console.log(`\n${notes}`);
+  if (values['dry-run']) {
+    const tests = values['skip-tests'] ? ', without its tests' : '';
+    console.log(`Rehearsed${tests}. Nothing is uploaded. Next: tag the commit (docs/release.md, step 5).`);
+  } else {
+    console.log(`Nothing is uploaded yet. To upload, in ${path.relative(root, folder)}:`);
+    console.log([vsix, sbom, 'notes.md'].map((file) => path.basename(file)).join(', '), flag);
+  }
 }

@@ -22,13 +22,17 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 test('a release refuses changes without a commit', () => {
   checkTree('');
-  assert.throws(() => checkTree(' M README.md\n?? new.txt\n'), /commit these first:\n M README\.md/);
+  assert.throws(
+    () => checkTree(' M README.md\n?? new.txt\n'),
+    /commit, undo, or remove these first:\n M README\.md/,
+  );
 });
 
 test('a release refuses a tag that is not the version, and a version that the Marketplace does not take', () => {
-  checkTag('v1.0.0', '1.0.0');
-  assert.throws(() => checkTag('v1.0.1', '1.0.0'), /the tag is v1\.0\.0/);
-  assert.throws(() => checkTag('v1.1.0-beta', '1.1.0-beta'), /versions like 1\.0\.0 only/);
+  checkTag('v1.0.0', '1.0.0', '1.0.0');
+  assert.throws(() => checkTag('v1.0.1', '1.0.0', '1.0.0'), /use --tag v1\.0\.0/);
+  assert.throws(() => checkTag('v1.0.0', '1.0.0', '0.9.0'), /package-lock\.json has version 0\.9\.0/);
+  assert.throws(() => checkTag('v1.1.0-beta', '1.1.0-beta', '1.1.0-beta'), /versions like 1\.0\.0 only/);
 });
 
 const changelog = `# Changelog

@@ -7,7 +7,7 @@ export async function run(): Promise<void> {
   try {
     const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: Mocha.reporters.Base });
     const grep = process.env[grepVariable];
-    if (grep !== undefined) mocha.grep(grep);
+    if (grep !== undefined) mocha.fgrep(grep);
     mocha.suite.emit('pre-require', globalThis, '', mocha);
     loadTests();
     await new Promise<void>((resolve) => {

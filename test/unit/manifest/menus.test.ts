@@ -30,6 +30,18 @@ before(async () => {
   welcomes = manifest.contributes.viewsWelcome;
 });
 
+test('every command has code that runs it, since VS Code says nothing about one that has none', async () => {
+  const files = ['commands.ts', 'findings/findingCommands.ts'];
+  const sources = await Promise.all(
+    files.map((file) => readFile(path.join(root, 'src/editor', file), 'utf8')),
+  );
+  const handlers = sources.join('\n');
+  assert.deepEqual(
+    commands.map(({ command }) => command).filter((id) => !handlers.includes(`'${id}': `)),
+    [],
+  );
+});
+
 const ofRuns = (entries: readonly Entry[]): readonly Entry[] =>
   entries.filter(({ when }) => when.includes('view == whitebox.runs'));
 

@@ -150,11 +150,12 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
       const options = { baseUrl, organizationId, passwords, token: source };
       return new AssessmentClient({ ...options, clock, log, random, ...idle });
     },
-    passwordsOf: async ({ input }) => {
+    passwordsOf: ({ input }) => {
       const passwords = passwordsOf(input);
-      if (passwords.length < (input?.authentication?.credentials?.length ?? 0))
-        throw new AssessmentError('noPassword');
-      return passwords;
+      const logins = input?.authentication?.credentials?.length ?? 0;
+      return passwords.length < logins
+        ? Promise.reject(new AssessmentError('noPassword'))
+        : Promise.resolve(passwords);
     },
     deleteSourceAfterRun: () => options.deleteSource ?? true,
     keepSource: options.keepSource,
