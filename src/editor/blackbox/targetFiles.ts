@@ -95,7 +95,7 @@ export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Pr
   const files = [{ path: name, bytes: statSync(path).size, mode: 0o644 as const }];
   const result = (await checkSecrets({ root, files, workerFile })).get(name);
   if (result === undefined || 'reason' in result)
-    throw new AssessmentError('badTargetFile', { subject: uri.fsPath });
+    throw new AssessmentError('storage', { subject: uri.fsPath, detail: result?.reason ?? 'unreadable' });
   const suspicions = result.suspicions.filter(({ kind }) => kind === 'content');
   if (suspicions.length === 0) return true;
   const send = t('Send Anyway');

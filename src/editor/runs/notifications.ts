@@ -112,7 +112,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   }
 }
 
-/** Where the end of a run is unknown, nobody may read that it failed. */
+/** A run whose end nobody knows is not said to have failed. */
 function failureText(run: RunIn<'failed'>, message: string): string {
   switch (run.failure.kind) {
     case 'unanswered':

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { hasRemoteResults } from '../../../../src/core/run/finish/downloadArtifacts.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { dayMs, leap, pass } from '../passTime.ts';
 import { type Fixture, openWindow, setUpWindow } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 import { runOf } from '../sampleRuns.ts';
 import { states } from '../uploads.ts';
-import { hasRemoteResults } from '../../../../src/core/run/finish/downloadArtifacts.ts';
-import type { Run } from '../../../../src/core/run/state/run.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('results near their expiry on the service', () => {
