@@ -24,16 +24,24 @@ interface Room {
   readonly isHeld: boolean;
 }
 
+/** A folder of `core/run`, by its own tests and then by all others. Without the torture, since specific tests notice mutants sooner. */
+const runFolder = (folder: string): Room => ({
+  files: [`src/core/run/${folder}/*.ts`],
+  tests: [`test/unit/run/${folder}/!(torture).test.ts`, 'test/unit/run/**/!(torture).test.ts'],
+  isHeld: true,
+});
+
 const rooms: Readonly<Record<string, Room>> = {
-  run: {
-    files: ['src/core/run/**/*.ts'],
-    tests: [
-      'test/unit/run/**/{advance,run,schedule,lease,runStore,removeUploads,runEnds}.test.ts',
-      // Without the torture, since specific tests notice mutants sooner.
-      'test/unit/run/**/!(torture).test.ts',
-    ],
+  tracker: {
+    files: ['src/core/run/*.ts'],
+    tests: ['test/unit/run/{disk,start,finish,watch}/!(torture).test.ts'],
     isHeld: true,
   },
+  disk: runFolder('disk'),
+  start: runFolder('start'),
+  state: runFolder('state'),
+  watch: runFolder('watch'),
+  finish: runFolder('finish'),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
     tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],
@@ -98,8 +106,8 @@ try {
       tap: { testFiles: values.tests ?? [...tests] },
       incrementalFile: `test-results/mutation/${isWhole ? name : `${name}-some`}.json`,
       htmlReporter: { fileName: `test-results/mutation/${name}.html` },
-      // They wait for the disk half of the time.
-      concurrency: availableParallelism() + 1,
+      // They wait for the disk and for timers half of the time.
+      concurrency: availableParallelism() * 3,
       force: values.force,
       ...(isHeld ? {} : { thresholds: { break: null } }),
     }).runMutationTest();
