@@ -136,6 +136,13 @@ test('lines after a path are split from it', () => {
     ['src/a.py:12-20', 'src/a.py', 12, 20, undefined],
     ['src/a.py#L12-L20', 'src/a.py', 12, 20, undefined],
     ['src/a.py#L12', 'src/a.py', 12, undefined, undefined],
+    ['src/a.py#L12C3-L20C15', 'src/a.py', 12, 20, undefined],
+    ['src/a.py#l12-20', 'src/a.py', 12, 20, undefined],
+    ['src/a.py:20-12', 'src/a.py', 20, 20, undefined],
+    ['src/a.py:0', 'src/a.py', undefined, undefined, undefined],
+    ['src/a.py:12x1', 'src/a.py:12x1', undefined, undefined, undefined],
+    ['src/a.py#L12-L20x1', 'src/a.py#L12-L20x1', undefined, undefined, undefined],
+    ['src/a.py:1234567890', 'src/a.py:1234567890', undefined, undefined, undefined],
     ['src/a.py', 'src/a.py', undefined, undefined, undefined],
     ['src/a.py:12:x', 'src/a.py:12:x', undefined, undefined, undefined],
   ] as const;

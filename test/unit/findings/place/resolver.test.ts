@@ -318,6 +318,20 @@ test('F122 paths of thousands of segments, reported or sent, cost no more than o
   assert.ok(ms < 5_000, `${String(ms)} ms`);
 });
 
+test('a path of more than 64 segments is only found as it is', async (t) => {
+  const deep = (segments: number): string => `${'a/'.repeat(segments - 1)}x.ts`;
+  for (const [sent, text, expected] of [
+    [deep(63), `w/${deep(63)}`, deep(63)],
+    [deep(63), `v/w/${deep(63)}`, '(notFound)'],
+    [deep(64), deep(63), deep(64)],
+    [deep(65), deep(64), '(notFound)'],
+    [deep(65), deep(65), deep(65)],
+  ] as const) {
+    const root = await scratchFolder(t, [sent]);
+    assert.equal(await answer(locatorIn(root, { files: [sent] }), text), expected, text);
+  }
+});
+
 test('F73 a path in two roots belongs to the root of its archive, or else to the one of its first segment', async (t) => {
   const [shop, admin] = await Promise.all([
     scratchFolder(t, ['src/main.py', 'shop.py']),
