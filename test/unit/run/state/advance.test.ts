@@ -235,6 +235,40 @@ describe('advance', () => {
     }
   });
 
+  test('a person’s answer about a confirmation is kept for a run that is to confirm a finding', () => {
+    const confirming = { ...runOf.succeeded, confirms: '1:abcdef' };
+    const yes = advance(confirming, { type: 'answeredIsSame', isSame: true, at: 1 });
+    assert.equal(yes.isSame, true);
+    assert.equal(advance(yes, { type: 'answeredIsSame', isSame: true, at: 2 }), yes);
+    assert.equal(advance(yes, { type: 'answeredIsSame', isSame: false, at: 2 }).isSame, false);
+    const other = runOf.succeeded;
+    assert.equal(advance(other, { type: 'answeredIsSame', isSame: true, at: 1 }), other);
+  });
+
+  test('a run gets a name without spaces around it, and loses an empty one', () => {
+    const named = advance(runOf.succeeded, { type: 'renamed', label: ' Login ', at: 1 });
+    assert.equal(named.label, 'Login');
+    assert.equal(advance(named, { type: 'renamed', label: 'Login ', at: 2 }), named);
+    assert.equal(advance(named, { type: 'renamed', label: ' ', at: 2 }).label, undefined);
+  });
+
+  test('an abandoned dispatch may still run, and one that a closed window stopped was interrupted', () => {
+    const abandoned = after(runOf.unknown, 'abandoned');
+    assert.ok(abandoned.state === 'cancelled' && abandoned.mayStillRun === true);
+    const stopped = after(runOf.dispatching, 'dispatchStopped by the window');
+    assert.ok(stopped.state === 'failed');
+    assert.deepEqual(stopped.failure, { kind: 'interrupted' });
+    const takenOver = after(runOf.dispatching, 'takenOver');
+    assert.ok(takenOver.state === 'unknown');
+    assert.deepEqual(takenOver.reason, { kind: 'interrupted' });
+  });
+
+  test('a delay of the removal counts from the answer, and only a confirmed file is found confirmed', () => {
+    assert.equal(after(runOf.succeeded, 'removalDelayed').removeNotBefore, 60_010);
+    const isSure = (run: Run): boolean | undefined => after(run, 'foundConfirmed').targets[0]?.upload?.isSure;
+    assert.deepEqual([isSure(runOf.succeeded), isSure(preparingAt.uploading)], [true, undefined]);
+  });
+
   test('exactly an unknown run and a rejected token need the user', () => {
     const refused = { kind: 'unauthorized' } as const;
     const waiting = advance(runOf.running, {

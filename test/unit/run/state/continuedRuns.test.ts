@@ -62,7 +62,9 @@ test('an imported run is not continued, since its service is unknown', () => {
 
 test('a run has hit its credit limit if it was aborted with that code', () => {
   const [limit, other] = [atCreditLimit, aborted].map((end) => ended('blackbox-assessment', end, true));
-  assert.deepEqual([limit!, other!, runOf.succeeded].map(hasHitCreditLimit), [true, false, false]);
+  const cancelled = { ...limit!, state: 'cancelled' } as Run;
+  const runs = [limit!, other!, cancelled, runOf.succeeded];
+  assert.deepEqual(runs.map(hasHitCreditLimit), [true, false, false, false]);
 });
 
 test('the continued run is read from each kind of resume', () => {
@@ -77,6 +79,11 @@ test('the continued run is read from each kind of resume', () => {
   const runs = resumes.map((resume) => ({ input: { target_urls: ['http://127.0.0.1:9/'], resume } }));
   assert.deepEqual(runs.map(predecessorOf), [undefined, 'run-0', 'run-0', 'run-9']);
   assert.deepEqual(runs.map(isContinued), [false, false, false, true]);
+  const { succeeded } = runOf;
+  assert.deepEqual(
+    [succeeded.input, predecessorOf(succeeded), isContinued(succeeded)],
+    [undefined, undefined, false],
+  );
 });
 
 test('a run is partial if it did not complete, here or before its export', () => {

@@ -29,6 +29,31 @@ test('a run that may be given up, or has an unconfirmed start, needs a decision'
   assert.deepEqual([runOf.unknown, runOf.running].map((each) => needsDecision(each, 0)), [true, false]); // prettier-ignore
 });
 
+test('a run that the service denies may be given up a day after the first denial, not before', () => {
+  const { running } = runOf;
+  assert.ok(running.state === 'running');
+  const trouble = { since: 5, times: 1, pollsInVain: 1, wakingMs: 0 };
+  const denied = { ...running, trouble: { ...trouble, kind: 'notFound' as const, deniedSince: 9 } };
+  assert.deepEqual(after(mayStopWatching, denied, 9, [0, day - 1, day]), [false, false, true]);
+  const failing = { ...running, trouble: { ...trouble, kind: 'serverError' as const, deniedSince: 9 } };
+  assert.deepEqual(after(mayStopWatching, failing, 9, [day]), [false]);
+});
+
+test('a run that waits for a token may be given up when its results may be deleted, not before', () => {
+  const { running } = runOf;
+  assert.ok(running.state === 'running');
+  const trouble = { since: 5, times: 1, pollsInVain: 1, wakingMs: 0 };
+  const results = [30 * day - 1, 30 * day];
+  for (const [kind, expected] of [
+    ['unauthorized', [false, true]],
+    ['unsent', [false, true]],
+    ['serverError', [false, false]],
+  ] as const) {
+    const waiting: Run = { ...running, lastAnswerAt: 7, trouble: { ...trouble, kind } };
+    assert.deepEqual(after(mayStopWatching, waiting, 7, results), expected, kind);
+  }
+});
+
 test('F125 a run with missing results may be given up a day after its end was seen, not before', () => {
   const run = runOf.collecting;
   assert.ok(run.state === 'collecting');

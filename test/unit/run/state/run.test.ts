@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { elapsedMs, isUnsent, type Run, shared, titleOf } from '../../../../src/core/run/state/run.ts';
+import {
+  elapsedMs,
+  isUnsent,
+  needsToken,
+  type Run,
+  shared,
+  titleOf,
+} from '../../../../src/core/run/state/run.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';
 
 test('a run has lasted from its dispatch or creation to its exit, its end, or now', () => {
@@ -24,10 +31,22 @@ test('a run is unsent if it failed before the service had it', () => {
   const { failed } = runOf;
   assert.ok(failed.state === 'failed');
   const unsent = { ...failed, runId: undefined };
-  assert.deepEqual(
-    [isUnsent(unsent), isUnsent({ ...unsent, runId: 'r' }), isUnsent(runOf.running)],
-    [true, false, false],
-  );
+  assert.deepEqual([unsent, { ...unsent, runId: 'r' }, runOf.running, runOf.cancelled].map(isUnsent), [
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a run needs a token if it is live and its token was rejected or removed', () => {
+  const { running, succeeded } = runOf;
+  assert.ok(running.state === 'running');
+  const trouble = { since: 5, times: 1, pollsInVain: 0, wakingMs: 0 };
+  const needs = (kind: 'unauthorized' | 'notSignedIn' | 'serverError', run: Run = running): boolean =>
+    needsToken({ ...run, trouble: { ...trouble, kind } } as Run);
+  assert.deepEqual([needs('unauthorized'), needs('notSignedIn'), needs('serverError')], [true, true, false]);
+  assert.deepEqual([needs('unauthorized', succeeded), needsToken(running)], [false, false]);
 });
 
 test('a run is named by its folders, and takes over only common members of all states', () => {

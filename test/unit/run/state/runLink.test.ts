@@ -46,6 +46,21 @@ test('F142 a link for another service or organization matches no local run', () 
   );
 });
 
+test('a link without an account means the run on any account, and of its workflow only', () => {
+  const reference = { ...readLink('/run', toLinkQuery(run))!, at: undefined };
+  assert.equal(isReferredTo(run, reference), true);
+  assert.equal(isReferredTo(run, { ...reference, workflow: 'blackbox-crawl' }), false);
+  const imported = { ...runOf.imported, runId: run.runId } as Run;
+  assert.equal(isReferredTo(imported, { ...reference, at: 'f'.repeat(12) }), true);
+});
+
+test('a link to one of several findings with the same fingerprint has its position', () => {
+  const query = (index: string): string => toLinkQuery(run, { finding: '1:abcdef', index });
+  assert.equal(readLink('/finding', query('1234567'))?.index, '1234567');
+  for (const index of ['', 'x', 'x1', '1x', '12345678', '-1'])
+    assert.equal(readLink('/finding', query(index)), undefined, index);
+});
+
 test('F142 a forged link, or one of another version or workflow, is not read', () => {
   const query = toLinkQuery(run, { finding: '1:abcdef' });
   const bad: readonly (readonly [path: string, query: string])[] = [

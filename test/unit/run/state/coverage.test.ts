@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { coverageOf, excludedIn, isUnread, toCoverage } from '../../../../src/core/run/state/coverage.ts';
+import type { NotUploaded, NotUploadedReason } from '../../../../src/core/upload/choose/prepareUpload.ts';
+
+const notUploaded = (path: string, reason: object): NotUploaded => ({
+  path,
+  reason: reason as NotUploadedReason,
+});
+
+test('excluded paths are counted by reason, and folders once more; unread paths are counted apart', () => {
+  const leftOut = [
+    notUploaded('dist/', { kind: 'ignored' }),
+    notUploaded('/start', { kind: 'ignored' }),
+    notUploaded('key.pem', { kind: 'secret', suspicions: [] }),
+    notUploaded('locked.ts', { kind: 'unreadable', code: 'EACCES' }),
+    notUploaded('out.ts', { kind: 'outsideRoot' }),
+  ];
+  assert.deepEqual(toCoverage(leftOut, 7, 3), {
+    uploaded: 7,
+    excluded: { ignored: 2, secret: 1 },
+    excludedFolders: 1,
+    unpacked: 5,
+  });
+  assert.deepEqual(
+    leftOut.map(({ reason }) => isUnread(reason)),
+    [false, false, false, true, true],
+  );
+});
+
+test('a run covers the sum of its folders, if it is known for each', () => {
+  const one = { uploaded: 1, excluded: { ignored: 2, choice: 1 }, excludedFolders: 1, unpacked: 3 };
+  const other = { uploaded: 10, excluded: { ignored: 5 }, excludedFolders: 2, unpacked: 4 };
+  const sum = { uploaded: 11, excluded: { ignored: 7, choice: 1 }, excludedFolders: 3, unpacked: 7 };
+  assert.deepEqual(coverageOf({ targets: [{ coverage: one }, { coverage: other }] }), sum);
+  assert.equal(excludedIn(sum), 8);
+  assert.deepEqual(coverageOf({ targets: [{ coverage: one }] }), one);
+  assert.equal(coverageOf({ targets: [{ coverage: one }, {}] }), undefined);
+  assert.equal(coverageOf({ targets: [] }), undefined);
+});
