@@ -18,8 +18,9 @@ export default {
   ignorers: ['log'],
   // Which test files run a mutant's line; the others are not started for it.
   coverageAnalysis: 'perTest',
-  // On a busy machine a slow test must not pass for one that a mutant hangs.
+  // With other tests beside it, a slow test must not pass for one that a mutant hangs.
   timeoutMS: 30_000,
+  timeoutFactor: 4,
   // Node strips types and checks none.
   disableTypeChecks: false,
   ignorePatterns: ['dist', '.vscode-test', 'test-results', 'media'],

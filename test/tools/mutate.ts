@@ -39,7 +39,7 @@ const rooms: Readonly<Record<string, Room>> = {
     isHeld: true,
   },
   disk: runFolder('disk', ['watch/{schedule,watching}', 'finish/strayFolders', 'start/cancelling']),
-  start: runFolder('start'),
+  start: runFolder('start', ['disk/{notKept,recoveryNotes,withoutStorage}']),
   state: runFolder('state', [
     'watch/schedule',
     'finish/strayFolders',

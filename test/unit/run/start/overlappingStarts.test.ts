@@ -40,8 +40,10 @@ describe('overlapping starts', () => {
     const fixture = await setUpFixture(t);
     const [first, second] = [openWindow(t, fixture), openWindow(t, fixture)];
     const claim = await first.tracker.claim([fixture.folder]);
-    await pass(fixture, 2 * minuteMs);
-    await assert.rejects(second.tracker.claim([fixture.folder]), { kind: 'startedElsewhere' });
+    for (let looks = 1; looks <= 3; looks += 1) {
+      await pass(fixture, 2 * minuteMs);
+      await assert.rejects(second.tracker.claim([fixture.folder]), { kind: 'startedElsewhere' });
+    }
     await claim.release();
     await (await second.tracker.claim([fixture.folder])).release();
   });
