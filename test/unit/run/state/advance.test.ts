@@ -269,6 +269,49 @@ describe('advance', () => {
     assert.deepEqual([isSure(runOf.succeeded), isSure(preparingAt.uploading)], [true, undefined]);
   });
 
+  test('a person stops watching a denied run without a notice, and time with one', () => {
+    const dayMs = 24 * 60 * 60 * 1000;
+    const trouble = {
+      kind: 'notFound',
+      since: 5,
+      times: 48,
+      pollsInVain: 48,
+      wakingMs: dayMs,
+      deniedSince: 5,
+    };
+    const denied = { ...runOf.running, trouble } as Run;
+    const unwatched = (by: 'person' | 'time', at: number, run = denied): Run =>
+      advance(run, { type: 'unwatched', by, at });
+    assert.equal(unwatched('person', dayMs), denied);
+    assert.equal(unwatched('time', 29 * dayMs), denied);
+    for (const [by, at] of [
+      ['person', 2 * dayMs],
+      ['time', 31 * dayMs],
+    ] as const) {
+      const end = unwatched(by, at);
+      assert.ok(end.state === 'failed');
+      assert.deepEqual(
+        [end.failure, end.runId, end.dispatchedAt, end.noticeDue],
+        [{ kind: 'unanswered' }, 'run-1', 10, by === 'time'],
+      );
+    }
+    const exited = unwatched('person', 2 * dayMs, runOf.collecting);
+    assert.ok(exited.state === 'succeeded' && !exited.noticeDue);
+    const failure = { kind: 'unanswered' };
+    assert.deepEqual(exited.artifacts, [
+      { name: 'findings', failure },
+      { name: 'report', failure },
+    ]);
+  });
+
+  test('a bare exit ends a run without a result, and an interrupted preparation has failed', () => {
+    const bare = answered(emptyExit, 1);
+    const end = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
+    assert.deepEqual('failure' in end && end.failure, { kind: 'noResult' });
+    const preparation = after(preparingAt.uploading, 'takenOver');
+    assert.deepEqual('failure' in preparation && preparation.failure, { kind: 'interrupted' });
+  });
+
   test('exactly an unknown run and a rejected token need the user', () => {
     const refused = { kind: 'unauthorized' } as const;
     const waiting = advance(runOf.running, {

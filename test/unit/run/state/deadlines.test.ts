@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  isGivenUp,
   isNearRetentionEnd,
   isPastLocalRetention,
+  isRetentionNoticeDue,
   lastGoodAnswerAt,
   mayStopWatching,
   needsDecision,
+  resultsKeptUntil,
 } from '../../../../src/core/run/state/deadlines.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { runOf } from '../sampleRuns.ts';
@@ -63,6 +66,46 @@ test('F125 a run with missing results may be given up a day after its end was se
 test('a healthy run is never given up, however long it takes', () => {
   for (const run of [runOf.running, runOf.succeeded, runOf.unknown])
     assert.equal(mayStopWatching(run, 365 * day), false, run.state);
+});
+
+test('a run is given up after 30 days without an answer, 48 polls in vain and a day of waking time', () => {
+  const { running } = runOf;
+  assert.ok(running.state === 'running');
+  const enough = { kind: 'serverError', since: 5, times: 48, pollsInVain: 48, wakingMs: day } as const;
+  const isGivenUpWith = (trouble: object | undefined, ms = 30 * day, run: Run = running): boolean =>
+    isGivenUp({ ...run, lastAnswerAt: 7, trouble } as Run, 7 + ms);
+  assert.equal(isGivenUpWith(enough), true);
+  assert.equal(isGivenUpWith(enough, 30 * day - 1), false);
+  assert.equal(isGivenUpWith(enough, 365 * day, runOf.unknown), false);
+  assert.equal(isGivenUpWith(undefined), false);
+  for (const less of [{ pollsInVain: 47 }, { wakingMs: day - 1 }])
+    assert.equal(isGivenUpWith({ ...enough, ...less }), false, JSON.stringify(less));
+  for (const kind of ['unauthorized', 'notSignedIn', 'tokenCommand', 'unsent'])
+    assert.equal(isGivenUpWith({ ...enough, kind }), false, kind);
+});
+
+test('results are kept for 30 days from the last answer of a live run, or from when an ended one last ran', () => {
+  const { running, cancelling, succeeded, cancelled, imported } = runOf;
+  assert.ok(succeeded.state === 'succeeded');
+  const seen = { lastAnswerAt: 7 };
+  const ended = { ...succeeded, exitedAt: 9, ranAt: 8 };
+  const runs = [{ ...running, ...seen }, { ...cancelling, ...seen }, ended, { ...ended, ranAt: undefined }];
+  assert.deepEqual(
+    (runs as Run[]).map(resultsKeptUntil),
+    [7, 7, 8, 9].map((at) => at + 30 * day),
+  );
+  assert.deepEqual([cancelled, imported].map(resultsKeptUntil), [undefined, undefined]);
+});
+
+test('a notice of the end of retention is due once, and again if it came at a wrong time', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const now = run.exitedAt + 26 * day;
+  const isDue = (retentionNoticedAt?: number, at = now): boolean =>
+    isRetentionNoticeDue({ ...run, retentionNoticedAt }, at);
+  assert.deepEqual([isDue(undefined, run.exitedAt), isDue()], [false, true]);
+  assert.deepEqual([isDue(now), isDue(now - 1)], [false, false]);
+  assert.deepEqual([isDue(now + 1), isDue(run.exitedAt)], [true, true]);
 });
 
 test('the last good response is the end while results are missing, else the last answer, else the start', () => {

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AssessmentError } from '../../../../src/core/errors.ts';
 import {
+  deniesRun,
   elapsedMs,
   isUnsent,
+  keptArtifact,
+  keptOrFailed,
+  mayBeInVain,
   needsToken,
   type Run,
   shared,
   titleOf,
+  toFailure,
 } from '../../../../src/core/run/state/run.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';
 
@@ -62,4 +68,48 @@ test('a run is named by its folders, and takes over only common members of all s
       .filter((key) => key !== 'state' && key !== 'step')
       .sort(),
   );
+});
+
+test('an artifact that is here is found by its role, and another one has the reason why it is not', () => {
+  const { succeeded } = runOf;
+  assert.ok(succeeded.state === 'succeeded');
+  const findings = { name: 'findings', file: 'findings.json' };
+  const report = { name: 'file-7', role: 'report', file: 'report.md' };
+  const missing = { name: 'extra', failure: { kind: 'notFound' as const } };
+  const roles = [
+    { name: 'file-7', role: 'report' },
+    { name: 'file-8', role: 'extra' },
+  ];
+  const run = {
+    ...succeeded,
+    exit: { ...succeeded.exit, roles },
+    artifacts: [missing, findings, report],
+  };
+  assert.deepEqual(
+    ['findings', 'report', 'file-7', 'extra'].map((role) => keptArtifact(run, role)),
+    [findings, report, undefined, undefined],
+  );
+  const failure = { kind: 'serverError', status: 503 } as const;
+  assert.deepEqual(
+    ['file-7', 'file-8', 'extra'].map((name) => keptOrFailed(run, name, failure)),
+    [report, { ...roles[1], failure }, { name: 'extra', failure }],
+  );
+  assert.equal(keptArtifact(runOf.running, 'findings'), undefined);
+});
+
+test('a failure is counted towards giving up unless it waits for a person or never left this machine', () => {
+  const kinds = ['serverError', 'notFound', 'unauthorized', 'notSignedIn', 'tokenCommand', 'unsent'] as const;
+  assert.deepEqual(
+    kinds.map((kind) => mayBeInVain({ kind })),
+    [true, true, false, false, false, false],
+  );
+  assert.deepEqual(
+    (['notFound', 'forbidden', 'serverError'] as const).map((kind) => deniesRun({ kind })),
+    [true, true, false],
+  );
+});
+
+test('of an error only known facts are kept', () => {
+  const error = new AssessmentError('serverError', { status: 503, detail: 'Down.', retryAfterMs: 5 });
+  assert.deepEqual(toFailure(error), { kind: 'serverError', status: 503, detail: 'Down.' });
 });
