@@ -18,7 +18,7 @@ export default {
   ignorers: ['log'],
   // Which test files run a mutant's line; the others are not started for it.
   coverageAnalysis: 'perTest',
-  // With other tests beside it, a slow test must not pass for one that a mutant hangs.
+  // Many tests run at once: a slow one must not count as one that a mutant hangs.
   timeoutMS: 30_000,
   timeoutFactor: 4,
   // Node strips types and checks none.

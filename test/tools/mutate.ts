@@ -18,7 +18,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled
 
 interface Room {
   readonly files: readonly string[];
-  /** In execution order, fast ones first. */
+  /** In execution order. */
   readonly tests: readonly string[];
   /** Whether the score that `stryker.config.mjs` names is required. */
   readonly isHeld: boolean;
@@ -112,7 +112,7 @@ try {
       tap: { testFiles: values.tests ?? [...tests] },
       incrementalFile: `test-results/mutation/${isWhole ? name : `${name}-some`}.json`,
       htmlReporter: { fileName: `test-results/mutation/${name}.html` },
-      // They wait for the disk and for timers half of the time.
+      // Tests wait for the disk and for timers half of the time.
       concurrency: availableParallelism() * 4,
       force: values.force,
       ...(isHeld ? {} : { thresholds: { break: null } }),

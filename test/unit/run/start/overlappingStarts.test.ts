@@ -40,6 +40,7 @@ describe('overlapping starts', () => {
     const fixture = await setUpFixture(t);
     const [first, second] = [openWindow(t, fixture), openWindow(t, fixture)];
     const claim = await first.tracker.claim([fixture.folder]);
+    // A first look never takes a claim that was not renewed: it may belong to a machine that slept.
     for (let looks = 1; looks <= 3; looks += 1) {
       await pass(fixture, 2 * minuteMs);
       await assert.rejects(second.tracker.claim([fixture.folder]), { kind: 'startedElsewhere' });

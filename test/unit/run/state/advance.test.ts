@@ -170,7 +170,10 @@ describe('advance', () => {
     assert.equal(four.status, undefined, 'the status is no unknown one');
     const failed = advance(four, bare);
     assert.ok(failed.state === 'failed');
-    assert.deepEqual([failed.runId, failed.dispatchedAt], ['run-1', 10]);
+    assert.deepEqual(
+      [failed.failure, failed.runId, failed.dispatchedAt],
+      [{ kind: 'noResult' }, 'run-1', 10],
+    );
     const interrupted = advance(advance(four, answered(stillRunning, 1)), bare);
     assert.equal(interrupted.state, 'running');
     const cancelled = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.cancelling);
@@ -252,7 +255,7 @@ describe('advance', () => {
     assert.equal(advance(named, { type: 'renamed', label: ' ', at: 2 }).label, undefined);
   });
 
-  test('an abandoned dispatch may still run, and one that a closed window stopped was interrupted', () => {
+  test('an abandoned dispatch may still run, and what a closed window left was interrupted', () => {
     const abandoned = after(runOf.unknown, 'abandoned');
     assert.ok(abandoned.state === 'cancelled' && abandoned.mayStillRun === true);
     const stopped = after(runOf.dispatching, 'dispatchStopped by the window');
@@ -261,6 +264,9 @@ describe('advance', () => {
     const takenOver = after(runOf.dispatching, 'takenOver');
     assert.ok(takenOver.state === 'unknown');
     assert.deepEqual(takenOver.reason, { kind: 'interrupted' });
+    const upload = after(preparingAt.uploading, 'takenOver');
+    assert.ok(upload.state === 'failed');
+    assert.deepEqual(upload.failure, { kind: 'interrupted' });
   });
 
   test('a delay of the removal counts from the answer, and only a confirmed file is found confirmed', () => {
@@ -302,14 +308,6 @@ describe('advance', () => {
       { name: 'findings', failure },
       { name: 'report', failure },
     ]);
-  });
-
-  test('a bare exit ends a run without a result, and an interrupted preparation has failed', () => {
-    const bare = answered(emptyExit, 1);
-    const end = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
-    assert.deepEqual('failure' in end && end.failure, { kind: 'noResult' });
-    const preparation = after(preparingAt.uploading, 'takenOver');
-    assert.deepEqual('failure' in preparation && preparation.failure, { kind: 'interrupted' });
   });
 
   test('exactly an unknown run and a rejected token need the user', () => {
