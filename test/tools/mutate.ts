@@ -47,7 +47,7 @@ const rooms: Readonly<Record<string, Room>> = {
     'start/cancelling',
   ]),
   watch: runFolder('watch'),
-  finish: runFolder('finish'),
+  finish: runFolder('finish', ['watch/{oneNotice,poll}', 'disk/withoutStorage']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
     tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],

@@ -55,7 +55,7 @@ export async function postJson(
     },
     async (response) => {
       if (response.statusCode !== 200) throw await replyFailure(response, url, options);
-      const text = (await readAll(response, maxJsonBytes)).toString('utf8').replace(/^\uFEFF/, '');
+      const text = (await readAll(response, maxJsonBytes, url)).toString('utf8').replace(/^\uFEFF/, '');
       try {
         return JSON.parse(text) as unknown;
       } catch {

@@ -116,13 +116,17 @@ function writeChunk(outgoing: http.ClientRequest, chunk: Uint8Array, ended: Prom
 }
 
 /** Throws `badResponse` past `maxBytes`. */
-export async function readAll(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readAll(
+  response: http.IncomingMessage,
+  maxBytes: number,
+  { origin }: URL,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes)
-      throw new AssessmentError('badResponse', { status: response.statusCode, limit: maxBytes });
+      throw new AssessmentError('badResponse', { status: response.statusCode, origin, limit: maxBytes });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -326,6 +326,10 @@ export class RunFindings implements ShownRun {
     return this.#compared?.baseline?.cut;
   }
 
+  get unreadRuns(): readonly Run[] {
+    return this.#compared?.unread ?? [];
+  }
+
   get changedFiles(): number {
     return this.#places?.changed.size ?? 0;
   }

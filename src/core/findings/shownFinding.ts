@@ -59,6 +59,8 @@ export interface ShownRun {
   /** The run that it is compared with first, and how many of that run's findings are known, if not all. */
   readonly baseline?: Run | undefined;
   readonly baselineCut?: Cut | undefined;
+  /** Earlier runs whose findings could not be read, so that they are missing in the comparison. */
+  readonly unreadRuns?: readonly Run[] | undefined;
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
 }
 
@@ -104,7 +106,18 @@ export function toTriageSubjects(
 
 /** A snapshot of a run, without findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. */
 export function toShownRun(
-  { run, shown, cut, failure, changedFiles, absent = [], baseline, baselineCut, ownersGaps }: ShownRun,
+  {
+    run,
+    shown,
+    cut,
+    failure,
+    changedFiles,
+    absent = [],
+    baseline,
+    baselineCut,
+    unreadRuns,
+    ownersGaps,
+  }: ShownRun,
   runIds: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
   // A finding of an earlier run may lie in a folder that this run does not have.
@@ -116,6 +129,6 @@ export function toShownRun(
     }),
   );
   const isShown = (finding: ShownFinding): boolean => !hiddenFolders.has(folderOf(finding));
-  const facts = { run, cut, failure, changedFiles, baseline, baselineCut, ownersGaps };
+  const facts = { run, cut, failure, changedFiles, baseline, baselineCut, unreadRuns, ownersGaps };
   return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }

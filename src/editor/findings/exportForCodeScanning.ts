@@ -21,7 +21,7 @@ import { placeResults, type Repository } from '../../core/findings/importExport/
 import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
 import { focusView } from '../../lazyView.ts';
 import { repositoryOf } from '../folders.ts';
-import { countFindings, countShown, formatBytes, formatNumber } from '../formats.ts';
+import { countFindings, countShown, firstLines, formatBytes, formatNumber } from '../formats.ts';
 import { nameOf } from '../labels.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
@@ -92,19 +92,25 @@ async function write(
 
 /** GitHub closes alerts that an upload does not list. Asks if that could close unfixed ones. */
 async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
-  const { run } = source;
+  const { run, unreadRuns = [] } = source;
   const reasons = incompleteReasons(source);
   const { closed } = upload;
-  if (reasons.length === 0 && closed.length === 0) return true;
+  if (reasons.length + unreadRuns.length + closed.length === 0) return true;
   const unlisted = reasons.length === 0 ? undefined : await unlistedOf(source, upload, deps);
   const go = t('Export…');
   const review = t('Review Findings');
   const question =
     reasons.length > 0
       ? t('Export the findings of a run that may not have found everything?')
-      : t('When you upload the file, GitHub closes the alerts of {0}.', countFindings(closed.length));
+      : unreadRuns.length > 0
+        ? t('Export without all findings of earlier runs?')
+        : t('When you upload the file, GitHub closes the alerts of {0}.', countFindings(closed.length));
+  const unread = unreadRuns.map((each) =>
+    t('VS Code can’t read the findings of the earlier run “{0}”.', nameOf(each)),
+  );
   const detail = [
     ...reasons,
+    unread.length > 0 && firstLines(unread),
     closed.length > 0 &&
       t(
         'Findings with changed code, not reported by this run and not closed by triage: {0}.',

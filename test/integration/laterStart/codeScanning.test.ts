@@ -216,6 +216,18 @@ describe('exporting findings as SARIF', () => {
     assert.deepEqual(uris(await written(1)), ['shop/a.js', 'shop/a.js'], 'what may still be there stays in');
   });
 
+  it('F151 asks before exporting without the findings of earlier runs that can’t be read', async () => {
+    source = { ...source, unreadRuns: [{ ...run, id: 'earlier', label: 'Monday' }] };
+    assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
+    const [asked] = messages.shown;
+    assert.equal(asked?.text, 'Export without all findings of earlier runs?');
+    assert.match(
+      asked.detail,
+      /^VS Code can’t read the findings of the earlier run “Monday”\.\n\nIf an upload/,
+    );
+    assert.deepEqual(asked.buttons, ['Export…']);
+  });
+
   it('F151 asks before exporting a possibly incomplete run, and says what GitHub would close', async () => {
     const partly: readonly (readonly [Partial<ShownRun>, RegExp])[] = [
       [{ run: { ...run, state: 'aborted' } as Run }, /^The run ended early\./],

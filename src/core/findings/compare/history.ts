@@ -32,8 +32,8 @@ export interface AcrossRuns {
 export interface RunHistory {
   readonly earlier: readonly Run[];
   readonly baselineId: string | undefined;
-  /** True if all earlier runs could be read. */
-  readonly isWhole: boolean;
+  /** The earlier runs that could not be read. */
+  readonly unread: readonly Run[];
   /** The run with `baselineId`, if it could be read. */
   readonly baseline?: { readonly id: string; readonly cut: Cut | undefined } | undefined;
   /** By the position of the finding. */
@@ -49,7 +49,7 @@ export function isHistoryOf(
   baselineId: string | undefined,
 ): history is RunHistory {
   return (
-    history?.isWhole === true &&
+    history?.unread.length === 0 &&
     history.baselineId === baselineId &&
     history.earlier.length === earlier.length &&
     earlier.every((run, at) => hasSameResults(run, history.earlier[at]))
@@ -83,11 +83,11 @@ export async function traceBack(
   const absent: Trace[] = [];
   let baseline: RunHistory['baseline'];
   let predecessor: RunSource | undefined;
-  let isWhole = true;
+  const unread: Run[] = [];
   for (const run of earlier) {
     const found = await read(run);
     if (found === undefined) {
-      isWhole = false;
+      unread.push(run);
       continue;
     }
     const isBaseline = run.id === baselineId;
@@ -114,7 +114,7 @@ export async function traceBack(
   return {
     earlier,
     baselineId,
-    isWhole,
+    unread,
     baseline,
     history: reported,
     absent: [...Map.groupBy(absent, ({ last }) => last.source)].map(([earlierSource, traces]) => ({

@@ -151,11 +151,12 @@ test('a comparison ends when the previous run is removed', async (t) => {
   assert.deepEqual(verdicts(fixture), { a: undefined });
 });
 
-test('an unreadable previous run marks nothing', async (t) => {
+test('an unreadable previous run marks nothing, and is named', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], '"nothing"');
-  await fixture.addRun(['shop'], file('a'));
+  const unread = await fixture.addRun(['shop'], '"nothing"');
+  const run = await fixture.addRun(['shop'], file('a'));
   assert.deepEqual(verdicts(fixture), { a: undefined });
+  assert.deepEqual((await fixture.store.read(run)).unreadRuns, [unread]);
 });
 
 test('findings of an import of unknown origin are not compared automatically', async (t) => {
