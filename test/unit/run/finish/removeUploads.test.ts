@@ -3,8 +3,11 @@ import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
-import { hasUploads, removeFile } from '../../../../src/core/run/finish/removeUploads.ts';
-import type { RunIn, UploadState } from '../../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { hasUploads, removeFile, removeUploads } from '../../../../src/core/run/finish/removeUploads.ts';
+import type { RunDeps } from '../../../../src/core/run/runDeps.ts';
+import type { Run, RunIn, Target, UploadState } from '../../../../src/core/run/state/run.ts';
+import { silent } from '../../../silentLog.ts';
 import { dayMs, minuteMs, pass, stride } from '../passTime.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import {
@@ -17,7 +20,9 @@ import {
 } from '../runWindow.ts';
 import { runOf } from '../sampleRuns.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
+import { tempFolder } from '../tempFolder.ts';
 import { states } from '../uploads.ts';
+import { VirtualClock } from '../virtualClock.ts';
 
 /** Makes the service refuse deletions with this status. */
 const refuse = (fixture: Fixture, status: number): (() => void) =>
@@ -194,5 +199,71 @@ describe('a file on the service', () => {
       [true, false],
     );
     assert.equal(hasUploads(runOf.running, true, 0), false);
+  });
+
+  const upload = (fileId: string, state: UploadState, isSure?: true): Target => ({
+    folder: `/${fileId}`,
+    name: fileId,
+    upload: { fileId, state, at: 0, ...(isSure && { isSure }) },
+  });
+  /** Removes these files of a run, and says which calls were made, what then is known, and the failure. */
+  async function removing(
+    t: TestContext,
+    targets: readonly Target[],
+    answers: Record<string, AssessmentError | undefined> = {},
+    { includeConfirmed = false, base = runOf.cancelled }: { includeConfirmed?: boolean; base?: Run } = {},
+  ) {
+    const clock = new VirtualClock();
+    const store = new RunStore(await tempFolder(t), { clock, log: silent });
+    await store.create({ ...base, targets: [...targets] });
+    const calls: string[] = [];
+    const answer = (call: string) => (fileId: string) => {
+      calls.push(`${call} ${fileId}`);
+      const error = answers[`${call} ${fileId}`];
+      return error === undefined ? Promise.resolve() : Promise.reject(error);
+    };
+    const client = { cancelUpload: answer('cancel'), deleteFile: answer('delete') };
+    const deps = { store, clock, log: silent, clientFor: () => client } as unknown as RunDeps;
+    const failure = await removeUploads({ ...base, targets: [...targets] }, includeConfirmed, deps);
+    const known = store.get(base.id)?.targets.map((target) => target.upload?.state);
+    return { calls, known, failure, wait: store.get(base.id)?.removeNotBefore, now: clock.now() };
+  }
+  const failing = (kind: ErrorKind, retryAfterMs?: number) => new AssessmentError(kind, { retryAfterMs });
+
+  test('that may be a reservation is cancelled, and not deleted if the setting keeps it', async (t) => {
+    const both = [upload('a', 'confirmed'), upload('b', 'reserved')];
+    const cancelled = await removing(t, both);
+    assert.deepEqual(cancelled.calls, ['cancel a', 'cancel b']);
+    assert.deepEqual(cancelled.known, ['cancelled', 'cancelled']);
+    for (const kind of ['conflict', 'rejected', 'notFound'] as const) {
+      const confirmed = await removing(t, [upload('a', 'confirmed')], { 'cancel a': failing(kind) });
+      assert.deepEqual([confirmed.calls, confirmed.known, confirmed.failure], [['cancel a'], ['confirmed'], undefined]); // prettier-ignore
+    }
+    const refused = await removing(t, [upload('a', 'confirmed')], { 'cancel a': failing('forbidden') });
+    assert.deepEqual([refused.known, refused.failure?.kind], [['confirmed'], 'forbidden']);
+  });
+
+  test('that is surely confirmed is deleted only if the setting deletes it', async (t) => {
+    const sure = [upload('a', 'confirmed', true), upload('gone', 'deleted')];
+    assert.deepEqual((await removing(t, sure)).calls, []);
+    const deleted = await removing(t, sure, {}, { includeConfirmed: true });
+    assert.deepEqual([deleted.calls, deleted.known], [['delete a'], ['deleted', 'deleted']]);
+    const dispatched = await removing(t, [upload('a', 'confirmed')], {}, { base: runOf.succeeded });
+    assert.deepEqual(dispatched.calls, []);
+  });
+
+  test('F51 stays after a rate limit, with the longest wait of all', async (t) => {
+    const files = [upload('a', 'reserved'), upload('b', 'reserved'), upload('c', 'reserved')];
+    const slow = await removing(t, files, {
+      'cancel a': failing('serverError', 1_000),
+      'cancel b': failing('serverError', 3_000),
+      'cancel c': failing('serverError', 2_000),
+    });
+    assert.deepEqual([slow.calls.length, slow.failure?.data.retryAfterMs], [3, 3_000]);
+    assert.equal(slow.wait, slow.now + 3_000);
+    const limited = await removing(t, files, { 'cancel b': failing('rateLimited') });
+    assert.deepEqual(limited.calls, ['cancel a', 'cancel b']);
+    assert.deepEqual(limited.known, ['cancelled', 'reserved', 'reserved']);
+    assert.deepEqual([limited.failure?.kind, limited.wait], ['rateLimited', undefined]);
   });
 });
