@@ -46,7 +46,11 @@ const rooms: Readonly<Record<string, Room>> = {
     'disk/{runStore,otherVersions}',
     'start/cancelling',
   ]),
-  watch: runFolder('watch'),
+  watch: runFolder('watch', [
+    'finish/{history,removeUploads,retention}',
+    'start/{start,unknownRun}',
+    'disk/withoutStorage',
+  ]),
   finish: runFolder('finish', ['watch/{oneNotice,poll}', 'disk/withoutStorage']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),

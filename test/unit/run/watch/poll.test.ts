@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { needsToken, type Run } from '../../../../src/core/run/state/run.ts';
+import { needsToken, type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
 import { minuteMs, pass, stride } from '../passTime.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, type RunWindow } from '../runWindow.ts';
@@ -70,6 +70,24 @@ describe('a run with an unreachable service', () => {
     const due = window.tracker.nextCheckAt(id) ?? 0;
     await window.until(id, isUntroubled);
     assert.ok(Math.abs(fixture.clock.now() - due) <= 5_000);
+  });
+
+  test('F53 F95 counts failures, and the time that they took, from its last good answer', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    const fail = (): (() => void) =>
+      fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status: 503 } });
+    const untilTroubled = (times: number) =>
+      window.until(id, (run) => 'trouble' in run && run.trouble?.times === times);
+    let heal = fail();
+    await untilTroubled(6);
+    heal();
+    await window.until(id, isUntroubled);
+    heal = fail();
+    const { trouble, lastAnswerAt = 0 } = (await untilTroubled(1)) as RunIn<'running'>;
+    const failedAt = trouble?.since ?? 0;
+    heal();
+    assert.equal(Math.floor(trouble?.wakingMs ?? 0), failedAt - lastAnswerAt);
+    assert.ok((window.tracker.nextCheckAt(id) ?? Infinity) - failedAt <= minuteMs / 2);
   });
 
   test('F53 is polled within 10 s of wake-up', async (t) => {
