@@ -70,6 +70,18 @@ describe('a watched run', () => {
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
+  test('F56 with a rejected token is polled once after a change that every window hears of', async (t) => {
+    const { fixture, window, id, asked } = await pausedRun(t);
+    const other = openWindow(t, fixture);
+    await other.tracker.resume();
+    for (const each of [window, other]) each.setToken('next-invented-token');
+    for (const { tracker } of [other, window]) await fixture.passUntil(tracker.tokenChanged());
+    assert.equal(fixture.sent('/describe') - asked, 1);
+    await fixture.passUntil(window.tracker.tokenChanged());
+    assert.equal(fixture.sent('/describe') - asked, 1, 'it does not wait for a token');
+    assert.ok(window.tracker.nextCheckAt(id) !== undefined);
+  });
+
   test('F56 with a rejected token continues at once with the right one, however often tokens of others changed', async (t) => {
     const { fixture, window, id, asked } = await pausedRun(t);
     for (let change = 0; change < 5; change += 1)

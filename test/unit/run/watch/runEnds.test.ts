@@ -280,11 +280,13 @@ describe('a run', () => {
     await fixture.service.finishRun(runId);
     const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
     assert.ok(troubled.state === 'collecting');
+    const described = fixture.sent('/describe');
     const day = 24 * 60 * 60 * 1000;
     const { exitedAt } = troubled;
     assert.deepEqual([exitedAt + day - 1, exitedAt + day].map((now) => mayStopWatching(troubled, now)), [false, true]); // prettier-ignore
     assert.equal(fixture.service.requests.filter(({ method }) => method === 'GET').length, 1);
     await leap(fixture, day);
+    assert.equal(fixture.sent('/describe'), described, 'its end is known');
     await fixture.passUntil(window.tracker.stopWatching(id));
     const run = window.store.get(id);
     assert.ok(run?.state === 'succeeded');

@@ -186,6 +186,29 @@ describe('a watched run', () => {
     assert.equal(fixture.sent(/artifact-download-url$/), 0);
   });
 
+  test('is polled alone when a person asks for it, and with the others when a person asks for all', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    await trackRemoteRun(fixture, window);
+    const asked = fixture.sent('/describe');
+    await fixture.passUntil(window.tracker.checkNow(id));
+    assert.equal(fixture.sent('/describe') - asked, 1);
+    await fixture.passUntil(window.tracker.checkNow());
+    assert.equal(fixture.sent('/describe') - asked, 3);
+  });
+
+  test('F67 with results that do not come yet is not polled sooner when a window renames it', async (t) => {
+    const { fixture, window, id, runId } = await setUpRun(t);
+    fixture.service.addFault({
+      match: { path: /artifact-download-url$/ },
+      before: { kind: 'reply', status: 503 },
+    });
+    await fixture.service.finishRun(runId);
+    await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 4);
+    const next = window.tracker.nextCheckAt(id);
+    await window.tracker.rename(id, 'Before the release');
+    assert.equal(window.tracker.nextCheckAt(id), next);
+  });
+
   test('F63 is polled and kept by its window during a long clean-up of another run', async (t) => {
     const fixture = await setUpFixture(t);
     const dead = openWindow(t, fixture);
