@@ -140,8 +140,8 @@ function processExists(pid: number): boolean {
 }
 
 /**
- * Runs `act` while no other process does so for the same folder: nothing changes between its reads and writes. For short work, since a stale holder
- * is replaced. Throws `notFound` when the parent of the lock's folder is gone.
+ * Runs `act` while no other process does so for the same folder: nothing changes between its reads and writes. Throws `notFound` when the parent
+ * of the lock's folder is gone.
  */
 export async function withJournalLock<T>(folder: string, clock: Clock, act: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -151,11 +151,22 @@ export async function withJournalLock<T>(folder: string, clock: Clock, act: () =
       await clock.sleep(lockRetryMs);
       continue;
     }
+    const ended = new AbortController();
+    renewUntil(ended.signal, lease, clock).catch(() => undefined);
     try {
       return await act();
     } finally {
+      ended.abort();
       await lease.release();
     }
+  }
+}
+
+/** A holder whose disk is slow must not look gone. Rejects with an `AbortError` at the end. */
+async function renewUntil(signal: AbortSignal, lease: Lease, clock: Clock): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(leaseMs / 4, signal);
+    await lease.renew().catch(() => undefined);
   }
 }
 

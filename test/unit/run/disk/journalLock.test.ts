@@ -5,7 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { withJournalLock } from '../../../../src/core/run/disk/lease.ts';
+import { takeLease, withJournalLock } from '../../../../src/core/run/disk/lease.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { deadPid } from '../deadProcess.ts';
 import { runOf } from '../sampleRuns.ts';
@@ -46,6 +46,21 @@ describe('the lock of a journal', () => {
     const visits = Array.from({ length: 4 }, () => withJournalLock(folder, clock, visit));
     await clock.passUntil(Promise.all(visits), traffic);
     assert.equal(most, 1);
+  });
+
+  test('is renewed while it is held: nobody takes it from a holder that writes for 60 s', async (t) => {
+    const folder = join(await tempFolder(t), 'lock');
+    const clock = new VirtualClock();
+    const traffic = watchTraffic(t);
+    const held = withJournalLock(folder, clock, () => clock.sleep(60_000));
+    await clock.whenAsleep();
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      await clock.rest(traffic);
+      assert.equal(await takeLease(folder, clock), undefined, String(seconds));
+      clock.advance(5_000);
+    }
+    await clock.passUntil(held, traffic);
+    assert.ok((await takeLease(folder, clock)) !== undefined);
   });
 
   test('is released after an action that threw', async (t) => {
