@@ -55,6 +55,7 @@ export type OwnErrorKind =
   | 'noPassword'
   | 'restricted'
   | 'tokenCommand'
+  | 'noAnswer'
   | 'storage'
   | 'workerCrashed'
   | 'unexpected';

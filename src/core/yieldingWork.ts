@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Logger } from './ports.ts';
+import { AssessmentError } from './errors.ts';
+import { type Clock, type Logger, systemClock } from './ports.ts';
 
 /** The thread is shared with every other extension. */
 const sliceMs = 8;
@@ -46,4 +47,34 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
     });
     return result;
   };
+}
+
+/** How long the host, or another extension, may take to answer. */
+const maxAnswerMs = 10_000;
+
+/**
+ * The answer of VS Code or of another extension. Throws `noAnswer` with the `subject` (its name) after `maxMs`, and the signal's reason. The work
+ * itself can't be stopped: a late answer is lost, and a late failure is ignored.
+ */
+export async function answerOf<T>(
+  work: PromiseLike<T>,
+  subject: string,
+  { clock = systemClock, maxMs = maxAnswerMs, signal }: AnswerOptions = {},
+): Promise<T> {
+  const answered = new AbortController();
+  const limit = async (): Promise<never> => {
+    await clock.sleep(maxMs, AbortSignal.any([answered.signal, ...(signal === undefined ? [] : [signal])]));
+    throw new AssessmentError('noAnswer', { subject });
+  };
+  try {
+    return await Promise.race([work, limit()]);
+  } finally {
+    answered.abort();
+  }
+}
+
+interface AnswerOptions {
+  readonly clock?: Pick<Clock, 'sleep'>;
+  readonly maxMs?: number;
+  readonly signal?: AbortSignal | undefined;
 }

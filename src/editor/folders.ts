@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { pathInside } from '../core/files.ts';
 import type { Run } from '../core/run/state/run.ts';
+import { answerOf } from '../core/yieldingWork.ts';
 
 export interface Folder {
   readonly uri: vscode.Uri;
@@ -110,15 +111,26 @@ interface GitExtension {
   getAPI(version: 1): GitApi;
 }
 
-/** The API of VS Code's git extension; undefined where it is disabled, as in Restricted Mode. */
+/** The answer of VS Code's git extension; throws `noAnswer`. */
+export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
+  return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
+}
+
+/** The API of VS Code's git extension; undefined where it is disabled, as in Restricted Mode. Throws `noAnswer`. */
 export async function gitApi(): Promise<GitApi | undefined> {
-  const git = await vscode.extensions.getExtension<GitExtension>('vscode.git')?.activate();
+  const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
+  const git = extension && (await answerOfGit(extension.activate()));
   return git?.enabled === true ? git.getAPI(1) : undefined;
 }
 
-/** The repository of a folder in VS Code's git extension, which knows none in Restricted Mode. */
+/** The repository of a folder in VS Code's git extension, which knows none in Restricted Mode, or while it does not answer. */
 export async function repositoryOf(folder: vscode.Uri): Promise<Repository | undefined> {
-  return (await gitApi())?.getRepository(folder) ?? undefined;
+  try {
+    return (await gitApi())?.getRepository(folder) ?? undefined;
+  } catch (error) {
+    if (error instanceof AssessmentError && error.kind === 'noAnswer') return undefined;
+    throw error;
+  }
 }
 
 /** The URLs of a folder's git remotes without user names and passwords, `origin` first. */

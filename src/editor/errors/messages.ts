@@ -222,6 +222,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     badSetting: () => describeBadSetting(subject, failure.detail),
     tokenCommand: () => describeTokenCommand(subject, failure.detail),
+    noAnswer: () => [t('{0} didn’t respond in time. Try again.', subject), showLog()],
     storage: () => [
       failure.subject === undefined || failure.detail === undefined
         ? t(

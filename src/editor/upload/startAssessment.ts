@@ -89,17 +89,17 @@ export function offerToCancel(run: Run, log: Logger): void {
 }
 
 async function toAssessment(prepared: readonly Prepared[], destination: Destination): Promise<Assessment> {
-  const targets = [];
-  for (const { folder, selection } of prepared) {
+  const toTarget = async ({ folder, selection }: Prepared) => {
     const commit = await readCommit(folder.uri);
     const { archiveType } = readAssessmentSettings(folder.uri);
-    targets.push({
+    return {
       folder: folder.uri.fsPath,
       name: folder.name,
       files: { selection, archiveType },
       ...(commit === undefined ? {} : { commit }),
-    });
-  }
+    };
+  };
+  const targets = await Promise.all(prepared.map(toTarget));
   const { language, webhookEndpointIds, maxArchiveBytes } = readAssessmentSettings(prepared[0]?.folder.uri);
   const shared = { language, webhookEndpointIds, maxArchiveBytes };
   return { workflow: 'whitebox-assessment', ...destination, ...shared, targets };

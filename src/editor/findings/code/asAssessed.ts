@@ -17,10 +17,11 @@ import {
   toText,
 } from '../../../core/findings/place/sentFiles.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { AssessmentError } from '../../../core/errors.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
-import { repositoryOf } from '../../folders.ts';
+import { answerOfGit, repositoryOf } from '../../folders.ts';
 import { firstLines } from '../../formats.ts';
 import { commitLabel, nameOf } from '../../labels.ts';
 import { withProgress } from '../../progress.ts';
@@ -220,12 +221,17 @@ async function readCommitted(
       why: t('its content wasn’t saved, and VS Code has no Git repository open for commit {0}', label),
     };
   try {
-    const content = await repository.buffer(commit.id, file);
+    const content = await answerOfGit(repository.buffer(commit.id, file));
     return {
       content,
       otherwise: t('its content wasn’t saved, and commit {0} contains a different version', label),
     };
-  } catch {
-    return { why: t('its content wasn’t saved, and the local commit {0} doesn’t contain this file', label) };
+  } catch (error) {
+    return {
+      why:
+        error instanceof AssessmentError
+          ? t('its content wasn’t saved, and VS Code’s Git extension didn’t respond in time')
+          : t('its content wasn’t saved, and the local commit {0} doesn’t contain this file', label),
+    };
   }
 }
