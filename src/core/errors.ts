@@ -1,67 +1,72 @@
-export type ServiceErrorKind =
+const serviceErrorKinds = [
   // the service
-  | 'unauthorized'
-  | 'forbidden'
-  | 'notFound'
-  | 'rejected'
-  | 'conflict'
-  | 'capacity'
-  | 'rateLimited'
-  | 'serverError'
-  | 'badResponse'
-  | 'redirected'
-  | 'addressRefused'
+  'unauthorized',
+  'forbidden',
+  'notFound',
+  'rejected',
+  'conflict',
+  'capacity',
+  'rateLimited',
+  'serverError',
+  'badResponse',
+  'redirected',
+  'addressRefused',
   // the way to it
-  | 'unsent'
-  | 'connectionLost'
-  | 'timeout'
-  | 'tls'
-  | 'proxy'
-  | 'insecureUrl';
+  'unsent',
+  'connectionLost',
+  'timeout',
+  'tls',
+  'proxy',
+  'insecureUrl',
+] as const;
+export type ServiceErrorKind = (typeof serviceErrorKinds)[number];
 
-export type OwnErrorKind =
+const ownErrorKinds = [
   // what leaves the machine
-  | 'noFolder'
-  | 'notAFolder'
-  | 'folderNotOpen'
-  | 'nothingToSend'
-  | 'archiveTooLarge'
-  | 'diskFull'
-  | 'sourceUnreadable'
-  | 'lengthChanged'
+  'noFolder',
+  'notAFolder',
+  'folderNotOpen',
+  'nothingToSend',
+  'archiveTooLarge',
+  'diskFull',
+  'sourceUnreadable',
+  'lengthChanged',
   // what came back
-  | 'tooLarge'
-  | 'malformedFindings'
-  | 'reportTooLarge'
-  | 'findingsTooLarge'
-  | 'badImport'
-  | 'badFeatures'
-  | 'badPairs'
-  | 'noResult'
-  | 'unanswered'
-  | 'notKept'
-  | 'triageDamaged'
-  | 'outsideFolder'
+  'tooLarge',
+  'malformedFindings',
+  'reportTooLarge',
+  'findingsTooLarge',
+  'badImport',
+  'badFeatures',
+  'badPairs',
+  'noResult',
+  'unanswered',
+  'notKept',
+  'triageDamaged',
+  'outsideFolder',
   // here
-  | 'interrupted'
-  | 'startedElsewhere'
-  | 'busyElsewhere'
-  | 'runGone'
-  | 'changedMeanwhile'
-  | 'runIdTaken'
-  | 'notSignedIn'
-  | 'badSetting'
-  | 'badTargetFile'
-  | 'noPassword'
-  | 'restricted'
-  | 'tokenCommand'
-  | 'noAnswer'
-  | 'storage'
-  | 'workerCrashed'
-  | 'unexpected';
+  'interrupted',
+  'startedElsewhere',
+  'busyElsewhere',
+  'runGone',
+  'changedMeanwhile',
+  'runIdTaken',
+  'notSignedIn',
+  'badSetting',
+  'badTargetFile',
+  'noPassword',
+  'restricted',
+  'tokenCommand',
+  'noAnswer',
+  'storage',
+  'workerCrashed',
+  'unexpected',
+] as const;
+export type OwnErrorKind = (typeof ownErrorKinds)[number];
 
+export const errorKinds = [...serviceErrorKinds, ...ownErrorKinds] as const;
 /** A closed list that callers switch on; `editor/errors` has the sentences for people. */
-export type ErrorKind = ServiceErrorKind | OwnErrorKind;
+export type ErrorKind = (typeof errorKinds)[number];
 
 /** Facts of an error, already redacted. */
 export interface ErrorData {

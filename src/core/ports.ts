@@ -47,9 +47,14 @@ export interface Disposable {
 /** The editor's `Event`: disposing the result unsubscribes. */
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
-/** Calls listeners in the order in which they subscribed. The owner exposes only `event`. */
+/** Calls listeners in the order in which they subscribed; an error of one is logged. The owner exposes only `event`. */
 export class Emitter<T> {
+  readonly #log: Logger;
   readonly #listeners = new Set<(value: T) => void>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
 
   readonly event: Event<T> = (listener): Disposable => {
     this.#listeners.add(listener);
@@ -57,7 +62,13 @@ export class Emitter<T> {
   };
 
   fire(value: T): void {
-    for (const listener of [...this.#listeners]) listener(value);
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(value);
+      } catch (error) {
+        this.#log.error(`A listener failed: ${error instanceof Error ? (error.stack ?? '') : String(error)}`);
+      }
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
-import { type Disposable, Emitter } from '../ports.ts';
+import { type Disposable, Emitter, type Event } from '../ports.ts';
 import { type Failure, isFinal, type Run, runIdOf } from '../run/state/run.ts';
 import { inBackground } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings, hasSameResults } from './chooseRun.ts';
@@ -32,7 +32,7 @@ export type Comparison = ShownRun & { readonly baseline: Run };
  */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
-  readonly #changed = new Emitter<void>();
+  readonly #changed: Emitter<void>;
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
   #compared: { readonly run: Run; readonly baseline: Run } | undefined;
@@ -51,6 +51,8 @@ export class FindingStore implements Disposable {
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#changed = new Emitter(deps.log);
+    this.onDidChange = this.#changed.event;
     this.#subscriptions = [
       deps.runs.onDidChange((run) => {
         if (isFinal(run) || this.#shownRuns.some((shown) => shown.run.id === run.id))
@@ -63,7 +65,7 @@ export class FindingStore implements Disposable {
     ];
   }
 
-  readonly onDidChange = this.#changed.event;
+  readonly onDidChange: Event<void>;
 
   /** Loads the runs to show. Those already shown are read again only if `force` is true, if reading failed before, or if their files were downloaded again. */
   load({ force = false } = {}): Promise<void> {

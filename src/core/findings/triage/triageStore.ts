@@ -1,5 +1,5 @@
 import { AssessmentError } from '../../errors.ts';
-import { type Clock, Emitter, type Logger } from '../../ports.ts';
+import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
 import { takeLease } from '../../run/disk/lease.ts';
 import type { Identity, isSameFinding } from '../identity.ts';
 import {
@@ -59,7 +59,7 @@ export class TriageStore {
   readonly #deps: TriageDeps;
   readonly #books = new Map<string, ReadBook>();
   #version = 0;
-  readonly #changed = new Emitter<void>();
+  readonly #changed: Emitter<void>;
   #day: string;
   /** Each ended acceptance is returned as the same object every time. */
   readonly #ended = new WeakMap<TriageEntry, TriageEntry>();
@@ -68,10 +68,12 @@ export class TriageStore {
 
   constructor(deps: TriageDeps) {
     this.#deps = deps;
+    this.#changed = new Emitter(deps.log);
+    this.onDidChange = this.#changed.event;
     this.#day = this.#today();
   }
 
-  readonly onDidChange = this.#changed.event;
+  readonly onDidChange: Event<void>;
 
   /** Reads what is new or changed of these folders' decisions; reading errors are in `failures`. */
   load(folders: Iterable<string>): Promise<void> {

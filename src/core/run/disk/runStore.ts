@@ -12,7 +12,7 @@ import {
   writeFileAtomic,
 } from '../../files.ts';
 import { watchFolder } from '../../folderWatch.ts';
-import { type Clock, type Disposable, Emitter, type Logger } from '../../ports.ts';
+import { type Clock, type Disposable, Emitter, type Event, type Logger } from '../../ports.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { withJournalLock } from './lease.ts';
 import { type ForeignRun, idSchema, parseJournal, phaseOf, type Run } from '../state/run.ts';
@@ -28,23 +28,29 @@ export class RunStore {
   /** The mark (`markOf`) of each journal as last read or written here. */
   readonly #seen = new Map<string, string>();
   readonly #queues = new Map<string, Promise<unknown>>();
-  readonly #change = new Emitter<Run>();
-  readonly #foreignChange = new Emitter<string>();
-  readonly #problemChange = new Emitter<undefined>();
+  readonly #change: Emitter<Run>;
+  readonly #foreignChange: Emitter<string>;
+  readonly #problemChange: Emitter<undefined>;
   #problem: string | undefined;
 
   constructor(root: string, deps: { clock: Clock; log: Logger }) {
     this.#root = root;
     this.#clock = deps.clock;
     this.#log = deps.log;
+    this.#change = new Emitter(deps.log);
+    this.#foreignChange = new Emitter(deps.log);
+    this.#problemChange = new Emitter(deps.log);
+    this.onDidChange = this.#change.event;
+    this.onDidChangeForeign = this.#foreignChange.event;
+    this.onDidChangeProblem = this.#problemChange.event;
   }
 
-  readonly onDidChange = this.#change.event;
+  readonly onDidChange: Event<Run>;
 
   /** Called with the ID of a foreign run that appears or disappears. */
-  readonly onDidChangeForeign = this.#foreignChange.event;
+  readonly onDidChangeForeign: Event<string>;
 
-  readonly onDidChangeProblem = this.#problemChange.event;
+  readonly onDidChangeProblem: Event<undefined>;
 
   /** Newest first. */
   all(): readonly Run[] {

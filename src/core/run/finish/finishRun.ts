@@ -1,4 +1,4 @@
-import { Emitter } from '../../ports.ts';
+import { Emitter, type Event } from '../../ports.ts';
 import type { HeldLeases } from '../disk/heldLeases.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { isFinal, type Run } from '../state/run.ts';
@@ -13,17 +13,19 @@ interface FinishDeps extends RunDeps {
 /** Finishes runs that this window drives and that have ended or wait for a person: shows that once, cleans up, and releases the lease. */
 export class Finisher {
   readonly #deps: FinishDeps;
-  readonly #ended = new Emitter<Run>();
+  readonly #ended: Emitter<Run>;
   /** Runs whose end this window has shown: it is shown once here even where that could not be saved. */
   readonly #shown = new Set<string>();
   readonly #finishing = new Set<string>();
 
   constructor(deps: FinishDeps) {
     this.#deps = deps;
+    this.#ended = new Emitter(deps.log);
+    this.onDidEnd = this.#ended.event;
   }
 
   /** Called once, in one window, with each run that has ended or waits for a person. */
-  readonly onDidEnd = this.#ended.event;
+  readonly onDidEnd: Event<Run>;
 
   isFinishing(id: string): boolean {
     return this.#finishing.has(id) && this.#deps.leases.has(id);

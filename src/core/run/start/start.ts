@@ -1,5 +1,5 @@
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
-import { Emitter } from '../../ports.ts';
+import { Emitter, type Event } from '../../ports.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import type { HeldLeases } from '../disk/heldLeases.ts';
 import { untilSaved } from '../disk/runStore.ts';
@@ -24,16 +24,18 @@ export interface PackedRun {
 export class RunStarter {
   readonly #deps: RunDeps & { readonly leases: HeldLeases };
   readonly #watch: RunWatch;
-  readonly #failToKeep = new Emitter<{ readonly id: string; readonly error: AssessmentError }>();
+  readonly #failToKeep: Emitter<{ readonly id: string; readonly error: AssessmentError }>;
   readonly #unsavedRunIds = new Map<string, string>();
 
   constructor(deps: RunDeps & { readonly leases: HeldLeases }, watch: RunWatch) {
     this.#deps = deps;
+    this.#failToKeep = new Emitter(deps.log);
+    this.onDidFailToKeep = this.#failToKeep.event;
     this.#watch = watch;
   }
 
   /** Called with the local ID and `notKept` (subject: the run ID) when a run was accepted and the disk does not take that yet. */
-  readonly onDidFailToKeep = this.#failToKeep.event;
+  readonly onDidFailToKeep: Event<{ readonly id: string; readonly error: AssessmentError }>;
 
   /** The service's ID of an accepted run, while the disk does not take it. */
   unsavedRunId(id: string): string | undefined {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { archiveTypeSchema, identifierSchema, languageSchema } from '../../api/schema.ts';
-import type { AssessmentError, ErrorKind } from '../../errors.ts';
+import { type AssessmentError, errorKinds } from '../../errors.ts';
 import { applicationInputSchema, looseObject } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { coverageSchema } from './coverage.ts';
@@ -9,7 +9,8 @@ const time = z.number();
 const count = z.int().check(z.minimum(0));
 
 const failureSchema = looseObject({
-  kind: z.string() as z.ZodMiniType<ErrorKind>,
+  // A later version may have kinds of its own.
+  kind: z.catch(z.enum(errorKinds), 'unexpected'),
   status: z.optional(z.number()),
   detail: z.optional(z.string()),
   subject: z.optional(z.string()),

@@ -1,5 +1,5 @@
 import { sweepTemporary } from '../../files.ts';
-import { type Disposable, Emitter } from '../../ports.ts';
+import { type Disposable, Emitter, type Event } from '../../ports.ts';
 import type { HeldLeases } from '../disk/heldLeases.ts';
 import { Finisher } from '../finish/finishRun.ts';
 import { cleanUp } from '../finish/localCleanup.ts';
@@ -27,7 +27,7 @@ export class RunWatch {
   readonly #poller: Poller;
   readonly #heartbeat: Heartbeat;
   readonly #stop = new AbortController();
-  readonly #nearRetention = new Emitter<Run>();
+  readonly #nearRetention: Emitter<Run>;
   #cleanedUpAt = -Infinity;
   /** True while local files are due for removal and wait for waking time to pass. */
   #isCleanUpDue = false;
@@ -37,6 +37,8 @@ export class RunWatch {
   constructor(runDeps: RunDeps, leases: HeldLeases) {
     const deps = { ...runDeps, leases, waking: new WakingTime(runDeps.clock), stopped: this.stopped };
     this.#deps = deps;
+    this.#nearRetention = new Emitter(deps.log);
+    this.onDidNearRetention = this.#nearRetention.event;
     this.#schedule = new Schedule(leases, deps.clock);
     this.#uploads = new UploadRemoval(deps);
     this.#finisher = new Finisher({ ...deps, uploads: this.#uploads });
@@ -50,7 +52,7 @@ export class RunWatch {
   }
 
   /** Called once, in one window, with each run whose results the service may soon delete and this machine does not have. */
-  readonly onDidNearRetention = this.#nearRetention.event;
+  readonly onDidNearRetention: Event<Run>;
 
   get stopped(): AbortSignal {
     return this.#stop.signal;

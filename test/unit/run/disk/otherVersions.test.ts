@@ -82,6 +82,17 @@ describe('a journal of another version', () => {
     assert.ok((await stat(join(fixture.root, id))).isDirectory());
   });
 
+  test('F164 with a kind of failure that this version does not know shows it as unexpected', async (t) => {
+    const { fixture, id } = await setUpRun(t);
+    const trouble = { kind: 'eclipsed', since: 1, times: 1, pollsInVain: 0, wakingMs: 0 };
+    await rewrite(fixture, id, (journal) => ({ ...journal, trouble }));
+    const { store } = openWindow(t, fixture);
+    await store.reload();
+    const [run] = store.all();
+    assert.ok(run?.state === 'running');
+    assert.equal(run.trouble?.kind, 'unexpected');
+  });
+
   test('F99 with unknown members keeps them to the end of the run', async (t) => {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);

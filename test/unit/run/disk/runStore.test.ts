@@ -215,6 +215,19 @@ describe('the run store', () => {
     assert.equal(run.trouble?.times, 50);
   });
 
+  test('F164 saves an event although a listener throws, tells the others, and logs the error', async (t) => {
+    const { store, changes, lines } = await storeWith(t, packagingRun);
+    const heard: string[] = [];
+    store.onDidChange(() => {
+      throw new Error('an invented listener fails');
+    });
+    store.onDidChange(({ state }) => heard.push(state));
+    const run = await store.apply(packagingRun.id, { type: 'renamed', label: 'Before', at: 2 });
+    assert.equal(run.label, 'Before');
+    assert.deepEqual([changes.length, heard], [2, ['preparing']]);
+    assert.ok(lines.some((line) => line.includes('an invented listener fails')));
+  });
+
   test('applies the events of one run in sequence', async (t) => {
     const { store } = await storeWith(t, runOf.running);
     const failure = { kind: 'timeout' } as const;
