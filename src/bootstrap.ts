@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { watchFolder } from './core/folderWatch.ts';
+import { watchFolder } from './core/files.ts';
 import { once } from './core/yieldingWork.ts';
 import type { Disposable } from './core/ports.ts';
 import type { Surfaces } from './extension.ts';

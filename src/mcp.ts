@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -11,6 +10,7 @@ import {
 import manifest from '../package.json' with { type: 'json' };
 import { readStored, type StoredFolder } from './core/findings/agents/storedFindings.ts';
 import { readingTools } from './core/findings/agents/toolAnswers.ts';
+import { isSamePath, realPath } from './core/paths.ts';
 import { type Logger, systemClock as clock } from './core/ports.ts';
 import { visibleText } from './core/visibleText.ts';
 
@@ -77,7 +77,8 @@ async function readOptions(): Promise<StoredFolder> {
       'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension> [--triage workspace|shared]. “Copy MCP Configuration…” in VS Code writes it.',
     );
   // The target of a link may change.
-  if ((await realpath(folder).catch(() => undefined)) !== folder)
+  const real = await realPath(folder).catch(() => undefined);
+  if (real === undefined || !isSamePath(real, folder))
     throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);
-  return { folder, storage, triage };
+  return { folder: real, storage, triage };
 }

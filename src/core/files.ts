@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, type FSWatcher, openSync, readSync, watch } from 'node:fs';
 import {
   copyFile,
   type FileHandle,
@@ -11,9 +11,10 @@ import {
   rm,
   stat,
 } from 'node:fs/promises';
-import nativePath, { dirname, join, type PlatformPath } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentError, fileError, systemCode } from './errors.ts';
+import type { Disposable } from './ports.ts';
 
 export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -219,13 +220,29 @@ function tooLarge(file: string, limit: number): AssessmentError {
   return new AssessmentError('sourceUnreadable', { subject: file, detail: 'EFBIG', limit });
 }
 
-/** The relative path, with `/`, of a file in a folder; empty for the folder itself, undefined for a file elsewhere. Both paths are absolute. */
-export function pathInside(
-  folder: string,
-  file: string,
-  system: PlatformPath = nativePath,
-): string | undefined {
-  const path = system.relative(folder, file);
-  const isElsewhere = path === '..' || path.startsWith(`..${system.sep}`) || system.isAbsolute(path);
-  return isElsewhere ? undefined : path.split(system.sep).join('/');
+const watchPollMs = 10_000;
+
+/**
+ * Calls `onChange` with the name of each entry of a folder that any process makes, removes or touches; undefined means any of them. Where the system
+ * does not report changes, calls it with undefined every ten seconds.
+ */
+export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
+  let watcher: FSWatcher | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const poll = (): void => {
+    watcher?.close();
+    timer ??= setInterval(() => onChange(undefined), watchPollMs).unref();
+  };
+  try {
+    watcher = watch(path, { persistent: false }, (_kind, name) => onChange(name ?? undefined));
+    watcher.on('error', poll);
+  } catch {
+    poll(); // the system has no watches left, or its file system has none
+  }
+  return {
+    dispose: () => {
+      watcher?.close();
+      clearInterval(timer);
+    },
+  };
 }

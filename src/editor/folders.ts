@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { pathInside } from '../core/files.ts';
+import { pathInside } from '../core/paths.ts';
 import type { Run } from '../core/run/state/run.ts';
 import { answerOf } from '../core/yieldingWork.ts';
 

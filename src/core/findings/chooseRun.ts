@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { pathKey } from '../paths.ts';
 import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuedRuns.ts';
 import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
 import { applicationSubject } from '../workflows/application.ts';
@@ -27,7 +28,7 @@ export function subjectOf({ id, workflow, input }: Run): string {
 }
 
 export function folderSubjectKey(run: Run, folder: string): string {
-  return JSON.stringify([folder, subjectOf(run)]);
+  return JSON.stringify([pathKey(folder), subjectOf(run)]);
 }
 
 /** False for an imported file of unknown origin. */
@@ -123,14 +124,14 @@ export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   if (!isOfService(run)) return [];
   // A run that was both tracked and imported is not compared with itself.
   const seenIds = new Set([runIdOf(run)]);
-  const folders = new Set(run.targets.map(({ folder }) => folder));
+  const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
   return runs.filter((other) => {
     const isComparable =
       isBefore(other, run) &&
       hasFindings(other) &&
       isOfService(other) &&
       subjectOf(other) === subjectOf(run) &&
-      other.targets.some(({ folder }) => folders.has(folder));
+      other.targets.some(({ folder }) => folders.has(pathKey(folder)));
     const runId = runIdOf(other);
     if (!isComparable || (runId !== undefined && seenIds.has(runId))) return false;
     seenIds.add(runId);
@@ -152,7 +153,7 @@ function isBefore(other: Run, run: Run): boolean {
 }
 
 function foldersOf(run: Run): string {
-  const folders = [...new Set(run.targets.map(({ folder }) => folder))].sort();
+  const folders = [...new Set(run.targets.map(({ folder }) => pathKey(folder)))].sort();
   return JSON.stringify([subjectOf(run), ...folders]);
 }
 

@@ -1,6 +1,7 @@
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
+import { atOrBelow } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
@@ -249,9 +250,10 @@ export class RunFindings implements ShownRun {
   /** True if a finding without a place may be in one of these files and folders: then the store loads the run again. */
   mayPlaceMore(createdOrDeleted: ReadonlySet<string>): boolean {
     const places = this.#places;
-    return [...createdOrDeleted].some(
-      (path) => !places?.files.has(path) && places?.missing.has(basename(path)),
-    );
+    if (places === undefined || createdOrDeleted.size === 0) return false;
+    const isPlaced = atOrBelow(places.files.keys());
+    const missing = new Set([...places.missing].map(caseless));
+    return [...createdOrDeleted].some((path) => !isPlaced(path) && missing.has(caseless(basename(path))));
   }
 
   /** Places findings by the present text of these files, and of all files below created or deleted folders. True if there are any. */
@@ -260,7 +262,7 @@ export class RunFindings implements ShownRun {
       this.#absentByRun.map((each) => each.rePlace(changed, createdOrDeleted)),
     );
     const files = [...(this.#places?.files.keys() ?? [])].filter(
-      (file) => changed.has(file) || isAtOrBelow(file, createdOrDeleted),
+      atOrBelow([...changed, ...createdOrDeleted]),
     );
     const texts = new Map<string, CurrentText>();
     const readText = async (file: string): Promise<void> => {
@@ -339,9 +341,7 @@ export class RunFindings implements ShownRun {
   }
 }
 
-function isAtOrBelow(file: string, folders: ReadonlySet<string>): boolean {
-  if (folders.size === 0) return false;
-  let path = file;
-  while (!folders.has(path) && path !== dirname(path)) path = dirname(path);
-  return folders.has(path);
+/** Whether a file is missing may depend on its letter case, and a name alone does not tell where. */
+function caseless(name: string): string {
+  return name.normalize('NFC').toLowerCase();
 }

@@ -1,3 +1,4 @@
+import { isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
 import { folderSubjectKey } from './chooseRun.ts';
 import type { Verdict } from './compare/verdict.ts';
@@ -92,7 +93,7 @@ export function folderOf(shown: Placed): string | undefined {
 export function decisionFolders(shown: Placed): readonly string[] {
   const folders = shown.run.targets.map(({ folder }) => folder);
   const folder = folderOf(shown);
-  return folder !== undefined && folders.includes(folder) ? [folder] : folders;
+  return folder !== undefined && folders.some((each) => isSamePath(each, folder)) ? [folder] : folders;
 }
 
 /** What a decision about a finding is stored for: one subject in each folder whose decisions count. */

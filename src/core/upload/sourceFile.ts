@@ -6,11 +6,11 @@ import {
   openSync,
   readlinkSync,
   readSync,
-  realpathSync,
   type Stats,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../errors.ts';
+import { realPathSync } from '../paths.ts';
 
 /** True for a relative path (with `/`) that on every system stays below the folder into which it is unpacked. */
 export function isUsableName(path: string): boolean {
@@ -114,7 +114,7 @@ export function isInPlace(folder: string): boolean {
   // `realpath` takes seconds for a deep path.
   const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
   try {
-    return ((fd < 0 ? undefined : openPath(fd)) ?? realpathSync.native(folder)) === folder;
+    return ((fd < 0 ? undefined : openPath(fd)) ?? realPathSync(folder)) === folder;
   } finally {
     if (fd >= 0) closeSync(fd);
   }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { originOf } from '../api/address.ts';
 import { AssessmentError } from '../errors.ts';
+import { isSamePath } from '../paths.ts';
 import type { KeyValueStore, SecretStore } from '../ports.ts';
 import type { ApplicationInput } from './application.ts';
 import { type InputParts, partsOf } from './requestChanges.ts';
@@ -92,7 +93,9 @@ export class PasswordStore {
     for (const { id, role } of logins) {
       const key = keyOf({ id, role });
       const before = (this.#index.get(key) as Omit<SavedLogin, 'key'> | undefined)?.uses ?? [];
-      const others = before.filter((use) => use.workflow !== workflow || use.targetFile !== targetFile);
+      const others = before.filter(
+        (use) => use.workflow !== workflow || !isSamePath(use.targetFile, targetFile),
+      );
       const uses = [{ workflow, targetFile, at: Date.now() }, ...others];
       await this.#index.update(key, { ...entry, id, role, uses });
     }
@@ -123,7 +126,7 @@ export class PasswordStore {
     const { workflow, targetFile } = request;
     const ofFile = others.flatMap((login) =>
       login.uses
-        .filter((use) => targetFile !== undefined && use.targetFile === targetFile)
+        .filter((use) => targetFile !== undefined && isSamePath(use.targetFile, targetFile))
         .map((use) => ({ login, use })),
     );
     const [latest] = ofFile.sort(

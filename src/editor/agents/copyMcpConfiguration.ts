@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import {
   renewMcpServer,
   toMcpConfiguration,
 } from '../../core/findings/agents/mcpConfiguration.ts';
+import { realPath } from '../../core/paths.ts';
 import type { Logger } from '../../core/ports.ts';
 import { pickFolder } from '../folders.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
@@ -50,7 +50,7 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
   if (chosen === undefined) return;
   await copyMcpServer(bundled, copy);
-  const folder = await realpath(picked.uri.fsPath);
+  const folder = await realPath(picked.uri.fsPath);
   const triage = readTriageStorage(picked.uri);
   const server = { server: copy, folder, storage, triage };
   const configuration = toMcpConfiguration(chosen.format, await findRuntime(), server);

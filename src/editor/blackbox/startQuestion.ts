@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
+import { isSamePath } from '../../core/paths.ts';
 import { clip, visibleLine, visibleName } from '../../core/visibleText.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { ApplicationInput } from '../../core/workflows/application.ts';
@@ -115,7 +116,7 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   const { targetFile, workflow, input } = plan;
   if (targetFile === undefined || input.resume !== undefined) return [];
   const earlier = runs.flatMap((run) =>
-    run.targetFile === targetFile && run.input !== undefined && run.input.resume === undefined
+    isSamePath(run.targetFile, targetFile) && run.input !== undefined && run.input.resume === undefined
       ? [{ ...run, input: run.input }]
       : [],
   );

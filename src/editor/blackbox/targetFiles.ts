@@ -1,8 +1,9 @@
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
+import { realPathSync } from '../../core/paths.ts';
 import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import type { PasswordRequest } from '../../core/workflows/passwordStore.ts';
 import {
@@ -90,7 +91,7 @@ export async function readSaved(
 /** Checks a saved target file for secrets, unless the setting is off. False if there are some and the person does not send them. */
 export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
-  const path = realpathSync(uri.fsPath);
+  const path = realPathSync(uri.fsPath);
   const [root, name] = [dirname(path), basename(path)];
   const files = [{ path: name, bytes: statSync(path).size, mode: 0o644 as const }];
   const result = (await checkSecrets({ root, files, workerFile })).get(name);

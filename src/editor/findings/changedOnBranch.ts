@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { splitLines } from '../../core/findings/drift/lineText.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
@@ -10,6 +9,7 @@ import {
   type FileChanges,
   type NoBranch,
 } from '../../core/findings/view/branchChanges.ts';
+import { atOrBelow, pathKey } from '../../core/paths.ts';
 import type { Logger } from '../../core/ports.ts';
 import { inBackground, inParallel } from '../../core/yieldingWork.ts';
 import { type GitApi, gitApi, type Repository } from '../folders.ts';
@@ -155,9 +155,7 @@ export class BranchComparison implements vscode.Disposable {
   /** Reads files again that changed, or that are in a changed folder; absolute paths. */
   reread(changed: ReadonlySet<string>): void {
     if (!this.#isOn) return;
-    const isIn = (path: string): boolean =>
-      changed.has(path) || (dirname(path) !== path && isIn(dirname(path)));
-    const stale = [...this.#files.keys()].filter(isIn);
+    const stale = [...this.#files.keys()].filter(atOrBelow(changed));
     for (const file of stale) this.#stale.add(file);
     if (stale.length > 0) this.#compareSoon();
   }
@@ -276,7 +274,9 @@ export class BranchComparison implements vscode.Disposable {
         const commit = name === undefined ? undefined : await repository.getMergeBase('HEAD', name);
         if (name === undefined || commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) continue;
         const changes = await repository.diffWith(commit);
-        const originals = new Map(changes.map(({ uri, originalUri }) => [uri.fsPath, originalUri.fsPath]));
+        const originals = new Map(
+          changes.map(({ uri, originalUri }) => [pathKey(uri.fsPath), originalUri.fsPath]),
+        );
         return { repository, name, commit, originals };
       }
     } catch (error) {
@@ -301,7 +301,7 @@ export class BranchComparison implements vscode.Disposable {
   }
 
   async #compareFile(file: string, { repository, commit, originals }: Base): Promise<void> {
-    const original = originals.get(file) ?? file;
+    const original = originals.get(pathKey(file)) ?? file;
     const known = this.#files.get(file);
     const isSameBase = known?.commit === commit && known.original === original;
     if (isSameBase && !this.#stale.has(file)) return;

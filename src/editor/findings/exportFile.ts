@@ -4,6 +4,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ExportTool } from '../../core/findings/importExport/sarif/sarif.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
+import { isSamePath } from '../../core/paths.ts';
 import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
@@ -43,7 +44,7 @@ export async function readComparedRun(run: Run, findings: FindingStore): Promise
 function defaultUri(run: Run, ending: string, only: string | undefined): vscode.Uri {
   const isOpen = ({ folder }: Target): boolean =>
     vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
-  const targets = run.targets.filter(({ folder }) => only === undefined || folder === only);
+  const targets = run.targets.filter(({ folder }) => only === undefined || isSamePath(folder, only));
   const { folder } = targets.find(isOpen) ?? targets[0] ?? { folder: '' };
   const title = titleOf({ targets }).replaceAll(/[\\/:*?"<>|\p{Cc}\p{Cf}\s]+/gu, '-');
   const day = new Date(run.createdAt).toISOString().slice(0, 10);

@@ -1,11 +1,10 @@
-import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import { gzip } from 'node:zlib';
 import { askWorker } from '../../core/askWorker.ts';
 import { endedEarly, type Run } from '../../core/run/state/run.ts';
-import { pathInside } from '../../core/files.ts';
+import { isSamePath, pathInside, realPath } from '../../core/paths.ts';
 import { repositoryUri } from '../../core/findings/importExport/issueTracker.ts';
 import {
   chooseForUpload,
@@ -181,7 +180,7 @@ async function repositoriesOf({ targets }: Run): Promise<readonly UploadReposito
 
 async function realPathInside(root: string, folder: string): Promise<string | undefined> {
   try {
-    return pathInside(await realpath(root), await realpath(folder));
+    return pathInside(await realPath(root), await realPath(folder));
   } catch {
     return undefined; // the folder is gone
   }
@@ -194,7 +193,7 @@ function repositoryIn(
 ): UploadRepository | undefined {
   const findingFolder = folderOf(shown);
   return (
-    repositories.find(({ folders }) => folders.some(({ folder }) => folder === findingFolder)) ??
+    repositories.find(({ folders }) => folders.some(({ folder }) => isSamePath(folder, findingFolder))) ??
     repositories[0]
   );
 }

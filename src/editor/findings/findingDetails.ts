@@ -13,6 +13,7 @@ import {
   quoteOf,
   requestOf,
 } from '../../core/findings/view/findingMarkdown.ts';
+import { isSamePath } from '../../core/paths.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
@@ -86,7 +87,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
 
 /** The column that already shows the file, else the first: never the one of the details. */
 function columnOf({ file }: ShownPlace): vscode.ViewColumn {
-  const seen = vscode.window.visibleTextEditors.find(({ document }) => document.uri.fsPath === file);
+  const seen = vscode.window.visibleTextEditors.find(({ document }) => isSamePath(document.uri.fsPath, file));
   return seen?.viewColumn ?? vscode.ViewColumn.One;
 }
 

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { decisionFolders, lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { type MappingPlan, planMapping } from '../../core/findings/place/mappings.ts';
-import { pathInside } from '../../core/files.ts';
+import { pathInside } from '../../core/paths.ts';
 import { isInside } from '../folders.ts';
 import { countFindings } from '../formats.ts';
 import { withProgress } from '../progress.ts';

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { pathKey } from '../../core/paths.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
@@ -119,7 +120,7 @@ function toLine(item: vscode.TreeItem): RunsNode {
 
 /** A key of full paths: folders of the same name may differ. */
 function foldersOf(run: Run): string {
-  return run.targets.map(({ folder }) => folder).join('\n');
+  return run.targets.map(({ folder }) => pathKey(folder)).join('\n');
 }
 
 /** The title of a whitebox run names its folders; a blackbox run's title names hosts. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
+import { pathInside, pathKey } from '../../core/paths.ts';
 import { choicesBelow, type FolderChoices, replaceBelow } from '../../core/upload/choose/choices.ts';
 import {
   checkPacked,
@@ -214,11 +215,12 @@ export class UploadChoices {
 }
 
 function keyOf({ uri }: Folder): string {
-  return `upload:${(vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).toString()}`;
+  return `upload:${pathKey((vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath)}`;
 }
 
 /** The path below the workspace folder: empty for the workspace folder itself, else ending in `/`. */
 function prefixOf({ uri }: Folder): string {
   const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
-  return uri.path === top.path ? '' : `${uri.path.slice(top.path.length).replace(/^\//, '')}/`;
+  const path = pathInside(top.fsPath, uri.fsPath) ?? '';
+  return path === '' ? '' : `${path}/`;
 }

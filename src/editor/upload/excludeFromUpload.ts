@@ -3,7 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { pathInside, readIfThere } from '../../core/files.ts';
+import { readIfThere } from '../../core/files.ts';
+import { pathInside } from '../../core/paths.ts';
 import {
   type FolderChoices,
   toIgnoreLine,

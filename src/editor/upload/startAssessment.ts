@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { pathInside } from '../../core/files.ts';
+import { isSamePath, pathKey } from '../../core/paths.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -38,7 +38,7 @@ export async function startAssessment(
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   await deps.runs.reload();
   // Claimed before the questions: no other window starts a run of these folders meanwhile.
-  const claim = await deps.tracker.claim(folders.map(({ uri }) => uri.fsPath));
+  const claim = await deps.tracker.claim(folders.map(({ uri }) => pathKey(uri.fsPath)));
   try {
     // Another window may have started a run before the claim.
     await deps.runs.reload();
@@ -126,7 +126,7 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
 
 async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promise<boolean> {
   const isOfFolders = ({ targets }: Run): boolean =>
-    targets.some(({ folder }) => folders.some(({ uri }) => pathInside(uri.fsPath, folder) === ''));
+    targets.some(({ folder }) => folders.some(({ uri }) => isSamePath(uri.fsPath, folder)));
   const live = runs
     .all()
     .find((run) => !isFinal(run) && run.workflow === 'whitebox-assessment' && isOfFolders(run));

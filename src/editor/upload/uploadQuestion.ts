@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
-import { pathInside } from '../../core/files.ts';
+import { isSamePath } from '../../core/paths.ts';
 import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
@@ -89,7 +89,7 @@ export async function confirmUpload(
 async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<string[]> {
   const added: string[] = [];
   for (const [index, { folder }] of run.targets.entries()) {
-    const earlierIndex = earlier.targets.findIndex((target) => pathInside(folder, target.folder) === '');
+    const earlierIndex = earlier.targets.findIndex((target) => isSamePath(folder, target.folder));
     const files = await readSentFiles(runs.folderOf(run.id), index);
     const earlierFiles = await readSentFiles(runs.folderOf(earlier.id), earlierIndex);
     if (files !== undefined && earlierFiles !== undefined)
@@ -103,7 +103,7 @@ async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise
   const filesOf = ({ id, targets }: Run, folder: string): ReturnType<typeof readSentFiles> =>
     readSentFiles(
       runs.folderOf(id),
-      targets.findIndex((target) => target.folder === folder),
+      targets.findIndex((target) => isSamePath(target.folder, folder)),
     );
   for (const last of runsBefore(runs.all(), run).filter(hasAllFindings)) {
     const differing: boolean[] = [];

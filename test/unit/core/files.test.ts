@@ -10,14 +10,13 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { join, posix as posixPath, win32 } from 'node:path';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   createExclusive,
   makePrivateFolder,
   markOf,
   moveFile,
-  pathInside,
   quarantine,
   readIfThere,
   replaceFile,
@@ -183,24 +182,5 @@ describe('on Windows', () => {
     assert.equal(calls, 7);
     await assert.rejects(replaceFile('from', 'to', refusing('ENOSPC')), { code: 'ENOSPC' });
     assert.equal(calls, 8);
-  });
-
-  for (const [folder, file, way] of [
-    ['C:\\projects\\shop', 'c:\\Projects\\shop\\src\\App.ts', 'src/App.ts'],
-    ['c:\\projects\\shop', 'C:\\projects\\shop', ''],
-    ['c:\\', 'C:\\app.ts', 'app.ts'],
-    ['\\\\server\\share\\shop', '\\\\SERVER\\share\\shop\\a.ts', 'a.ts'],
-    ['c:\\projects\\shop', 'c:\\projects\\shopping\\a.ts', undefined],
-    ['c:\\projects\\shop', 'd:\\projects\\shop\\a.ts', undefined],
-    ['c:\\projects\\shop', 'c:\\projects', undefined],
-    ['c:\\projects', 'c:\\projects\\..odd\\a.ts', '..odd/a.ts'],
-  ] as const)
-    test(`from ${folder} to ${file} the relative path is ${way ?? 'undefined'}`, () => {
-      assert.equal(pathInside(folder, file, win32), way);
-    });
-
-  test('other systems compare names case-sensitively', () => {
-    assert.equal(pathInside('/home/me/shop', '/home/me/Shop/a.ts', posixPath), undefined);
-    assert.equal(pathInside('/home/me/shop', '/home/me/shop/a\\b.ts', posixPath), 'a\\b.ts');
   });
 });

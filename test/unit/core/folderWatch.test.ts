@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { watchFolder } from '../../../src/core/folderWatch.ts';
+import { watchFolder } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 
 function listen(folder: string): {

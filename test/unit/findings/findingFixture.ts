@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathKey } from '../../../src/core/paths.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { keepSource } from '../../../src/core/findings/place/sentFiles.ts';
@@ -73,7 +74,7 @@ export async function setUpFindings(
       mappings: makeMemory(),
       log: silent,
       isOpenHere: (folder) => open.has(folder),
-      textOf: (file) => texts.get(file),
+      textOf: (file) => texts.get(pathKey(file)),
       workerFile,
       decode: (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content)),
     });
@@ -96,8 +97,8 @@ export async function setUpFindings(
     },
     open,
     edit: (file, text) => {
-      if (text === undefined) texts.delete(file);
-      else texts.set(file, text);
+      if (text === undefined) texts.delete(pathKey(file));
+      else texts.set(pathKey(file), text);
       return store.rePlace(new Set([file]));
     },
     reopen: openStore,

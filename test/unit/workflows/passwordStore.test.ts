@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { respelled } from '../core/respelled.ts';
 import type { ApplicationInput } from '../../../src/core/workflows/application.ts';
 import { changesBetween, partsOf } from '../../../src/core/workflows/requestChanges.ts';
 import { PasswordStore } from '../../../src/core/workflows/passwordStore.ts';
@@ -171,6 +172,7 @@ test('F144 a request is compared with the latest of its workflow and file, or el
     ]),
     '3',
   );
+  assert.equal(await comparedWith([['1', {}]], { targetFile: respelled(account.targetFile) }), '1');
   assert.equal(await comparedWith([['4', other]]), 'otherFile');
   assert.equal(await comparedWith([['1', {}]], { targetFile: undefined }), 'otherFile');
   assert.equal(await comparedWith([]), undefined);

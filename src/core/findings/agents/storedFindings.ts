@@ -1,6 +1,6 @@
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { markOf, pathInside } from '../../files.ts';
+import { markOf } from '../../files.ts';
+import { pathInside, realPath } from '../../paths.ts';
 import { once } from '../../yieldingWork.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { readRuns } from '../../run/disk/readRuns.ts';
@@ -52,7 +52,7 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
     const { runs, unread } = await readRuns(runsFolder);
     const folders = new Set<string>();
     for (const named of new Set(runs.flatMap(({ targets }) => targets.map((target) => target.folder)))) {
-      const real = await realpath(named).catch(() => undefined); // the folder may be gone
+      const real = await realPath(named).catch(() => undefined); // the folder may be gone
       if (real !== undefined && pathInside(folder, real) !== undefined) folders.add(named);
     }
     const runsOfFolder = runs.filter(({ targets }) => targets.some((target) => folders.has(target.folder)));

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
+import { isSamePath } from '../../paths.ts';
 import { isContinued } from '../../run/state/continuedRuns.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
@@ -173,7 +174,9 @@ export function absenceCounts(run: FindingsOfRun): boolean {
 /** True if a finding of an earlier run is about a folder of `run`. If the finding has no folder, its run's first one counts. */
 function isAbout(run: Run, folder: string | undefined, earlier: Run): boolean {
   const findingFolder = folder ?? earlier.targets[0]?.folder;
-  return run.targets.some((target) => target.folder === findingFolder) || isOfSameFolders(run, earlier);
+  return (
+    run.targets.some((target) => isSamePath(target.folder, findingFolder)) || isOfSameFolders(run, earlier)
+  );
 }
 
 /** Why a run does not report a finding of an earlier run. */

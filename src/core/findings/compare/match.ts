@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { pathKey } from '../../paths.ts';
 import { inSlices } from '../../yieldingWork.ts';
 import { compact, contains, maxComparedLength, splitLines } from '../drift/lineText.ts';
 import type { Identity } from '../identity.ts';
@@ -165,7 +166,7 @@ function ifUniqueBy(
 }
 
 function fingerprintOf({ folder = '', identity }: RunFinding): string {
-  return `${identity.fingerprint}\0${folder}`;
+  return `${identity.fingerprint}\0${pathKey(folder)}`;
 }
 
 function titledFingerprintOf(finding: RunFinding): string {
@@ -173,7 +174,7 @@ function titledFingerprintOf(finding: RunFinding): string {
 }
 
 function spotOf({ folder = '', identity }: RunFinding): string {
-  return `${identity.spot}\0${folder}`;
+  return `${identity.spot}\0${pathKey(folder)}`;
 }
 
 function reportedLineOf({ finding }: RunFinding): string {

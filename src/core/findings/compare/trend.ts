@@ -1,3 +1,4 @@
+import { pathKey } from '../../paths.ts';
 import { inSlices } from '../../yieldingWork.ts';
 import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
 import { continuesRun, hasFindings, testsOnePair, subjectOf } from '../chooseRun.ts';
@@ -61,7 +62,7 @@ export type TracedRuns = readonly TracedRun[];
 
 /** The runs of the same subject and account that share a folder with `of`, each once; without imported ones. */
 export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
-  const folders = new Set(of.targets.map(({ folder }) => folder));
+  const folders = new Set(foldersOf(of));
   const known = new Set<string | undefined>();
   return all
     .filter((run) => {
@@ -71,7 +72,7 @@ export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
         run.baseUrl === of.baseUrl &&
         run.organizationId === of.organizationId &&
         subjectOf(run) === subjectOf(of) &&
-        run.targets.some(({ folder }) => folders.has(folder)) &&
+        foldersOf(run).some((folder) => folders.has(folder)) &&
         !known.has(runIdOf(run));
       if (isOne) known.add(runIdOf(run));
       return isOne;
@@ -201,6 +202,7 @@ function limitationsOf(run: Run, found: FindingsOfRun | undefined, allFolders: n
   ];
 }
 
+/** As keys. */
 function foldersOf({ targets }: Run): string[] {
-  return targets.map(({ folder }) => folder);
+  return targets.map(({ folder }) => pathKey(folder));
 }

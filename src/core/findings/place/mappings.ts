@@ -1,12 +1,14 @@
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
-import { pathInside } from '../../files.ts';
+import { pathInside, pathKey } from '../../paths.ts';
 import {
   createVisit,
   decodingLast,
   type Located,
   none,
   segmentsOf,
+  type Spellings,
+  spellingsOf,
   toWorkspacePath,
   type Visit,
 } from './workspacePath.ts';
@@ -28,7 +30,7 @@ const key = 'whitebox.pathMappings';
 const schema = z.record(z.string(), z.array(z.object({ from: z.string(), to: z.string() })));
 
 export function mappingsOf(memory: MappingMemory, folder: string): readonly PathMapping[] {
-  return readAll(memory)[folder] ?? [];
+  return readAll(memory)[pathKey(folder)] ?? [];
 }
 
 /** `to` is an absolute folder in `folder`. Throws `outsideFolder`. */
@@ -42,20 +44,20 @@ export async function addMapping(
   if (inside === undefined) throw new AssessmentError('outsideFolder', { subject: to });
   const others = mappingsOf(memory, folder).filter(({ from }) => from !== prefix);
   const mapping = { from: prefix, to: inside };
-  await memory.update(key, { ...readAll(memory), [folder]: [...others, mapping] });
+  await memory.update(key, { ...readAll(memory), [pathKey(folder)]: [...others, mapping] });
 }
 
 export async function forgetMappings(memory: MappingMemory, folder: string): Promise<void> {
-  const others = Object.entries(readAll(memory)).filter(([each]) => each !== folder);
+  const others = Object.entries(readAll(memory)).filter(([each]) => each !== pathKey(folder));
   await memory.update(key, Object.fromEntries(others));
 }
 
 /** Applies the mapping with the longest `from` that fits. `visit` visits `root`. */
 export async function visitMapped(
   text: string,
-  { root, mapping, visit }: { root: string; mapping: readonly PathMapping[]; visit: Visit },
+  { roots, mapping, visit }: { roots: Spellings; mapping: readonly PathMapping[]; visit: Visit },
 ): Promise<Located> {
-  const parsed = toWorkspacePath(text, root);
+  const parsed = toWorkspacePath(text, roots);
   if (parsed.kind === 'none') return parsed;
   const path = parsed.segments.join('/');
   const fitting = mapping
@@ -63,7 +65,7 @@ export async function visitMapped(
     .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
   if (best === undefined) return none('notFound');
-  const mapped = toWorkspacePath(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''), '');
+  const mapped = toWorkspacePath(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
   return mapped.kind === 'path' ? visit(mapped.segments.join('/')) : mapped;
 }
 
@@ -92,12 +94,13 @@ export async function planMapping(
 ): Promise<MappingPlan | undefined> {
   const tried = paths.slice(0, maxPaths);
   const visit = createVisit(root);
+  const roots = spellingsOf(root);
   let best: MappingPlan | undefined;
   for (const prefix of prefixesOf(tried).slice(0, maxPrefixes)) {
     signal?.throwIfAborted();
     const mapping = [{ from: prefix, to }];
     const found = await Promise.all(
-      tried.map((path) => decodingLast(path, (text) => visitMapped(text, { root, mapping, visit }))),
+      tried.map((path) => decodingLast(path, (text) => visitMapped(text, { roots, mapping, visit }))),
     );
     const placed = found.filter(({ kind }) => kind === 'file').length;
     if (placed > (best?.placed ?? 0)) best = { prefix, placed };

@@ -7,6 +7,7 @@ import {
   type LinkReader,
   type NoFile,
   none,
+  spellingsOf,
   toWorkspacePath,
 } from './workspacePath.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
@@ -57,12 +58,13 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     const sentPaths = sent[target]?.keys();
     // The folder's name differs between machines, so it only counts where nothing is known of what was sent.
     const names = [name, String(target), ...(sentPaths === undefined ? [basename(folder)] : [])];
+    const roots = spellingsOf(folder);
     const visit = memoized(caches, createVisit(folder, links), (path) => path);
     const files =
       sentPaths === undefined
-        ? filesOnDisk(target, names, folder, visit)
+        ? filesOnDisk(target, names, roots, visit)
         : sentFilesOf(target, names, sentPaths);
-    return { target, folder, names, visit, files };
+    return { target, folder, names, roots, visit, files };
   });
 
   /** The positions of the targets that a place may be in. */
@@ -81,7 +83,7 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     searched.map(({ files }) => files),
     reported,
   );
-  const find = memoized(caches, (place: Place) => search(place.path, targetsOf(place)), pathKey);
+  const find = memoized(caches, (place: Place) => search(place.path, targetsOf(place)), placeKey);
 
   const sentFile = async (place: Place): Promise<SearchResult> => {
     const isKnown = targetsOf(place).every((target) => sent[target] !== undefined);
@@ -103,7 +105,7 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
   const locate = async (place: Place): Promise<FileOnDisk> => {
     const found = await find(place);
     const onDisk = found.kind === 'file' ? await searched[found.target]?.visit(found.path) : undefined;
-    if (found.kind === 'file' && onDisk?.kind === 'file') return { ...onDisk, target: found.target };
+    if (found.kind === 'file' && onDisk?.kind === 'file') return { ...onDisk, ...found };
     // A mapping helps only paths without a file.
     const mapped = await decodingLast(place.path, (text) => locateMapped(text, targetsOf(place)));
     if (mapped.kind === 'file') return mapped;
@@ -112,8 +114,10 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
 
   const locateMapped = async (text: string, among: readonly number[]): Promise<FileOnDisk> => {
     const hits: { readonly names: readonly string[]; readonly file: FileOnDisk }[] = [];
-    for (const { target, folder, names, visit } of searched.filter((each) => among.includes(each.target))) {
-      const found = await visitMapped(text, { root: folder, mapping: mappingOf?.(folder) ?? [], visit });
+    for (const { target, folder, names, roots, visit } of searched.filter((each) =>
+      among.includes(each.target),
+    )) {
+      const found = await visitMapped(text, { roots, mapping: mappingOf?.(folder) ?? [], visit });
       if (found.kind === 'file') hits.push({ names, file: { ...found, target } });
     }
     return namedBy(text, hits)?.file ?? none('notFound');
@@ -122,7 +126,7 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
   return {
     sentFile,
     sentPath,
-    locate: memoized(caches, locate, pathKey),
+    locate: memoized(caches, locate, placeKey),
     forget: () => {
       for (const cache of caches) cache.clear();
     },
@@ -146,13 +150,13 @@ function memoized<From, To>(
 }
 
 /** Equal for places with one answer. No file has a path with NUL. */
-function pathKey({ path, targetIndex }: Place): string {
+function placeKey({ path, targetIndex }: Place): string {
   return targetIndex === undefined ? path : `${String(targetIndex)}\0${path}`;
 }
 
 /** Without `number`, the archive's number. Its name stays, since a folder in it may have the same name. */
 function reportedPath(text: string, number?: string): string {
-  const parsed = toWorkspacePath(text, '');
+  const parsed = toWorkspacePath(text);
   const [first, ...others] = parsed.kind === 'path' ? parsed.segments : [text];
   const segments = others.length > 0 && first === number ? others : [first, ...others];
   return segments.join('/').normalize('NFC');

@@ -6,9 +6,11 @@ import {
   type NoFile,
   none,
   segmentsOf,
+  type Spellings,
   type NoFileReason,
   toWorkspacePath,
   type Visit,
+  withoutDrive,
 } from './workspacePath.ts';
 
 /** The files of a target, among which paths are searched for. */
@@ -191,7 +193,7 @@ export function sentFilesOf(target: number, names: readonly string[], paths: Ite
     target,
     names,
     readingsOf: (text) => {
-      const parsed = toWorkspacePath(text, '');
+      const parsed = toWorkspacePath(withoutDrive(text));
       const clean = parsed.kind === 'path' ? parsed.segments : [];
       // A sent file may have a name that `toWorkspacePath` refuses.
       const parts = text.length > MAX_PATH ? [] : text.split('/');
@@ -227,19 +229,19 @@ export function sentFilesOf(target: number, names: readonly string[], paths: Ite
 export function filesOnDisk(
   target: number,
   names: readonly string[],
-  root: string,
+  roots: Spellings,
   visit: Visit,
 ): TargetFiles {
   return {
     target,
     names,
     readingsOf: (text) => {
-      const parsed = toWorkspacePath(text, root);
+      const parsed = toWorkspacePath(text, roots);
       return parsed.kind === 'path' ? [parsed.segments] : parsed.reason;
     },
     find: async (path) => {
       const found = await visit(path);
-      return found.kind === 'file' ? { kind: 'file', target, path } : found;
+      return found.kind === 'file' ? { kind: 'file', target, path: found.path } : found;
     },
     findByEnd: () => Promise.resolve(none('notFound')),
   };
@@ -250,7 +252,7 @@ function isSafe(path: string): boolean {
   if (path.includes('\0') || path.split('/').some((part) => part === '' || part === '.' || part === '..'))
     return false;
   if (process.platform !== 'win32') return true;
-  const parsed = toWorkspacePath(path, '');
+  const parsed = toWorkspacePath(path);
   return parsed.kind === 'path' && parsed.segments.join('/') === path;
 }
 

@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ScanProgress } from '../../features/scanProgress.ts';
 import { markOf, readIfThere } from '../../files.ts';
+import { isSamePath } from '../../paths.ts';
 import type { Run, Target } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import type { Place } from '../finding.ts';
@@ -56,7 +57,7 @@ export function sentIn(
   folder: string | undefined,
   path: string,
 ): SentSpot | undefined | 'unknown' {
-  const target = targets.findIndex((each) => each.folder === folder);
+  const target = targets.findIndex((each) => isSamePath(each.folder, folder));
   const files = sent[target];
   if (files === undefined) return 'unknown';
   const file = files.get(path);

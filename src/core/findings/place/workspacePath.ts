@@ -1,7 +1,7 @@
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
-import { pathInside } from '../../files.ts';
+import { isSamePath, pathInside, realPath, realPathSync } from '../../paths.ts';
 import { MAX_PATH } from '../finding.ts';
 
 /**
@@ -28,11 +28,11 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u
 
 /**
  * Reads a path text by the rules of all platforms, so that a findings file means the same everywhere. `\` separates segments, `.` and empty segments are
- * removed, and `..` must not leave the folder. Drive letters, UNC, NUL, `a:stream` and device names are refused. `root` (absolute) is removed from the
- * start.
+ * removed, and `..` must not leave the folder. Drive letters, UNC, NUL, `a:stream` and device names are refused. The first of `rootsOf` (absolute) that
+ * an absolute path starts with is removed.
  */
-export function toWorkspacePath(text: string, root: string): WorkspacePath {
-  const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), root.replaceAll('\\', '/'));
+export function toWorkspacePath(text: string, rootsOf?: Spellings): WorkspacePath {
+  const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), rootsOf);
   if (plain === '') return none('empty');
   if (plain.length > MAX_PATH || plain.startsWith('//') || plain.includes('\0')) return none('refused');
   const segments: string[] = [];
@@ -78,13 +78,43 @@ function withoutFileScheme(text: string): string {
   return path.replace(/^\/(?=[a-z]:\/)/i, '');
 }
 
-function withoutRoot(text: string, root: string): string {
-  const start = `${root.replace(/\/+$/, '')}/`;
-  if (start === '/') return text;
-  const head = text.slice(0, start.length);
-  // Only Windows has drives and `//server`; it ignores letter case.
-  const isRoot = /^([a-z]:|\/\/)/i.test(start) ? head.toLowerCase() === start.toLowerCase() : head === start;
-  return isRoot ? text.slice(start.length) : text;
+function withoutRoot(text: string, rootsOf: Spellings = () => []): string {
+  if (!/^([a-z]:|\/)/i.test(text)) return text;
+  for (const root of rootsOf()) {
+    const start = `${root.replaceAll('\\', '/').replace(/\/+$/, '')}/`;
+    const head = text.slice(0, start.length);
+    if (start !== '/' && isSameStart(head, start)) return text.slice(start.length);
+  }
+  return text;
+}
+
+/** Only Windows has drives and `//server`; it ignores letter case. */
+function isSameStart(head: string, start: string): boolean {
+  if (head.toLowerCase() !== start.toLowerCase()) return false;
+  return /^([a-z]:|\/\/)/i.test(start) || isSamePath(head, start);
+}
+
+/** An absolute folder in all spellings that tools report. */
+export type Spellings = () => readonly string[];
+
+/** A folder as it was opened, and without links. The disk is asked once, when it is needed. */
+export function spellingsOf(folder: string): Spellings {
+  let known: readonly string[] | undefined;
+  return () => (known ??= [folder, ...realFolderOf(folder)]);
+}
+
+function realFolderOf(folder: string): string[] {
+  try {
+    return [realPathSync(folder)];
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return []; // it is not there
+  }
+}
+
+/** A path text of Windows without its drive, for names that are looked up among others and never on the disk. */
+export function withoutDrive(text: string): string {
+  return withoutFileScheme(text.trim()).replace(/^[a-z]:(?=[\\/])/i, '');
 }
 
 /** Asks again with percent escapes decoded when the text itself is not found. */
@@ -107,14 +137,20 @@ export interface LinkReader {
 export type Visit = (path: string) => Promise<Located>;
 
 /** Accepts regular files that are inside the folder (absolute) after all links are followed. `links` is replaced in tests. */
-export function createVisit(root: string, links: LinkReader = { realpath, stat }): Visit {
+export function createVisit(root: string, links: LinkReader = { realpath: realPath, stat }): Visit {
   let realRoot: Promise<string> | undefined;
   return async (path) => {
     const absolute = join(root, ...path.split('/'));
     try {
       realRoot ??= links.realpath(root);
-      if (pathInside(await realRoot, await links.realpath(absolute)) === undefined) return none('link');
-      return (await links.stat(absolute)).isFile() ? { kind: 'file', path, absolute } : none('notFound');
+      const real = pathInside(await realRoot, await links.realpath(absolute));
+      if (real === undefined) return none('link');
+      if (!(await links.stat(absolute)).isFile()) return none('notFound');
+      // In the letter case of the disk, unless there is a link on the way.
+      const onDisk = join(root, ...real.split('/'));
+      return isSamePath(onDisk, absolute)
+        ? { kind: 'file', path: real, absolute: onDisk }
+        : { kind: 'file', path, absolute };
     } catch (error) {
       return none(reasonOf(error));
     }

@@ -1,15 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, opendir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, opendir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import {
-  makePrivateFolder,
-  markOf,
-  pathInside,
-  readIfThere,
-  readRegularFile,
-  writeFileAtomic,
-} from '../../files.ts';
+import { makePrivateFolder, markOf, readIfThere, readRegularFile, writeFileAtomic } from '../../files.ts';
+import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { inParallel } from '../../yieldingWork.ts';
 import {
   type Acceptance,
@@ -45,7 +39,7 @@ export function triagePlaceOf(
   storageFolder: string,
   storage: 'workspace' | 'shared',
 ): TriagePlace {
-  const name = createHash('sha256').update(folder).digest('hex').slice(0, 32);
+  const name = createHash('sha256').update(pathKey(folder)).digest('hex').slice(0, 32);
   const path = join(storageFolder, `${name}.json`);
   if (storage === 'workspace') return { kind: 'file', path };
   const acceptance = join(storageFolder, `${name}.accepted.json`);
@@ -274,7 +268,7 @@ async function makeFolder(folder: string, path: string): Promise<void> {
 /** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */
 async function refuseOutside(folder: string, path: string): Promise<void> {
   if (pathInside(folder, path) === undefined) return;
-  if (pathInside(await realpath(folder), await realpath(path)) === undefined)
+  if (pathInside(await realPath(folder), await realPath(path)) === undefined)
     throw new AssessmentError('storage', { subject: path, detail: 'ELOOP' });
 }
 

@@ -1,4 +1,5 @@
 import { AssessmentError } from '../../errors.ts';
+import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
 import { takeLease } from '../../run/disk/lease.ts';
 import type { Identity, isSameFinding } from '../identity.ts';
@@ -57,7 +58,10 @@ interface TriageDeps {
 /** Decisions about findings, by folder. Other windows write them too and, in a repository, other people. */
 export class TriageStore {
   readonly #deps: TriageDeps;
+  /** By `#nameOf` its folder. */
   readonly #books = new Map<string, ReadBook>();
+  /** By `pathKey`, the folder as it was first spelled. */
+  readonly #names = new Map<string, string>();
   #version = 0;
   readonly #changed: Emitter<void>;
   #day: string;
@@ -90,7 +94,9 @@ export class TriageStore {
   }
 
   async #loadAll(folders: Iterable<string>): Promise<void> {
-    const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
+    const changes = await Promise.all(
+      [...new Set([...folders].map((folder) => this.#nameOf(folder)))].map((folder) => this.#load(folder)),
+    );
     if (changes.includes(true)) this.#changed.fire();
   }
 
@@ -213,7 +219,7 @@ export class TriageStore {
       await this.#locked(async () => {
         for (const folder of folders) {
           await this.#load(folder);
-          const known = this.#books.get(folder);
+          const known = this.#books.get(this.#nameOf(folder));
           if (known === undefined) continue;
           await write(known, folder);
           await this.#load(folder);
@@ -226,7 +232,8 @@ export class TriageStore {
   }
 
   /** True if the decisions, or the day, have changed since the last reading. */
-  async #load(folder: string): Promise<boolean> {
+  async #load(spelled: string): Promise<boolean> {
+    const folder = this.#nameOf(spelled);
     const isNewDay = this.#updateDay();
     const known = this.#books.get(folder);
     const read = await readDecisions(folder, this.#deps.placeFor(folder), known);
@@ -252,7 +259,15 @@ export class TriageStore {
   }
 
   #bookOf(folder: string): TriageBook {
-    return this.#books.get(folder)?.book ?? noBook;
+    return this.#books.get(this.#nameOf(folder))?.book ?? noBook;
+  }
+
+  /** Runs may spell a folder differently; it has one book. */
+  #nameOf(folder: string): string {
+    const key = pathKey(folder);
+    const name = this.#names.get(key) ?? folder;
+    this.#names.set(key, name);
+    return name;
   }
 
   async #locked(work: () => Promise<void>): Promise<void> {

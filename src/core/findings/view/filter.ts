@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { pathKey } from '../../paths.ts';
 import { VERDICTS } from '../compare/verdict.ts';
 import type { Drift } from '../drift/drift.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
@@ -143,9 +144,9 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
   }
   if (part === 'folders') {
     // A run's folder may lie in another run's folder.
-    const wanted = filter.folders ?? [];
+    const wanted = (filter.folders ?? []).map((folder) => pathKey(folder));
     return ({ places: [place] }) => {
-      const file = place && withSlashes(place.file);
+      const file = place && pathKey(place.file);
       return wanted.some((folder) => (folder === '' ? file === undefined : file?.startsWith(folder)));
     };
   }

@@ -1,3 +1,4 @@
+import { pathKey } from '../../paths.ts';
 import { isReported, type Verdict, VERDICTS } from '../compare/verdict.ts';
 import { type Severity, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
@@ -92,9 +93,9 @@ function toFeatureGroups(shown: readonly ShownFinding[]): Group[] {
 }
 
 function toFileGroups(shown: readonly ShownFinding[]): Group[] {
-  const groups = Map.groupBy(shown, ({ places: [place] }) => place?.file);
-  return [...groups]
-    .map(([file, group]) => ({ file, group, path: group[0]?.places[0]?.path ?? '' }))
+  const groups = Map.groupBy(shown, ({ places: [place] }) => place && pathKey(place.file));
+  return [...groups.values()]
+    .map((group) => ({ file: group[0]?.places[0]?.file, group, path: group[0]?.places[0]?.path ?? '' }))
     .sort(
       (a, b) =>
         Number(a.file === undefined) - Number(b.file === undefined) ||

@@ -1,7 +1,7 @@
-import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
-import { pathInside, readRegularFile } from '../../files.ts';
+import { readRegularFile } from '../../files.ts';
+import { pathInside, realPath } from '../../paths.ts';
 import { gitHome, repositoryAt } from '../../upload/ignore/repository.ts';
 import {
   globstar,
@@ -173,10 +173,10 @@ function rootOf(
 
 /** The first CODEOWNERS file of a repository; without `code` if it is too large. */
 async function readOwners(root: string): Promise<{ file: string; code: CodeOwners | undefined } | undefined> {
-  const real = await realpath(root);
+  const real = await realPath(root);
   for (const name of OWNERS_FILES) {
     const file = join(root, name);
-    const target = await realpath(file).catch(() => undefined); // it may not be there
+    const target = await realPath(file).catch(() => undefined); // it may not be there
     if (target === undefined || pathInside(real, target) === undefined) continue;
     try {
       const content = readRegularFile(target, { maxBytes, followLink: false });

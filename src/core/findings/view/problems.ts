@@ -1,16 +1,18 @@
 import { type Display, isDisplayed } from './filter.ts';
+import { pathKey } from '../../paths.ts';
 import { compareText } from './groups.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
 /** VS Code shows no more problems of one file. */
 const maxPerFile = 1_000;
 
+/** By `pathKey` of the file. */
 export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 
 /** Findings with a place whose code still exists. */
 export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles {
   const isThere = ({ places: [main] }: ShownFinding): boolean => main !== undefined && main.drift !== 'gone';
-  return Map.groupBy(shown.filter(isThere), ({ places: [main] }) => main?.file ?? '');
+  return Map.groupBy(shown.filter(isThere), (finding) => spotOf(finding).key);
 }
 
 /** The number that Problems does not show: hidden by settings, without a place, with code that is gone, or too many in one file. */
@@ -26,9 +28,14 @@ export interface Spot {
   readonly line: number;
 }
 
+interface SpotInOrder {
+  readonly key: string;
+  readonly line: number;
+}
+
 /** Line 1 if the line is unknown. */
-function spotOf({ places: [place] }: ShownFinding): Spot {
-  return { file: place?.file ?? '', line: place?.startLine ?? 1 };
+function spotOf({ places: [place] }: ShownFinding): SpotInOrder {
+  return { key: pathKey(place?.file ?? ''), line: place?.startLine ?? 1 };
 }
 
 export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
@@ -45,22 +52,23 @@ export function neighbor(
   if (count === 0) return -1;
   const first = step === 1 ? 0 : count - 1;
   if (cursor === undefined) return first;
+  const at = { key: pathKey(cursor.file), line: cursor.line };
   const index = ordered.findIndex(
     ({ run, finding }) => run.id === current?.run.id && finding.index === current.finding.index,
   );
   const shown = ordered[index];
-  if (shown !== undefined && isAt(shown, cursor)) return (index + step + count) % count;
-  const isAhead = (other: ShownFinding): boolean => compareSpots(spotOf(other), cursor) * step > 0;
+  if (shown !== undefined && isAt(shown, at)) return (index + step + count) % count;
+  const isAhead = (other: ShownFinding): boolean => compareSpots(spotOf(other), at) * step > 0;
   const ahead = step === 1 ? ordered.findIndex(isAhead) : ordered.findLastIndex(isAhead);
   return ahead === -1 ? first : ahead;
 }
 
 /** Going to a finding without a line keeps the cursor's line. */
-function isAt(shown: ShownFinding, cursor: Spot): boolean {
-  const { file, line } = spotOf(shown);
-  return file === cursor.file && (shown.places[0]?.startLine === undefined || line === cursor.line);
+function isAt(shown: ShownFinding, cursor: SpotInOrder): boolean {
+  const { key, line } = spotOf(shown);
+  return key === cursor.key && (shown.places[0]?.startLine === undefined || line === cursor.line);
 }
 
-function compareSpots(a: Spot, b: Spot): number {
-  return compareText(a.file, b.file) || a.line - b.line;
+function compareSpots(a: SpotInOrder, b: SpotInOrder): number {
+  return compareText(a.key, b.key) || a.line - b.line;
 }

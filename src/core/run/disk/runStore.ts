@@ -9,9 +9,9 @@ import {
   quarantine,
   readIfThere,
   syncFolder,
+  watchFolder,
   writeFileAtomic,
 } from '../../files.ts';
-import { watchFolder } from '../../folderWatch.ts';
 import { type Clock, type Disposable, Emitter, type Event, type Logger } from '../../ports.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { withJournalLock } from './lease.ts';

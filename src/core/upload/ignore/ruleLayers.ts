@@ -1,7 +1,8 @@
 import { type Dirent, lstatSync } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
+import { realPath } from '../../paths.ts';
 import { readRegularFile } from '../../files.ts';
 import { type IgnoreRule, IgnoreRules, maxRules, readLines, type RuleLine, settingLines } from './ignoreRules.ts'; // prettier-ignore
 import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
@@ -194,7 +195,7 @@ async function holderOf(root: string, within: string | undefined): Promise<strin
 /** The path without links. Throws `notAFolder`. */
 export async function realFolder(path: string): Promise<string> {
   try {
-    const real = await realpath(path);
+    const real = await realPath(path);
     if ((await stat(real)).isDirectory()) return real;
   } catch (error) {
     throw new AssessmentError(

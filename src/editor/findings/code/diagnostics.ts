@@ -54,20 +54,24 @@ function* renderFiles(
   present: Map<string, readonly ShownFinding[]>,
 ): Generator<void> {
   const toShow = readDisplaySettings().showInProblems ? displayed.byFile() : new Map<string, never>();
-  for (const file of [...present.keys()]) {
-    if (toShow.has(file)) continue;
-    collection.delete(vscode.Uri.file(file));
-    present.delete(file);
+  for (const [key, shown] of [...present]) {
+    if (toShow.has(key)) continue;
+    collection.delete(fileOf(shown));
+    present.delete(key);
     yield;
   }
-  for (const [file, shown] of toShow) {
-    const previous = present.get(file);
+  for (const [key, shown] of toShow) {
+    const previous = present.get(key);
     if (previous?.length === shown.length && previous.every((finding, index) => finding === shown[index]))
       continue;
-    collection.set(vscode.Uri.file(file), shown.flatMap(toDiagnostics));
-    present.set(file, shown);
+    collection.set(fileOf(shown), shown.flatMap(toDiagnostics));
+    present.set(key, shown);
     yield;
   }
+}
+
+function fileOf([shown]: readonly ShownFinding[]): vscode.Uri {
+  return vscode.Uri.file(shown?.places[0]?.file ?? '');
 }
 
 function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {

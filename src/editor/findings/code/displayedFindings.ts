@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { pathKey } from '../../../core/paths.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { isDisplayed } from '../../../core/findings/view/filter.ts';
@@ -44,7 +45,7 @@ export class DisplayedFindings implements vscode.Disposable {
   }
 
   at(uri: vscode.Uri, range: vscode.Range): readonly ShownFinding[] {
-    const touching = (this.byFile().get(uri.fsPath) ?? []).flatMap((shown) => {
+    const touching = (this.byFile().get(pathKey(uri.fsPath)) ?? []).flatMap((shown) => {
       const [place] = shown.places;
       if (place?.startLine === undefined) return [];
       const placeRange = toRange(place);

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import { readText, toText } from '../../../core/findings/place/sentFiles.ts';
+import { isSamePath } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
 
@@ -10,7 +11,7 @@ const gatherMs = 100;
 /** Decodes with the encoding of the open document, else with the one that settings and content suggest. */
 export async function decodeFile(content: Uint8Array, file: string): Promise<string> {
   const uri = vscode.Uri.file(file);
-  const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  const open = vscode.workspace.textDocuments.find((document) => isOfFile(document, file));
   return open === undefined
     ? vscode.workspace.decode(content, { uri })
     : vscode.workspace.decode(content, { encoding: open.encoding });
@@ -18,9 +19,12 @@ export async function decodeFile(content: Uint8Array, file: string): Promise<str
 
 /** The text of a file with unsaved changes. */
 export function unsavedText(file: string): string | undefined {
-  const isEdited = ({ uri, isDirty }: vscode.TextDocument): boolean =>
-    isDirty && uri.scheme === 'file' && uri.fsPath === file;
+  const isEdited = (document: vscode.TextDocument): boolean => document.isDirty && isOfFile(document, file);
   return vscode.workspace.textDocuments.find(isEdited)?.getText();
+}
+
+function isOfFile({ uri }: vscode.TextDocument, file: string): boolean {
+  return uri.scheme === 'file' && isSamePath(uri.fsPath, file);
 }
 
 /** A file's current text with unsaved edits; undefined if it is missing or not text. */

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 
-/** The findings worker bundled as CommonJS, which starts several times faster than its sources. */
-export const parseWorker = await bundleWorker();
+/** The findings worker bundled as CommonJS, which starts several times faster than its sources. A system without esbuild gets it from outside. */
+export const parseWorker = process.env['BUNDLED_PARSE_WORKER'] ?? (await bundleWorker());
 
 async function bundleWorker(): Promise<string> {
+  const { build } = await import('esbuild');
   const folder = mkdtempSync(join(tmpdir(), 'parse-worker-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const outfile = join(folder, 'parseWorker.cjs');

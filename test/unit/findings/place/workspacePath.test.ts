@@ -12,7 +12,7 @@ import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/p
 
 /** The segments of a path text in `/home/me/shop` or `C:\Projects\shop`, or the refusal. */
 function read(text: string, root = '/home/me/shop'): string {
-  const found = toWorkspacePath(text, root);
+  const found = toWorkspacePath(text, () => [root]);
   return found.kind === 'none' ? found.reason : found.segments.join('|');
 }
 

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathInside } from '../../../files.ts';
+import { pathInside } from '../../../paths.ts';
 import type { Run } from '../../../run/state/run.ts';
 import { isLiveFinding, mainPlacesOf, type Place } from '../../finding.ts';
 import {

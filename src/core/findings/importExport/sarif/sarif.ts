@@ -1,4 +1,5 @@
 import type { Location, Log, Result, Run as SarifRun } from 'sarif';
+import { isSamePath } from '../../../paths.ts';
 import { coverageOf } from '../../../run/state/coverage.ts';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
@@ -198,7 +199,7 @@ function toLocation(place: Place, shown: ShownFinding, run: Run): Location {
   const found = localPlaceOf(place, shown);
   const target = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
   const targetIn = (folder: string | undefined): Run['targets'][number] | undefined =>
-    run.targets.find((each) => each.folder === folder);
+    run.targets.find((each) => isSamePath(each.folder, folder));
   const base = targetIn(found?.folder) ?? targetIn(target?.folder);
   const prefix = base === undefined || run.targets.length === 1 ? '' : `${base.name}/`;
   const { startLine, endLine, startColumn, endColumn, snippet, label } = place;

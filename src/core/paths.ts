@@ -1,0 +1,110 @@
+import { lstatSync, realpath as realpathByLinks, realpathSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import nativePath, { basename, dirname, join, type PlatformPath } from 'node:path';
+import { promisify } from 'node:util';
+import { systemCode } from './errors.ts';
+
+/**
+ * Equal for all spellings of an absolute path that the system takes for one: the text to compare paths by, and the key of a path. Windows and most disks
+ * of macOS ignore letter case, and macOS how letters are composed. Never used as a path.
+ */
+export function pathKey(path: string, platform: NodeJS.Platform = process.platform): string {
+  if (platform === 'win32') return path.replaceAll('/', '\\').toLowerCase();
+  if (platform !== 'darwin') return path;
+  const composed = path.normalize('NFC');
+  return ignoresCase(path) ? composed.toLowerCase() : composed;
+}
+
+export function isSamePath(one: string | undefined, other: string | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && pathKey(one) === pathKey(other));
+}
+
+/** By folder: asking the disk for each of 10,000 files would take long. */
+const knownFolders = new Map<string, boolean>();
+
+/** Whether the disk that has the path, or the nearest folder that exists, takes its name in other letter case for the same entry. */
+function ignoresCase(path: string): boolean {
+  const folder = dirname(path);
+  const known = knownFolders.get(folder) ?? asksDisk(path);
+  knownFolders.set(folder, known);
+  return known;
+}
+
+function asksDisk(path: string): boolean {
+  const [folder, name] = [dirname(path), basename(path)];
+  if (folder === path) return false;
+  const swapped = name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase();
+  const entry = swapped === name ? undefined : entryAt(path);
+  return entry === undefined ? asksDisk(folder) : entryAt(join(folder, swapped)) === entry;
+}
+
+/** Equal for one entry; undefined where none can be seen. */
+function entryAt(path: string): string | undefined {
+  try {
+    const { dev, ino } = lstatSync(path);
+    return `${String(dev)}:${String(ino)}`;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** A test for paths that are among these, or below one of them. */
+export function atOrBelow(paths: Iterable<string>): (path: string) => boolean {
+  const keys = new Set([...paths].map((path) => pathKey(path)));
+  const isIn = (key: string): boolean => keys.has(key) || (dirname(key) !== key && isIn(dirname(key)));
+  return (path) => keys.size > 0 && isIn(pathKey(path));
+}
+
+/** The relative path, with `/`, of a file in a folder; empty for the folder itself, undefined for a file elsewhere. Both paths are absolute. */
+export function pathInside(
+  folder: string,
+  file: string,
+  system: PlatformPath = nativePath,
+): string | undefined {
+  const [outer, inner] = [namesOf(folder, system), namesOf(file, system)];
+  const start = inner.slice(0, outer.length);
+  const isInside = outer.length <= inner.length && keyOf(start, system) === keyOf(outer, system);
+  return isInside ? inner.slice(outer.length).join('/') : undefined;
+}
+
+function namesOf(path: string, system: PlatformPath): string[] {
+  return system
+    .resolve(path)
+    .split(system.sep)
+    .filter((name) => name !== '');
+}
+
+function keyOf(names: readonly string[], system: PlatformPath): string {
+  const platform = system.sep === '/' ? (process.platform === 'darwin' ? 'darwin' : 'linux') : 'win32';
+  return pathKey(`/${names.join('/')}`, platform);
+}
+
+/** Node's two ways: `native` has the system follow the path, the other looks at each part. Replaced in tests. */
+interface RealPaths {
+  (path: string): string;
+  native(path: string): string;
+}
+
+/**
+ * The absolute path without links, in the spelling of the disk. Everything that compares real paths gets them from here or from `realPathSync`: on Windows,
+ * Node's two ways differ. A mapped drive stays one, since VS Code blocks the UNC path that it stands for. A drive has a capital letter. Throws the system's
+ * errors.
+ */
+export async function realPath(path: string): Promise<string> {
+  const native = await realpath(path);
+  return withCapitalDrive(leavesDrive(path, native) ? await promisify(realpathByLinks)(path) : native);
+}
+
+export function realPathSync(path: string, system: RealPaths = realpathSync): string {
+  const native = system.native(path);
+  return withCapitalDrive(leavesDrive(path, native) ? system(path) : native);
+}
+
+function leavesDrive(path: string, real: string): boolean {
+  return /^[a-z]:/i.test(path) && real.startsWith('\\\\');
+}
+
+function withCapitalDrive(path: string): string {
+  return path.replace(/^[a-z]:\\/, (drive) => drive.toUpperCase());
+}
