@@ -1,3 +1,5 @@
+import { type ByteSet, hasByte, readSet } from './byteSet.ts';
+
 /** Text as git compares it: each byte of its UTF-8 is one UTF-16 unit. Bytes past ASCII are in the private use area: git folds the case of ASCII only. */
 export function toGitBytes(text: string | Uint8Array): string {
   if (typeof text === 'string') return /[^\0-\x7f]/.test(text) ? toGitBytes(Buffer.from(text)) : text;
@@ -24,25 +26,24 @@ export interface Pattern {
   readonly negative: boolean;
   /** The rule ends in `/`. */
   readonly folderOnly: boolean;
-  /** Empty for a rule that is dropped. With `anywhere`, the single name matches at any depth. */
+  /** With `anywhere`, the single name matches at any depth. */
   readonly paths: readonly PathPattern[];
   readonly anywhere: boolean;
-  /** True for a rule outside the plain grammar: it leaves out more than in git, or, if negated, is dropped. */
+  /** True for a rule that git versions read differently: it leaves out what any of them does, and includes again what all of them do. */
   readonly widened: boolean;
 }
 
 /** A byte, any one byte, any bytes, or one byte of a set. */
-type Token = number | 'one' | 'any' | UnitSet;
+type Token = number | 'one' | 'any' | ByteSet;
 
-interface UnitSet {
-  readonly negated: boolean;
-  readonly singles: readonly number[];
-  readonly ranges: readonly (readonly [from: number, to: number])[];
-}
+type Names = readonly (readonly Token[] | typeof globstar)[];
 
-const maxLength = 4096;
+/** Longer than a name on any system. */
+const maxNameBytes = 1024;
+/** More than a path has on any system. */
+const maxNames = 1 << 14;
 
-/** Reads one rule in git's bytes; undefined for one that git cannot read, which matches nothing. */
+/** Reads one rule in git's bytes; undefined for one that matches nothing. */
 export function parsePattern(line: string, ignoreCase: boolean): Pattern | undefined {
   let body = trimTrailingSpaces(line);
   const negative = body.startsWith('!');
@@ -54,19 +55,36 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
 
   const read = readNames(body, nameOnly, ignoreCase);
   if (read === undefined) return undefined;
-  const { names, end } = read;
-  const widened = end !== 'plain';
-  if (widened && negative) return { negative, folderOnly, paths: [], anywhere: false, widened };
-  const path = names.map((name) => (name === globstar ? globstar : namePattern(name, ignoreCase)));
-  const [first, only] = path;
-  if (end === 'cut' && !nameOnly) {
-    return { negative, folderOnly: false, paths: [path, [...path, globstar]], anywhere: false, widened };
-  }
-  const shape = { negative, folderOnly, widened };
-  if (path.length === 2 && first === globstar && only !== undefined && only !== globstar) {
+  const { names, disputed } = read;
+  const readings = [names, ...(disputed === undefined || negative ? [] : olderReadings(names, disputed))];
+  const paths = readings.map((each) =>
+    each.map((name) => (name === globstar ? globstar : namePattern(name))),
+  );
+  const shape = { negative, folderOnly, widened: disputed !== undefined };
+  const [[first, only, ...others] = []] = paths;
+  if (first === globstar && only !== undefined && only !== globstar && others.length === 0) {
     return { ...shape, paths: [[only]], anywhere: true };
   }
-  return { ...shape, paths: [path], anywhere: nameOnly };
+  return { ...shape, paths, anywhere: nameOnly };
+}
+
+/** A name that ends in `**`, and whether a plain `/` follows. */
+interface Disputed {
+  readonly at: number;
+  readonly isBeforeSlash: boolean;
+}
+
+/** How git before 2.52 reads stars behind plain text (`src**` before `/a`): they match `/` too, or with the slash nothing (`srca`). */
+function olderReadings(names: Names, { at, isBeforeSlash }: Disputed): Names[] {
+  const name = names[at];
+  if (name === undefined || name === globstar) return [];
+  const start = names.slice(0, at);
+  const rest = names.slice(names[at + 1] === globstar ? at + 2 : at + 1);
+  const [next = ['any' as const], ...others] = rest;
+  return [
+    [...start, name, globstar, ...rest],
+    ...(isBeforeSlash && next !== globstar ? [[...start, [...name.slice(0, -1), ...next], ...others]] : []),
+  ];
 }
 
 /** git's `trim_trailing_spaces`: an escaped space stays. */
@@ -79,64 +97,53 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** A bracket expression. */
-const anySet = /\[[!^]?\]?(?:\[:[^\]]*:\]|\\[^]|[^\\\]])*\]/y;
-/** With single printable characters and ranges of letters or digits only. */
-const plainSet = /^\[([!^]?)((?:[0-9A-Za-z]-[0-9A-Za-z]|[ "-,.0-Z_-~])+)\]$/;
-
-/**
- * The names of a rule. `plain`: exact. `set`: a star replaces a set that is not plain. `cut`: a star replaces the rest of the rule. Undefined for an
- * unfinished set or escape.
- */
+/** The names of a rule, as git since 2.52 reads it, and the name that earlier versions read differently. Undefined for a rule that matches nothing. */
 function readNames(
   body: string,
   nameOnly: boolean,
   ignoreCase: boolean,
-): { names: (Token[] | typeof globstar)[]; end: 'plain' | 'set' | 'cut' } | undefined {
+): { names: Names; disputed: Disputed | undefined } | undefined {
   const names: (Token[] | typeof globstar)[] = [];
   let name: Token[] = [];
-  let end: 'plain' | 'set' = 'plain';
-  const cut = (): { names: typeof names; end: 'cut' } => ({
-    names: [...names, [...name, 'any']],
-    end: 'cut',
-  });
-  if (body.length > maxLength) return cut();
+  let disputed: Disputed | undefined;
+  const plainLength = body.search(/[*?[\\]/);
   for (let at = 0; at < body.length;) {
+    // Of two tokens, at most one is a star, which may match nothing.
+    if (names.length > maxNames || name.length > 2 * maxNameBytes) return undefined;
     const unit = body.charAt(at);
     if (unit === '*') {
       const start = at;
       while (body[at] === '*') at++;
-      const endsName = at === body.length || body[at] === '/' || body.startsWith('\\/', at);
+      const isEscapedSlash = body.startsWith('\\/', at);
+      const endsName = at === body.length || body[at] === '/' || isEscapedSlash;
       if (nameOnly || at - start === 1 || !endsName) name.push('any');
-      // Stars beside a name: git's answer depends on its version (2.52) and on the text before.
-      else if (name.length > 0 || body[at] === '\\') return cut();
-      else {
+      else if (name.length > 0) {
+        name.push('any');
+        if (start === plainLength) disputed = { at: names.length, isBeforeSlash: body[at] === '/' };
+      } else {
+        // An escaped slash has a name before it.
+        if (isEscapedSlash) names.push(['any']);
         if (names.at(-1) !== globstar) names.push(globstar);
-        if (at === body.length) return { names, end };
-        at++;
+        if (at === body.length) return { names, disputed };
+        at += isEscapedSlash ? 2 : 1;
         if (at === body.length) names.push([]);
       }
-    } else if (unit === '/') {
+    } else if (unit === '/' || body.startsWith('\\/', at)) {
       names.push(name);
       name = [];
-      at++;
+      at += unit === '/' ? 1 : 2;
     } else if (unit === '?') {
       name.push('one');
       at++;
     } else if (unit === '[') {
-      anySet.lastIndex = at;
-      const [set] = anySet.exec(body) ?? [];
-      if (set === undefined && !body.includes(']', at)) return undefined;
-      if (set === undefined || set.includes('/')) return cut();
-      const token = readSet(set);
-      if (token === 'any') end = 'set';
-      name.push(token);
-      at += set.length;
+      const read = readSet(body, at, ignoreCase);
+      if (read === undefined) return undefined;
+      name.push(read.set);
+      at = read.end;
     } else if (unit === '\\') {
       const escaped = body[at + 1];
       // git lower-cases the path but not an escaped letter: the two never match.
       if (escaped === undefined || (ignoreCase && /[A-Z]/.test(escaped))) return undefined;
-      if (escaped === '/') return cut();
       name.push(escaped.charCodeAt(0));
       at += 2;
     } else {
@@ -144,23 +151,10 @@ function readNames(
       at++;
     }
   }
-  return { names: [...names, name], end };
+  return { names: [...names, name], disputed };
 }
 
-function readSet(text: string): UnitSet | 'any' {
-  const [, negation, members] = plainSet.exec(text) ?? [];
-  if (members === undefined) return 'any';
-  const singles: number[] = [];
-  const ranges: [number, number][] = [];
-  for (const member of members.match(/.-.|./g) ?? []) {
-    // git also takes the start of a range as a single member: `[c-a]` matches `c`.
-    singles.push(member.charCodeAt(0));
-    if (member.length > 1) ranges.push([member.charCodeAt(0), member.charCodeAt(2)]);
-  }
-  return { negated: negation !== '', singles, ranges };
-}
-
-function namePattern(tokens: readonly Token[], ignoreCase: boolean): NamePattern {
+function namePattern(tokens: readonly Token[]): NamePattern {
   const wild = tokens.findIndex((token) => typeof token !== 'number');
   if (wild < 0) {
     const literal = textOf(tokens);
@@ -169,7 +163,7 @@ function namePattern(tokens: readonly Token[], ignoreCase: boolean): NamePattern
   const start = textOf(tokens.slice(0, wild));
   const last = tokens.findLastIndex((token) => typeof token !== 'number');
   const end = textOf(tokens.slice(last + 1));
-  const minLength = start.length + end.length;
+  const minLength = tokens.filter((token) => token !== 'any').length;
   const oneStar = wild === last && tokens[wild] === 'any';
   return {
     literal: undefined,
@@ -178,7 +172,7 @@ function namePattern(tokens: readonly Token[], ignoreCase: boolean): NamePattern
       name.length >= minLength &&
       name.startsWith(start) &&
       name.endsWith(end) &&
-      (oneStar || matchesTokens(tokens, name, ignoreCase)),
+      (oneStar || matchesTokens(tokens, name)),
   };
 }
 
@@ -187,7 +181,7 @@ function textOf(tokens: readonly Token[]): string {
 }
 
 /** Backtracks to the last star only: the time is bounded by the product of both lengths. */
-function matchesTokens(tokens: readonly Token[], name: string, ignoreCase: boolean): boolean {
+function matchesTokens(tokens: readonly Token[], name: string): boolean {
   let at = 0;
   let lastStar = -1;
   let starEnd = 0;
@@ -196,7 +190,7 @@ function matchesTokens(tokens: readonly Token[], name: string, ignoreCase: boole
     if (token === 'any') {
       lastStar = at++;
       starEnd = index;
-    } else if (token !== undefined && matchesUnit(token, name.charCodeAt(index), ignoreCase)) {
+    } else if (token !== undefined && matchesUnit(token, name.charCodeAt(index))) {
       at++;
       index++;
     } else if (lastStar >= 0) {
@@ -208,12 +202,7 @@ function matchesTokens(tokens: readonly Token[], name: string, ignoreCase: boole
   return at === tokens.length;
 }
 
-function matchesUnit(token: Exclude<Token, 'any'>, unit: number, ignoreCase: boolean): boolean {
+function matchesUnit(token: Exclude<Token, 'any'>, unit: number): boolean {
   if (typeof token === 'number') return token === unit;
-  if (token === 'one') return true;
-  const isWithin = (code: number): boolean => token.ranges.some(([from, to]) => code >= from && code <= to);
-  // git compares a lower-cased letter with a range in both cases, with a single member as it is.
-  const isLower = ignoreCase && unit >= 0x61 && unit <= 0x7a;
-  const isMember = token.singles.includes(unit) || isWithin(unit) || (isLower && isWithin(unit - 0x20));
-  return isMember !== token.negated;
+  return token === 'one' || hasByte(token, unit);
 }

@@ -1,0 +1,89 @@
+/** A set of bytes, one bit each. */
+export type ByteSet = Uint32Array;
+
+/** `unit` is in git's bytes. */
+export function hasByte(set: ByteSet, unit: number): boolean {
+  const byte = unit & 0xff;
+  return (((set[byte >>> 5] ?? 0) >>> (byte & 31)) & 1) === 1;
+}
+
+/** git's classes, which know ASCII only: pairs of the first and the last byte of each range. */
+const classes: ReadonlyMap<string, string> = new Map([
+  ['alnum', '09AZaz'],
+  ['alpha', 'AZaz'],
+  ['blank', '\t\t  '],
+  ['cntrl', '\0\x1f\x7f\x7f'],
+  ['digit', '09'],
+  ['graph', '!~'],
+  ['lower', 'az'],
+  ['print', ' ~'],
+  ['punct', '!/:@[`{~'],
+  ['space', '\t\n\r\r  '],
+  ['upper', 'AZ'],
+  ['xdigit', '09AFaf'],
+]);
+
+const bracket = 0x5b;
+const backslash = 0x5c;
+const dash = 0x2d;
+
+/**
+ * Reads the set that starts at `start` of a rule in git's bytes, in git's order (`dowild` in wildmatch.c); `end` is past its `]`. Undefined for a set
+ * that ends nowhere or names an unknown class: git's rule matches nothing. A set never matches `/`, which no name holds.
+ */
+export function readSet(
+  rule: string,
+  start: number,
+  ignoreCase: boolean,
+): { set: ByteSet; end: number } | undefined {
+  const set = new Uint32Array(8);
+  /** With `ignoreCase`, git looks for a lower-cased byte in both cases; for single members as written. */
+  const add = (from: number, to: number, inBothCases: boolean): void => {
+    for (let byte = from & 0xff; byte <= (to & 0xff); byte++) addByte(set, byte);
+    if (!inBothCases) return;
+    const first = Math.max(from & 0xff, 0x41);
+    const last = Math.min(to & 0xff, 0x5a);
+    for (let byte = first; byte <= last; byte++) addByte(set, byte + 0x20);
+  };
+  /** 0 past the end: a rule holds no NUL. */
+  const unitAt = (at: number): number => rule.charCodeAt(at) || 0;
+
+  let at = start + 1;
+  const isNegated = rule[at] === '!' || rule[at] === '^';
+  if (isNegated) at++;
+  /** The member before, which a `-` makes the start of a range; 0 after a range or a class. */
+  let before = 0;
+  let close = -1;
+  do {
+    let unit = unitAt(at);
+    if (unit === backslash) unit = unitAt(++at);
+    else if (unit === dash && before !== 0 && unitAt(at + 1) !== 0 && rule[at + 1] !== ']') {
+      if (unitAt(++at) === backslash) at++;
+      if (unitAt(at) === 0) return undefined;
+      add(before, unitAt(at++), ignoreCase);
+      before = 0;
+      continue;
+    } else if (unit === bracket && rule[at + 1] === ':') {
+      if (close < at) close = rule.indexOf(']', at);
+      if (close < 0) return undefined;
+      if (close > at + 2 && rule[close - 1] === ':') {
+        const ranges = classes.get(rule.slice(at + 2, close - 1));
+        if (ranges === undefined) return undefined;
+        for (let pair = 0; pair < ranges.length; pair += 2)
+          add(ranges.charCodeAt(pair), ranges.charCodeAt(pair + 1), ignoreCase);
+        at = close + 1;
+        before = 0;
+        continue;
+      }
+    }
+    if (unit === 0) return undefined;
+    add(unit, unit, false);
+    before = unit;
+    at++;
+  } while (rule[at] !== ']');
+  return { set: isNegated ? set.map((bits) => ~bits) : set, end: at + 1 };
+}
+
+function addByte(set: ByteSet, byte: number): void {
+  set[byte >>> 5] = (set[byte >>> 5] ?? 0) | (1 << (byte & 31));
+}
