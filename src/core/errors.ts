@@ -30,6 +30,7 @@ const ownErrorKinds = [
   'archiveTooLarge',
   'diskFull',
   'sourceUnreadable',
+  'ignoreFileUnreadable',
   'lengthChanged',
   // what came back
   'tooLarge',

@@ -51,10 +51,10 @@ function print(title: string, lines: readonly string[]): void {
   for (const line of lines) console.log(`  ${JSON.stringify(line)}`);
 }
 
-/** All reasons except git's own ignore files, which git must know as well. */
+/** All reasons except git's own ignore files: where git selects what their rules exclude, ours are wrong. */
 function isPolicy(reason: Reason): boolean {
   if (reason.kind !== 'ignored') return true;
-  return reason.rule.widened || reason.rule.source === 'whiteboxignore' || reason.rule.source === 'setting';
+  return reason.rule.source === 'whiteboxignore' || reason.rule.source === 'setting';
 }
 
 function describe(reason: Reason): string {

@@ -5,10 +5,13 @@ import { maxPairs, type PairsFault } from '../../core/features/chosenPairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
 import { toolFailed } from '../../core/findings/parse/parse.ts';
 import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
+import { maxIgnoreFileBytes } from '../../core/upload/ignore/ignoreFile.ts';
+import { maxRules } from '../../core/upload/ignore/ignoreRules.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatAccount, formatBytes, formatNumber } from '../formats.ts';
 import {
   type ErrorMessage,
+  type Message,
   type Messages,
   openAsText,
   openFile,
@@ -95,6 +98,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
         failure.subject ?? detail,
       ),
     ],
+    ignoreFileUnreadable: () => describeIgnoreFile(subject, detail),
     lengthChanged: () => [t('The archive changed on disk while it was being uploaded. Start again.')],
     tooLarge: () => [
       t(
@@ -284,6 +288,27 @@ function describeFeaturesFault(fault: FeaturesFault): string {
       'The features file can’t be read as a list of features. It is saved as received, and nothing was sent.',
     ),
   }[fault];
+}
+
+/** `code` as of `readOwnFile`. */
+function describeIgnoreFile(file: string, code: string): Message {
+  const unread = t(
+    'VS Code can’t read {0}, so it doesn’t know what to exclude. Nothing has been sent.',
+    visibleLine(file),
+  );
+  switch (code) {
+    case 'EFTYPE':
+      return [`${unread} ${t('It must be a file, not a folder or a link. Replace or delete it.')}`];
+    case 'EFBIG':
+      return [
+        `${unread} ${t('It can have at most {0} rules and {1}. Shorten it.', formatNumber(maxRules), formatBytes(maxIgnoreFileBytes))}`,
+        openFile(file),
+      ];
+    case 'EILSEQ':
+      return [`${unread} ${t('It contains bytes that aren’t text. Save it as UTF-8.')}`, openFile(file)];
+    default:
+      return [`${unread} ${t('Allow your account to read it, or delete it.')} (${code})`];
+  }
 }
 
 function describePairsFault(fault: PairsFault): string {

@@ -1,9 +1,8 @@
 import { lstatSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { readIfThere } from '../../core/files.ts';
 import { pathInside } from '../../core/paths.ts';
 import {
   type FolderChoices,
@@ -13,6 +12,7 @@ import {
   withoutExcluded,
   withoutLines,
 } from '../../core/upload/choose/choices.ts';
+import { readOwnFile, toOwnFile } from '../../core/upload/ignore/ignoreFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import { type Attempt, openFile } from '../errors/errorActions.ts';
 import { formatNumber } from '../formats.ts';
@@ -68,8 +68,9 @@ async function exclude(
 ): Promise<Exclusion> {
   const file = ignoreFileOf(folder);
   await ensureIgnoreFile(file);
-  const { text, added } = withLines(await readFile(file, 'utf8'), paths.map(toIgnoreLine));
-  if (added.length > 0) await writeFile(file, text);
+  const own = readOwnFile(file);
+  const { text, added } = withLines(own?.content.toString() ?? '', paths.map(toIgnoreLine));
+  if (added.length > 0) await writeFile(file, toOwnFile(text, own?.encoding));
   const before = choices.of(folder);
   // A choice by path overrides every ignore file, and a deeper ignore file could include the path again.
   await choices.change(folder, (current) => withExcluded(current, paths));
@@ -86,14 +87,14 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   const changedFiles: string[] = [];
   const restore = async ({ folder, paths, addedLines, before }: Exclusion): Promise<void> => {
     const file = ignoreFileOf(folder);
-    const text = await readIfThere(file);
-    if (text !== undefined) {
-      const restored = withoutLines(text, addedLines);
+    const own = readOwnFile(file);
+    if (own !== undefined) {
+      const restored = withoutLines(own.content.toString(), addedLines);
       if (restored === undefined) {
         changedFiles.push(file);
         return;
       }
-      if (addedLines.length > 0) await writeFile(file, restored);
+      if (addedLines.length > 0) await writeFile(file, toOwnFile(restored, own.encoding));
     }
     await deps.choices.change(folder, (current) => withoutExcluded(current, paths, before));
   };
@@ -146,12 +147,9 @@ function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
   return join(folder.uri.fsPath, '.whiteboxignore');
 }
 
-/** Creates a missing ignore file with a header. Throws `sourceUnreadable` if it is not a regular file. */
+/** Creates a missing ignore file with a header. */
 async function ensureIgnoreFile(file: string): Promise<void> {
-  const stats = lstatSync(file, { throwIfNoEntry: false });
-  // The selection ignores links, so lines written through one would have no effect.
-  if (stats?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
-  if (stats !== undefined) return;
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) return;
   const lines = [
     t('Files that aren’t uploaded for an assessment, in addition to those in .gitignore.'),
     t('Same syntax as .gitignore. Can be in any folder. It can only exclude more files.'),

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts';
 import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepareUpload.ts';
+import type { UnreadByGit } from '../../core/upload/ignore/ignoreFile.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
 import type { SelectedFile } from '../../core/upload/select/selection.ts';
 import { visibleName } from '../../core/visibleText.ts';
@@ -69,14 +70,14 @@ function levelOf(prepared: Prepared, folder?: FolderSum): PreviewNode[] {
 }
 
 function reasonsOf(prepared: Prepared): PreviewNode[] {
-  const { leftOut, widened } = prepared.selection;
+  const { leftOut, unreadByGit } = prepared.selection;
   const groups = Map.groupBy(leftOut, ({ reason }) => reasonLabel(reason));
   return [
     ...[...groups].map(([label, items]) => ({
       item: line(label, Collapsed, formatNumber(items.length)),
       children: () => capped(items.map((item) => () => leftOutNode(prepared, item))),
     })),
-    ...(widened.length === 0 ? [] : [widenedNode(widened)]),
+    ...(unreadByGit.length === 0 ? [] : [unreadByGitNode(unreadByGit)]),
   ];
 }
 
@@ -122,24 +123,24 @@ function leftOutNode(prepared: Prepared, { path, reason }: NotUploaded): Preview
   };
 }
 
-function widenedNode(rules: readonly IgnoreRule[]): PreviewNode {
+function unreadByGitNode(files: readonly UnreadByGit[]): PreviewNode {
   const item = line(
-    t('Rules that Git reads differently'),
+    t('Ignore files that Git can’t read'),
     Collapsed,
-    formatNumber(rules.length),
-    new vscode.ThemeIcon('info'),
+    formatNumber(files.length),
+    new vscode.ThemeIcon('warning'),
   );
-  item.tooltip = t(
-    'These rules use uncommon syntax. Each excludes more than Git would, or, if it starts with “!”, re-includes nothing. No additional files are uploaded because of them.',
-  );
-  const toNode = ({ pattern, file, line: number }: IgnoreRule): PreviewNode => ({
+  item.tooltip = t('Git doesn’t apply all rules of these files, so files that they name may be uploaded.');
+  const toNode = ({ file, problem }: UnreadByGit): PreviewNode => ({
     item: line(
-      visibleName(pattern),
+      visibleName(file),
       None,
-      file === undefined ? '' : visibleName(`${file}:${String(number)}`),
+      problem === 'utf16'
+        ? t('UTF-16: Git finds no rules in it. Save it as UTF-8.')
+        : t('NUL bytes: Git ignores the rest of each line after one.'),
     ),
   });
-  return { item, children: () => capped(rules.map((rule) => () => toNode(rule))) };
+  return { item, children: () => capped(files.map((file) => () => toNode(file))) };
 }
 
 function reasonLabel(reason: NotUploadedReason): string {

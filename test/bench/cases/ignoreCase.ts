@@ -1,5 +1,6 @@
 import ignore from 'ignore';
-import { IgnoreRules, readLines } from '../../../src/core/upload/ignore/ignoreRules.ts';
+import { readLines } from '../../../src/core/upload/ignore/ignoreFile.ts';
+import { IgnoreRules } from '../../../src/core/upload/ignore/ignoreRules.ts';
 import { toGitBytes } from '../../../src/core/upload/ignore/pattern.ts';
 import { inPairs } from '../pairs.ts';
 import type { Row } from '../rows.ts';
@@ -46,9 +47,7 @@ export async function measureMatching(pairs: number): Promise<Row[]> {
 /** The number of files that no rule excludes. */
 function keptOf(lines: readonly string[], files: readonly string[]): number {
   const from = { source: 'gitignore', file: '.gitignore', widened: false } as const;
-  const top = new IgnoreRules({ ignoreCase: false, onWidened: () => undefined }).and(
-    readLines(Buffer.from(lines.join('\n')), from),
-  );
+  const top = new IgnoreRules(false).and(readLines(Buffer.from(lines.join('\n')), from));
   const folders = new Map<string, IgnoreRules | undefined>([['', top]]);
   /** The rules in a folder; undefined if it is excluded. */
   const rulesIn = (folder: string): IgnoreRules | undefined => {

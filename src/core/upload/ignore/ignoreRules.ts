@@ -1,4 +1,4 @@
-import { globstar, type NamePattern, parsePattern, type PathPattern, toGitBytes } from './pattern.ts';
+import { globstar, type NamePattern, parsePattern, type PathPattern } from './pattern.ts';
 
 type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
 
@@ -11,7 +11,7 @@ export interface IgnoreRule {
   readonly line: number;
   /** As written. */
   readonly pattern: string;
-  /** True if this rule is not read as git reads it, and leaves out more than git would. */
+  /** True for a rule that may leave out more than git does: it may not apply, or git versions read it differently. */
   readonly widened: boolean;
 }
 
@@ -22,39 +22,6 @@ export interface RuleLine extends IgnoreRule {
 
 /** With more rules, each path would take too long. */
 export const maxRules = 20_000;
-
-export interface RuleReading {
-  /** git's `core.ignorecase`. */
-  readonly ignoreCase: boolean;
-  /** Called for each `widened` rule. */
-  readonly onWidened: (rule: IgnoreRule) => void;
-}
-
-/** The lines of an ignore file as git reads them: without BOM, CR before LF, and anything after a NUL. Stops one after `maxRules`. */
-export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
-  const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
-  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
-  const lines: RuleLine[] = [];
-  for (let start = bom ? 3 : 0, line = 1; start < text.length && lines.length <= maxRules; line++) {
-    const end = text.indexOf('\n', start);
-    let raw = text.slice(start, end < 0 ? undefined : end);
-    start = end < 0 ? text.length : end + 1;
-    if (raw.endsWith('\r')) raw = raw.slice(0, -1);
-    const nul = raw.indexOf('\0');
-    if (nul >= 0) raw = raw.slice(0, nul);
-    if (raw === '' || raw.startsWith('#')) continue;
-    const bytes = Buffer.from(raw, 'latin1');
-    lines.push({ ...from, line, pattern: bytes.toString('utf8'), text: toGitBytes(bytes) });
-  }
-  return lines;
-}
-
-export function settingLines(patterns: readonly string[]): RuleLine[] {
-  const from = { source: 'setting', widened: false } as const;
-  return patterns.flatMap((pattern, index) =>
-    readLines(Buffer.from(pattern), from).map((line) => ({ ...line, line: index + 1 })),
-  );
-}
 
 interface Placed {
   readonly rule: IgnoreRule;
@@ -80,18 +47,19 @@ interface RuleFile {
 /** The rules that apply in one folder; later ones win. Immutable: a subfolder's rules are made from its parent's. */
 export class IgnoreRules {
   readonly count: number;
-  readonly #reading: RuleReading;
+  /** git's `core.ignorecase`. */
+  readonly #ignoreCase: boolean;
   /** From the strongest to the weakest. */
   readonly #files: readonly RuleFile[];
   readonly #disabled: ReadonlySet<IgnoreRule>;
 
   constructor(
-    reading: RuleReading,
+    ignoreCase: boolean,
     files: readonly RuleFile[] = [],
     count = 0,
     disabled: ReadonlySet<IgnoreRule> = new Set(),
   ) {
-    this.#reading = reading;
+    this.#ignoreCase = ignoreCase;
     this.#files = files;
     this.count = count;
     this.#disabled = disabled;
@@ -109,21 +77,21 @@ export class IgnoreRules {
   }
 
   and(lines: readonly RuleLine[]): IgnoreRules {
-    const { file, added } = readFile(lines, this.#reading);
-    return new IgnoreRules(this.#reading, [file, ...this.#files], this.count + added, this.#disabled);
+    const { file, added } = readFile(lines, this.#ignoreCase);
+    return new IgnoreRules(this.#ignoreCase, [file, ...this.#files], this.count + added, this.#disabled);
   }
 
   /** The rules that apply in the subfolder `name` (as for `match`). */
   enter(name: string): IgnoreRules {
     const folder = this.#fold(name.slice(0, -1));
     const files = this.#files.map((file) => enterFile(file, folder));
-    return new IgnoreRules(this.#reading, files, this.count, this.#disabled);
+    return new IgnoreRules(this.#ignoreCase, files, this.count, this.#disabled);
   }
 
   /** Disables the rules that leave out the subfolder `name`, which a person has chosen. */
   withoutMatching(name: string): IgnoreRules {
     const disabled = new Set(this.#disabled);
-    const rules = new IgnoreRules(this.#reading, this.#files, this.count, disabled);
+    const rules = new IgnoreRules(this.#ignoreCase, this.#files, this.count, disabled);
     for (const file of this.#files) {
       const found = this.#matching(file, name).sort((one, other) => other.order - one.order);
       for (const { negative, rule } of found) {
@@ -135,7 +103,7 @@ export class IgnoreRules {
   }
 
   #fold(name: string): string {
-    return this.#reading.ignoreCase ? name.toLowerCase() : name;
+    return this.#ignoreCase ? name.toLowerCase() : name;
   }
 
   #matching(file: RuleFile, written: string): Placed[] {
@@ -145,10 +113,7 @@ export class IgnoreRules {
   }
 }
 
-function readFile(
-  lines: readonly RuleLine[],
-  { ignoreCase, onWidened }: RuleReading,
-): { file: RuleFile; added: number } {
+function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: RuleFile; added: number } {
   const byName = new Map<string, Placed[]>();
   const byExtension = new Map<string, Placed[]>();
   const byPattern: (Placed & { name: NamePattern })[] = [];
@@ -164,7 +129,6 @@ function readFile(
     if (pattern === undefined) continue;
     const { negative, folderOnly } = pattern;
     const rule: IgnoreRule = { ...line, widened: line.widened || pattern.widened };
-    if (pattern.widened) onWidened(rule);
     const placed = { rule, order: added++, negative, folderOnly };
     for (const path of pattern.paths) {
       const [name] = path;

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { realPath } from '../../paths.ts';
-import { readRegularFile } from '../../files.ts';
-import { type IgnoreRule, IgnoreRules, maxRules, readLines, type RuleLine, settingLines } from './ignoreRules.ts'; // prettier-ignore
+import { type IgnoreRule, IgnoreRules, maxRules, type RuleLine } from './ignoreRules.ts';
+import { readGitFile, readLines, readOwnFile, settingLines, unreadable, type UnreadByGit } from './ignoreFile.ts'; // prettier-ignore
 import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
 import { toGitBytes } from './pattern.ts';
 import { findRepository, type GitSurroundings, type Repository, repositoryAt } from './repository.ts';
@@ -33,7 +33,8 @@ export interface RuleSources {
   readonly surroundings: GitSurroundings;
   /** The name of an ignore file on screen (`nameBelow`). */
   readonly nameOf: (path: string) => string;
-  readonly onWidened: (rule: IgnoreRule) => void;
+  /** Called for each ignore file of git that git does not read as it was meant. */
+  readonly onUnreadByGit: (found: UnreadByGit) => void;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -42,8 +43,6 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
   /** The rule that leaves out the top itself, or a folder above it. */
   readonly ignoredBy: IgnoreRule | undefined;
 }
-
-const maxIgnoreFileBytes = 2 << 20;
 
 /** The rule that leaves out the entry `name` (in git's bytes, with `/` for a folder). */
 export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
@@ -65,32 +64,50 @@ export function enter(layers: readonly RuleLayer[], name: string): readonly Rule
 }
 
 /**
- * Adds the rules of a folder's ignore files; `kindOf` gives the type of each. A `.gitignore` that is a link is ignored, as by git; a
- * `.whiteboxignore` that is a link counts as unreadable. Throws `sourceUnreadable`.
+ * Adds the rules of a folder's ignore files; `kindOf` gives the type of each. A `.gitignore` that is a link is ignored, as by git. Throws
+ * `sourceUnreadable`, and `ignoreFileUnreadable` for a `.whiteboxignore`.
  */
 export function withOwnFiles(
   layers: readonly RuleLayer[],
   folder: string,
-  nameOf: (path: string) => string,
-  kindOf: (fileName: string) => Pick<Dirent, 'isFile' | 'isDirectory'> | undefined,
+  sources: Pick<RuleSources, 'nameOf' | 'onUnreadByGit'>,
+  kindOf: (fileName: string) => Pick<Dirent, 'isFile'> | undefined,
 ): readonly RuleLayer[] {
   return layers.map((layer) => {
     const { fileName, rules } = layer;
     if (fileName === undefined) return layer;
     const kind = kindOf(fileName);
+    if (kind === undefined) return layer;
     const path = join(folder, fileName);
-    if (kind?.isFile() !== true) {
-      if (fileName === '.gitignore' || kind === undefined || kind.isDirectory()) return layer;
-      throw new AssessmentError('sourceUnreadable', { subject: path, detail: 'EFTYPE' });
+    if (fileName === '.gitignore') {
+      const from = { source: 'gitignore', widened: false, followLink: false } as const;
+      return kind.isFile() ? { ...layer, rules: addGitFile(rules, path, from, sources) } : layer;
     }
-    const source = fileName === '.gitignore' ? 'gitignore' : 'whiteboxignore';
-    const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink: false });
-    if (content === undefined) return layer;
-    return {
-      ...layer,
-      rules: add(rules, readLines(content, { source, file: nameOf(path), widened: false }), path),
-    };
+    const own = readOwnFile(path);
+    if (own === undefined) return layer;
+    const file = sources.nameOf(path);
+    const lines = readLines(own.content, { source: 'whiteboxignore', file, widened: false });
+    if (rules.count + lines.length > maxRules) throw unreadable(path, 'EFBIG');
+    return { ...layer, rules: rules.and(lines) };
   });
+}
+
+interface GitFile extends Omit<IgnoreRule, 'line' | 'pattern' | 'file'> {
+  readonly followLink: boolean;
+}
+
+/** Adds the rules of an ignore file of git, if it is there. Throws `sourceUnreadable`. */
+function addGitFile(
+  rules: IgnoreRules,
+  path: string,
+  { followLink, ...from }: GitFile,
+  { nameOf, onUnreadByGit }: Pick<RuleSources, 'nameOf' | 'onUnreadByGit'>,
+): IgnoreRules {
+  const read = readGitFile(path, { followLink });
+  if (read === undefined) return rules;
+  const file = nameOf(path);
+  if (read.problem !== undefined) onUnreadByGit({ file, problem: read.problem });
+  return add(rules, readLines(read.content, { ...from, file }), path);
 }
 
 /**
@@ -99,16 +116,12 @@ export function withOwnFiles(
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,
-  { nameOf, onWidened }: RuleSources,
+  sources: RuleSources,
 ): readonly RuleLayer[] {
   const rulesOf = (path: string | undefined, from: Pick<IgnoreRule, 'source' | 'widened'>): IgnoreRules => {
-    const none = new IgnoreRules({ ignoreCase, onWidened });
-    if (path === undefined) return none;
+    const none = new IgnoreRules(ignoreCase);
     // May be a link: the person's settings name it.
-    const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink: true });
-    return content === undefined
-      ? none
-      : add(none, readLines(content, { ...from, file: nameOf(path) }), path);
+    return path === undefined ? none : addGitFile(none, path, { ...from, followLink: true }, sources);
   };
   const exclude = rulesOf(infoExclude, { source: 'infoExclude', widened: false });
   const ownFiles = [...new Set([excludesFile, ...possibleExcludesFiles])];
@@ -136,7 +149,7 @@ export async function withNested(
 
 /**
  * The layers at `root` without its ignore files. What a selection of `within` leaves out, a selection of a folder inside leaves out too. Throws
- * `notAFolder`, `sourceUnreadable`.
+ * `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`.
  */
 export async function layersAt(
   root: string,
@@ -144,14 +157,14 @@ export async function layersAt(
   sources: RuleSources,
   options: Pick<RuleOptions, 'exclude' | 'within'>,
 ): Promise<TopRules> {
-  const { surroundings, nameOf, onWidened, signal } = sources;
+  const { surroundings, signal } = sources;
   const within = await holderOf(root, options.within);
   const outer = within === root ? repository : await findRepository(within, surroundings);
   const isSame = outer?.root === repository?.root;
   const settings = await readIgnoreSettings(repository, surroundings, signal);
   const outerSettings = isSame ? settings : await readIgnoreSettings(outer, surroundings, signal);
   const { ignoreCase, composeNames } = settings;
-  const none = new IgnoreRules({ ignoreCase, onWidened });
+  const none = new IgnoreRules(ignoreCase);
   let layers: readonly RuleLayer[] = [
     ...gitLayers(outerSettings, sources),
     { rules: none, fileName: '.whiteboxignore' },
@@ -169,7 +182,7 @@ export async function layersAt(
     const name = names.shift();
     if (name === undefined) return { layers, ignoredBy, ignoreCase, composeNames };
     const folder = at;
-    layers = withOwnFiles(layers, folder, nameOf, (fileName) =>
+    layers = withOwnFiles(layers, folder, sources, (fileName) =>
       lstatSync(join(folder, fileName), { throwIfNoEntry: false }),
     );
     const key = `${toGitBytes(composeNames ? name.normalize('NFC') : name)}/`;

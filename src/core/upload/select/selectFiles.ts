@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
+import type { UnreadByGit } from '../ignore/ignoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 import { toGitBytes } from '../ignore/pattern.ts';
 import { findRepository, repositoryAt } from '../ignore/repository.ts';
@@ -32,22 +33,20 @@ export interface SelectOptions extends RuleOptions {
 
 /**
  * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index, without links, nested repositories, and what
- * the person's excludes file, `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`, or the signal's
- * reason.
+ * the person's excludes file, `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`,
+ * `ignoreFileUnreadable`, or the signal's reason.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const root = await realFolder(folder);
   options.signal?.throwIfAborted();
   if (root.split(sep).some(isRepositoryData)) {
     const leftOut = [{ path: './', reason: { kind: 'repositoryData' } }] as const;
-    return { root, files: [], leftOut, bytes: 0, widened: [] };
+    return { root, files: [], leftOut, bytes: 0, unreadByGit: [] };
   }
-  const widened = new Map<string, IgnoreRule>();
-  const onWidened = (rule: IgnoreRule): void => {
-    widened.set(JSON.stringify([rule.source, rule.file, rule.line]), rule);
-  };
+  const unreadByGit = new Map<string, UnreadByGit>();
+  const onUnreadByGit = (found: UnreadByGit): void => void unreadByGit.set(found.file, found);
   const { surroundings, signal } = options;
-  const sources = { surroundings, nameOf: nameBelow(root), onWidened, signal };
+  const sources = { surroundings, nameOf: nameBelow(root), onUnreadByGit, signal };
   const repository = await findRepository(root, surroundings);
   const top = await layersAt(root, repository, sources, options);
   const walk = new Walk(root, top, sources, options);
@@ -55,12 +54,8 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
     walk.leftOut.push({ path: './', reason: { kind: 'ignored', rule: top.ignoredBy } });
   else await walk.run(top);
   const { files, leftOut, bytes } = walk;
-  return { root, files, leftOut, bytes, widened: [...widened.values()].sort(byPlace) };
-}
-
-function byPlace(one: IgnoreRule, other: IgnoreRule): number {
-  const [file, otherFile] = [one.file ?? '', other.file ?? ''];
-  return file < otherFile ? -1 : file > otherFile ? 1 : one.line - other.line;
+  const byFile = [...unreadByGit.values()].sort((one, other) => (one.file < other.file ? -1 : 1));
+  return { root, files, leftOut, bytes, unreadByGit: byFile };
 }
 
 interface Folder {
@@ -182,13 +177,14 @@ class Walk {
         layers = await withNested(layers, nested, sources);
       }
     }
-    return withOwnFiles(layers, full, sources.nameOf, (name) => named(name)?.dirent);
+    return withOwnFiles(layers, full, sources, (name) => named(name)?.dirent);
   }
 
   /** Undefined for a folder that has vanished. Rethrows other than file system errors. */
   #reasonFor(error: unknown): Reason | undefined {
     this.#options.signal?.throwIfAborted();
-    if (error instanceof AssessmentError && error.kind === 'sourceUnreadable') {
+    if (error instanceof AssessmentError) {
+      if (error.kind !== 'sourceUnreadable') throw error;
       const { detail = '', subject = '' } = error.data;
       return { kind: 'unreadable', code: detail, file: this.#sources.nameOf(subject) };
     }

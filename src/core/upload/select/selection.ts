@@ -1,3 +1,4 @@
+import type { UnreadByGit } from '../ignore/ignoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 
 export interface SelectedFile {
@@ -34,6 +35,6 @@ export interface Selection {
   readonly files: readonly SelectedFile[];
   readonly leftOut: readonly LeftOut[];
   readonly bytes: number;
-  /** Rules that are not read as git reads them: each leaves out more than git would, or, if negated, is dropped. Ordered by file and line. */
-  readonly widened: readonly IgnoreRule[];
+  /** Ordered by file. */
+  readonly unreadByGit: readonly UnreadByGit[];
 }

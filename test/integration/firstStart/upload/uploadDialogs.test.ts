@@ -54,7 +54,7 @@ describe('the question before an upload', () => {
     const [target] = ended.targets;
     const coverage = toCoverage([], 5, 200);
     const run = { ...ended, targets: [{ ...target!, name: 'b\u202Eb', archive, coverage }] };
-    const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
+    const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [] };
     await ask(run, selection);
     const [{ text, detail }] = messages() as [ShownMessage];
     assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
@@ -83,7 +83,7 @@ describe('the question before an upload', () => {
       files: [{ path: 'a', bytes: 0, mode: 0o644 }],
       leftOut,
       bytes: 0,
-      widened: [],
+      unreadByGit: [],
     };
     await ask(run, selection);
     const detail = messages()[0]?.detail ?? '';
@@ -101,7 +101,7 @@ describe('the question before an upload', () => {
   ] as const)
     it(`says that nothing was sent, as the Upload Preview does, until the user agrees: ${answer ?? 'Cancel'}`, async () => {
       watchMessages(() => answer);
-      const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
+      const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [] };
       assert.deepEqual(await ask(endedRun({ id: 'invented', folder, ...place }), selection), becomes);
     });
 
@@ -172,7 +172,7 @@ describe('the question before an upload', () => {
       return { ...endedRun({ id, folder, ...place }), ...changes };
     };
     const took = { dispatchedAt: 0, exitedAt: 9 * hourMs + 60_000 };
-    const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
+    const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [] };
     try {
       const known = [
         await make('now', { createdAt: 40 * hourMs }, { ...sent, 'b.js': 'changed', 'd.js': 'new' }),

@@ -26,7 +26,7 @@ describe('the Upload Preview', () => {
     masked: '…',
     sha256: '0',
   } as const;
-  const selected = { root: '/invented', files, leftOut, bytes: 3, widened: [] };
+  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadByGit: [] };
   const checks = new Map([
     [hidden, { suspicions: [], sha256: '1' }],
     ['key.ts', { suspicions: [suspicion], sha256: '0' }],

@@ -1,0 +1,101 @@
+import { lstatSync } from 'node:fs';
+import { AssessmentError } from '../../errors.ts';
+import { readRegularFile } from '../../files.ts';
+import { type IgnoreRule, maxRules, type RuleLine } from './ignoreRules.ts';
+import { toGitBytes } from './pattern.ts';
+
+export const maxIgnoreFileBytes = 2 << 20;
+
+type Encoding = 'utf8' | 'utf16le' | 'utf16be';
+
+/** An ignore file whose rules git does not read as they were meant: UTF-16, or lines with a NUL, which ends a line for git. */
+export interface UnreadByGit {
+  /** As in `IgnoreRule`. */
+  readonly file: string;
+  readonly problem: 'utf16' | 'nul';
+}
+
+/** An ignore file of git, as bytes; undefined without one. Throws `sourceUnreadable`. */
+export function readGitFile(
+  path: string,
+  { followLink }: { followLink: boolean },
+): { content: Uint8Array; problem: UnreadByGit['problem'] | undefined } | undefined {
+  const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
+  if (content === undefined) return undefined;
+  const problem = encodingOf(content) !== 'utf8' ? 'utf16' : content.includes(0) ? 'nul' : undefined;
+  return { content, problem };
+}
+
+/**
+ * A `.whiteboxignore` in UTF-8, and the encoding that its byte order mark names; undefined without one. Throws `ignoreFileUnreadable` for one that is
+ * there and cannot be read, also for a link, a folder, and what is not text: it must never mean that nothing is excluded.
+ */
+export function readOwnFile(path: string): { content: Buffer; encoding: Encoding } | undefined {
+  const written = readWritten(path);
+  if (written === undefined) {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    throw unreadable(path, 'EFTYPE');
+  }
+  const encoding = encodingOf(written);
+  const content = encoding === 'utf8' ? written : fromUtf16(written, encoding);
+  if (content === undefined || content.includes(0)) throw unreadable(path, 'EILSEQ');
+  return { content, encoding };
+}
+
+/** The bytes of a `.whiteboxignore` with this text. */
+export function toOwnFile(text: string, encoding: Encoding = 'utf8'): Buffer {
+  if (encoding === 'utf8') return Buffer.from(text);
+  const bytes = Buffer.from(text, 'utf16le');
+  return encoding === 'utf16le' ? bytes : bytes.swap16();
+}
+
+function readWritten(path: string): Buffer | undefined {
+  try {
+    return readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink: false });
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    throw unreadable(path, error.data.detail ?? '', error);
+  }
+}
+
+export function unreadable(subject: string, detail: string, cause?: Error): AssessmentError {
+  return new AssessmentError('ignoreFileUnreadable', { subject, detail }, { cause });
+}
+
+function encodingOf([first, second]: Uint8Array): Encoding {
+  if (first === 0xff && second === 0xfe) return 'utf16le';
+  return first === 0xfe && second === 0xff ? 'utf16be' : 'utf8';
+}
+
+/** With the byte order mark; undefined for what is not UTF-16. */
+function fromUtf16(bytes: Buffer, encoding: 'utf16le' | 'utf16be'): Buffer | undefined {
+  if (bytes.length % 2 !== 0) return undefined;
+  const text = (encoding === 'utf16le' ? bytes : Buffer.from(bytes).swap16()).toString('utf16le');
+  return text.isWellFormed() ? Buffer.from(text) : undefined;
+}
+
+/** The lines of an ignore file as git reads them: without BOM, CR before LF, and anything after a NUL. Stops one after `maxRules`. */
+export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
+  const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
+  const lines: RuleLine[] = [];
+  for (let start = bom ? 3 : 0, line = 1; start < text.length && lines.length <= maxRules; line++) {
+    const end = text.indexOf('\n', start);
+    let raw = text.slice(start, end < 0 ? undefined : end);
+    start = end < 0 ? text.length : end + 1;
+    if (raw.endsWith('\r')) raw = raw.slice(0, -1);
+    const nul = raw.indexOf('\0');
+    if (nul >= 0) raw = raw.slice(0, nul);
+    if (raw === '' || raw.startsWith('#')) continue;
+    const bytes = Buffer.from(raw, 'latin1');
+    lines.push({ ...from, line, pattern: bytes.toString('utf8'), text: toGitBytes(bytes) });
+  }
+  return lines;
+}
+
+export function settingLines(patterns: readonly string[]): RuleLine[] {
+  const from = { source: 'setting', widened: false } as const;
+  return patterns.flatMap((pattern, index) =>
+    readLines(Buffer.from(pattern), from).map((line) => ({ ...line, line: index + 1 })),
+  );
+}
