@@ -81,7 +81,8 @@ export function readSet(
     before = unit;
     at++;
   } while (rule[at] !== ']');
-  return { set: isNegated ? set.map((bits) => ~bits) : set, end: at + 1 };
+  if (isNegated) for (const [index, bits] of set.entries()) set[index] = ~bits;
+  return { set, end: at + 1 };
 }
 
 function addByte(set: ByteSet, byte: number): void {

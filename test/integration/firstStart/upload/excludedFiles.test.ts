@@ -30,7 +30,7 @@ describe('files that the user excludes from uploads', () => {
       assert.equal(messages().length, 1);
       assert.match(
         messages()[0]!.text,
-        /^Rules for selecting files can’t be read from .*\.whiteboxignore\. A rule file must be/,
+        /^VS Code can’t read .*\.whiteboxignore, so .* Nothing has been sent\. It must be a file, not a folder or a link\./,
       );
       assert.equal(await readFile(rules, 'utf8'), 'before\n');
     } finally {
@@ -137,6 +137,23 @@ describe('files that the user excludes from uploads', () => {
       assert.deepEqual(now(), here);
     });
 
+    it('F168 keeps a .whiteboxignore in UTF-16, also with Undo', async () => {
+      for (const toBytes of [
+        (text: string) => Buffer.from(text, 'utf16le'),
+        (text: string) => Buffer.from(text, 'utf16le').swap16(),
+      ]) {
+        const before = toBytes('\ufeff/秘密\r\n');
+        await writeFile(ignoreFile, before);
+        press = undefined;
+        await exclude('other.txt');
+        assert.deepEqual(await readFile(ignoreFile), toBytes('\ufeff/秘密\r\n/other.txt\n'));
+        await writeFile(ignoreFile, before);
+        press = 'Undo';
+        await exclude('kept.txt');
+        assert.deepEqual(await readFile(ignoreFile), before);
+      }
+    });
+
     it('is reported as already reverted if the line was removed meanwhile', async () => {
       press = 'Undo';
       watch = watchMessages(async () => {
@@ -170,7 +187,7 @@ describe('files that the user excludes from uploads', () => {
       });
       await exclude('kept.txt');
       const [message = '', ...others] = failures.map((error) => describeError(error).message);
-      assert.ok(message.startsWith(`${ignoreFile} can’t be read or written (ELOOP).`), message);
+      assert.ok(message.startsWith(`VS Code can’t read ${ignoreFile},`), message);
       assert.deepEqual(others, []);
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' }, 'it stays excluded');
     });

@@ -73,6 +73,29 @@ describe('starting an assessment', () => {
       assert.deepEqual(service.requests, []);
     });
 
+  const unreadable: readonly (readonly [string, string | Uint8Array, RegExp, readonly string[]])[] = [
+    ['is not text', 'customers/\n\0', /It contains bytes that aren’t text\. Save it as UTF-8\.$/, ['Open File']],
+    ['is too large', '#\n'.repeat(1 << 20) + '#', /It can have at most 20,000 rules and 2 MB\. Shorten it\.$/, ['Open File']],
+  ]; // prettier-ignore
+  for (const [what, content, remedy, buttons] of unreadable)
+    it(`F168 and previewing stop, with what to do, while .whiteboxignore ${what}`, async () => {
+      const file = path.join(folder, '.whiteboxignore');
+      await writeFile(file, content);
+      try {
+        for (const command of ['whitebox.startAssessment', 'whitebox.previewUpload']) {
+          await vscode.commands.executeCommand(command);
+          const { text, buttons: shown } = messages.shown.at(-1)!;
+          assert.ok(text.startsWith(`VS Code can’t read ${file}, so it doesn’t know what to exclude. Nothing has been sent. `), text); // prettier-ignore
+          assert.match(text, remedy);
+          assert.deepEqual(shown, buttons);
+        }
+        assert.equal(messages.shown.length, 2, texts().join('\n'));
+        assert.deepEqual(service.requests, []);
+      } finally {
+        await rm(file);
+      }
+    });
+
   it('asks about unsaved notebooks, too', async () => {
     const file = path.join(folder, 'a.ipynb');
     await writeFile(file, JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 }));

@@ -26,7 +26,11 @@ describe('the Upload Preview', () => {
     masked: '…',
     sha256: '0',
   } as const;
-  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadByGit: [] };
+  const unreadByGit = [
+    { file: '.gitignore', problem: 'utf16' },
+    { file: 'a/.gitignore', problem: 'nul' },
+  ] as const;
+  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadByGit };
   const checks = new Map([
     [hidden, { suspicions: [], sha256: '1' }],
     ['key.ts', { suspicions: [suspicion], sha256: '0' }],
@@ -53,7 +57,7 @@ describe('the Upload Preview', () => {
     return lines;
   };
 
-  it('F79 shows control and bidi characters in names, the reason of each exclusion, and secrets that would be sent', async () => {
+  it('F79 F168 shows names, reasons, suspected secrets, and ignore files that Git can’t read', async () => {
     assert.deepEqual(await linesOf(), [
       'To be uploaded | 2 files, 2 bytes | cloud-upload',
       'a\\u{202E}txt.exe | 1 byte | file',
@@ -65,6 +69,9 @@ describe('the Upload Preview', () => {
       'pipe | named pipe | ',
       'Can’t be read | 1 | ',
       'locked.ts | kept changing while it was read | ',
+      'Ignore files that Git can’t read | 2 | warning',
+      '.gitignore | UTF-16: Git finds no rules in it. Save it as UTF-8. | ',
+      'a/.gitignore | NUL bytes: Git ignores the rest of each line after one. | ',
     ]);
   });
 });

@@ -43,7 +43,9 @@ function stage() {
   });
   const selected = async (folder: string, paths: readonly string[]): Promise<void> => {
     const files = paths.map((path): SelectedFile => ({ path, bytes: 1, mode: 0o644 }));
-    selecting.get(folder)?.resolve({ root: folder, files, leftOut: [], bytes: files.length, unreadByGit: [] });
+    selecting
+      .get(folder)
+      ?.resolve({ root: folder, files, leftOut: [], bytes: files.length, unreadByGit: [] });
     await settled();
   };
   const checkEnds = async (...found: readonly Suspicion[]): Promise<void> => {

@@ -45,19 +45,36 @@ test('F12 F15 F16 rules of every kind exclude the same files as in git, each in 
 });
 
 /** The files that a rule excludes, and those that stay excluded if the same rule, negated, follows. */
-const disputed: readonly [rule: string, excluded: readonly string[], afterNegation: readonly string[]][] = [
+const disputed: readonly [rule: string, excluded: readonly string[], stillExcluded: readonly string[]][] = [
   ['/foo**/bar', ['foo/bar', 'foo/x/bar', 'foobar', 'foox/bar'], ['foo/x/bar', 'foobar']],
   ['foo**\\/bar', ['foo/bar', 'foo/x/bar', 'foox/bar'], ['foo/x/bar']],
   ['foo**/**/bar', ['foo/bar', 'foo/x/bar', 'foobar', 'foox/bar'], ['foobar']],
-  ['foo**/**', ['foo/bar', 'foo/x', 'foo/x/bar', 'foobar', 'foox/bar'], ['foobar']],
-  ['/fo**', ['foo/bar', 'foo/x', 'foo/x/bar', 'foobar', 'foox/bar'], ['foo/bar', 'foo/x/bar', 'foox/bar']],
+  ['foo**/**', ['foo/bar', 'foo/x/bar', 'foo/y', 'foobar', 'foox/bar'], ['foo/bar', 'foo/x/bar', 'foo/y', 'foobar', 'foox/bar']],
+  ['/fo**', ['foo/bar', 'foo/x/bar', 'foo/y', 'foobar', 'foox/bar'], ['foo/bar', 'foo/x/bar', 'foo/y', 'foox/bar']],
   ['ab**//', ['ab/c'], ['ab/c']],
-];
+]; // prettier-ignore
 
-test('F15 a rule that Git versions read differently excludes what any does, and re-includes what all do', async (t) => {
-  const names = ['foo/bar', 'foo/x/bar', 'foo/x', 'foox/bar', 'foobar', 'xfoo/bar', 'ab/c', 'abc/x'];
-  for (const [rule, excluded, afterNegation] of disputed) {
-    const at = testRepository(t, Object.fromEntries(names.filter((name) => name !== 'foo/x').map((name) => [name, ''])));
+test('F15 a rule that Git versions read differently excludes by each reading, and re-includes by all', async (t) => {
+  const names = ['ab/c', 'abc/x', 'foo/bar', 'foo/x/bar', 'foo/y', 'foobar', 'foox/bar', 'xfoo/bar'];
+  for (const [pattern, excluded, stillExcluded] of disputed) {
+    const at = testRepository(t, Object.fromEntries(names.map((name) => [name, ''])));
+    plant(at.root, { '.git/info/exclude': `${pattern}\n` });
+    const { files, leftOut } = await select(at);
+    const sent = files.map(({ path }) => path);
+    assert.deepEqual(names.filter((name) => !sent.includes(name)), excluded, pattern); // prettier-ignore
+    const rule = {
+      source: 'infoExclude',
+      file: '.git/info/exclude',
+      line: 1,
+      pattern,
+      widened: true,
+    } as const;
+    for (const { reason } of leftOut) assert.deepEqual(reason, { kind: 'ignored', rule });
+    const gits = gitSelects(at);
+    assert.deepEqual(sent.filter((path) => !gits.includes(path)), [], pattern); // prettier-ignore
+    plant(at.root, { '.git/info/exclude': `${pattern}\n!${pattern}\n` });
+    const after = await paths(at);
+    assert.deepEqual(names.filter((name) => !after.includes(name)), stillExcluded, pattern); // prettier-ignore
   }
 });
 
@@ -69,7 +86,7 @@ test('F16 byte order mark, line ends, NUL and blanks are read as in git', async 
   assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b', 'de', 'f', 'g', 'h\r']);
 });
 
-test('F16 a folder with an ignore file that is too large is excluded entirely', async (t) => {
+test('F16 a folder with a .gitignore that is too large is excluded entirely', async (t) => {
   const at = testPlace(t);
   plant(at.root, {
     a: '',
@@ -79,11 +96,9 @@ test('F16 a folder with an ignore file that is too large is excluded entirely', 
     'd/e/.gitignore': Array.from({ length: 10_000 }, (_, index) => `n${index}`).join('\n'),
     'd/e/x': '',
   });
-  plant(at.root, { 'c/.whiteboxignore': 'x\n'.repeat(1 << 20).concat('y'), 'c/x': '' });
   assert.deepEqual(await paths(at), ['a', 'd/.gitignore']);
   assert.deepEqual(await leftOut(at), [
     'b/: unreadable EFBIG b/.gitignore',
-    'c/: unreadable EFBIG c/.whiteboxignore',
     'd/e/: unreadable EFBIG d/e/.gitignore',
   ]);
 });

@@ -87,28 +87,6 @@ test('F5 the workspace’s pattern list includes nothing that the user’s list 
   ]);
 });
 
-test('F5 a .whiteboxignore that is a link excludes its folder', async (t) => {
-  const at = testRepository(t, {
-    rules: 'private\n',
-    'a/.whiteboxignore': { link: '../rules' },
-    'a/private': '',
-    'b/.whiteboxignore': { link: 'gone' },
-    'b/private': '',
-    'c/.whiteboxignore/private': '',
-    'd/.gitignore': { link: '../rules' },
-    'd/private': '',
-  });
-  assert.deepEqual(await paths(at), ['c/.whiteboxignore/private', 'd/private', 'rules']);
-  assert.deepEqual(await leftOut(at), [
-    'a/: unreadable EFTYPE a/.whiteboxignore',
-    'b/: unreadable EFTYPE b/.whiteboxignore',
-    'd/.gitignore: link',
-  ]);
-  plant(at.root, { 'a/below/private': '' });
-  const below = selectFiles(join(at.root, 'a/below'), options(at, { within: at.root }));
-  await assert.rejects(below, { kind: 'sourceUnreadable' });
-});
-
 test('F6 a damaged or missing .git and a deleted tracked file change nothing', async (t) => {
   const at = testRepository(t, {
     '.git/info/exclude': 'b\n',

@@ -87,6 +87,35 @@ test('F16 an ignore file with many or hostile rules is evaluated in bounded time
   });
 });
 
+test('F16 ignore files of nothing but sets, or with one very long rule, are read in bounded time', (t) => {
+  const mostBytes = 2_000_000;
+  const fill = (part: string, start = ''): string =>
+    start + part.repeat((mostBytes - start.length) / part.length);
+  const hostile = [
+    fill('[[:', 'a'),
+    fill('[:a', 'a['),
+    `${fill('\\x01-~', '*[')}]q`,
+    fill('[!a]'),
+    fill('[!a]/'),
+    fill(`${'[!q]'.repeat(24)}b\n`),
+    fill('*a', '*'),
+    fill('**/a/'),
+  ];
+  const at = testRepository(t, {});
+  const name = 'a'.repeat(200);
+  for (const [index, rules] of hostile.entries()) {
+    plant(at.root, {
+      [`${index}/.gitignore`]: rules,
+      [`${index}/${name}`]: '',
+      [`${index}/${deep(20)}`]: '',
+    });
+  }
+  const selected = hostile.flatMap((_, index) =>
+    ['.gitignore', deep(20), name].map((path) => `${index}/${path}`),
+  );
+  assert.deepEqual(within(4_000, at), { files: selected });
+});
+
 test('F121 configuration that includes itself twice ends at once', (t) => {
   const at = testRepository(t, { a: '' });
   plant(at.home, { '.gitconfig': '[include]\n\tpath = .gitconfig\n\tpath = .gitconfig\n' });
