@@ -97,7 +97,7 @@ test('F16 ignore files of nothing but sets, or with one very long rule, are read
     `${fill('\\x01-~', '*[')}]q`,
     fill('[!a]'),
     fill('[!a]/'),
-    fill(`${'[!q]'.repeat(24)}b\n`),
+    fill(`${'[!q]'.repeat(25)}b\n`),
     fill('*a', '*'),
     fill('**/a/'),
   ];
