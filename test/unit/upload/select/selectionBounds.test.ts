@@ -93,11 +93,12 @@ test('F16 ignore files of nothing but sets, or with one very long rule, are read
     start + part.repeat((mostBytes - start.length) / part.length);
   const hostile = [
     fill('[[:', 'a'),
-    fill('[:a', 'a['),
+    `${fill('[:a', 'a[')}]`,
     `${fill('\\x01-~', '*[')}]q`,
     fill('[!a]'),
     fill('[!a]/'),
-    fill(`${'[!q]'.repeat(25)}b\n`),
+    `${'[!q]'.repeat(25)}b\n`.repeat(3_000),
+    fill('a'),
     fill('*a', '*'),
     fill('**/a/'),
   ];
