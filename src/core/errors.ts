@@ -17,6 +17,7 @@ const serviceErrorKinds = [
   'timeout',
   'tls',
   'proxy',
+  'intercepted', // a web page came instead of an answer: from a proxy, or from a network's sign-in
   'insecureUrl',
 ] as const;
 export type ServiceErrorKind = (typeof serviceErrorKinds)[number];

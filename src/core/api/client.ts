@@ -3,7 +3,7 @@ import { AssessmentError, isAbortError } from '../errors.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { originOf, toPresignedUrl } from './address.ts';
 import type { TokenSource } from './credentials.ts';
-import { inBrief } from './failure.ts';
+import { inBrief } from './replyBody.ts';
 import { getFile, type HashedFile, type IdleLimits, postJson, putFile, defaultIdleLimits } from './http.ts';
 import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retry.ts';
 import {
@@ -183,7 +183,7 @@ export class AssessmentClient {
     let token = await this.#token(signal);
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
     this.#passwords = (await this.#options.passwords?.()) ?? [];
-    const send = (): Promise<unknown> => {
+    const send = () => {
       const current = token ?? '';
       this.#sentTokens.add(current);
       return withRetry(
@@ -204,7 +204,7 @@ export class AssessmentClient {
         { ...this.#options, signal },
       );
     };
-    let reply: unknown;
+    let reply: Awaited<ReturnType<typeof postJson>>;
     try {
       reply = await send();
     } catch (error) {
@@ -213,10 +213,10 @@ export class AssessmentClient {
       if (token === undefined) throw error;
       reply = await send();
     }
-    const parsed = operation.reply.safeParse(reply);
+    const parsed = operation.reply.safeParse(reply.json);
     if (parsed.success) return parsed.data;
-    const detail = inBrief(reply, this.#secrets);
-    throw new AssessmentError('badResponse', { status: 200, origin, subject: path, detail });
+    const detail = inBrief(reply.json, this.#secrets);
+    throw new AssessmentError('badResponse', { status: reply.status, origin, subject: path, detail });
   }
 
   async #token(signal: AbortSignal | undefined): Promise<string | undefined> {

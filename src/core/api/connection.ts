@@ -24,6 +24,7 @@ export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
     case 'timeout':
       return 'network';
     case 'proxy':
+    case 'intercepted':
       return 'proxy';
     case 'tls':
       return 'certificate';

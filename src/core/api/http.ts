@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type http from 'node:http';
-import { finished } from 'node:stream/promises';
 import { AssessmentError } from '../errors.ts';
 import { onDisk, replaceFile, toMark } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
 import { sendRequest, readAll } from './request.ts';
-import { presignedFailure, replyFailure, serviceMessage } from './failure.ts';
+import { presignedFailure, replyFailure } from './failure.ts';
+import { isPage, maxStartBytes } from './replyBody.ts';
 
-/** A longer JSON reply is a `badResponse`. */
-const maxJsonBytes = 4 * 1024 * 1024;
+/** A longer reply to a call or an upload is a `badResponse`. */
+const maxReplyBytes = 4 * 1024 * 1024;
 /** A JSON call may take so many times its idle limit in all: it delays every later poll of its run. */
 const maxIdleTimes = 4;
 
@@ -31,12 +31,15 @@ interface TransferOptions {
   readonly secrets: readonly string[];
 }
 
-/** Sends a JSON body once and returns the JSON reply of status 200; throws an AssessmentError for anything else. */
+/** Statuses of an accepted call: 200, or what a gateway makes of it. The shape of the body decides. */
+const accepted: readonly unknown[] = [200, 201, 202];
+
+/** Sends a JSON body once and returns the JSON reply; throws an AssessmentError for anything else. */
 export async function postJson(
   url: URL,
   body: unknown,
   options: TransferOptions & { token: string },
-): Promise<unknown> {
+): Promise<{ readonly status: number | undefined; readonly json: unknown }> {
   const bytes = Buffer.from(JSON.stringify(body));
   return sendRequest(
     {
@@ -54,22 +57,30 @@ export async function postJson(
       totalMs: maxIdleTimes * options.idleMs,
     },
     async (response) => {
-      if (response.statusCode !== 200) throw await replyFailure(response, url, options);
-      const text = (await readAll(response, maxJsonBytes, url)).toString('utf8').replace(/^\uFEFF/, '');
+      const status = response.statusCode;
+      if (!accepted.includes(status)) throw await replyFailure(response, url, options);
+      const text = await readText(response, url);
       try {
-        return JSON.parse(text) as unknown;
+        return { status, json: JSON.parse(text.replace(/^\uFEFF/, '')) as unknown };
       } catch {
-        throw new AssessmentError('badResponse', {
-          status: 200,
-          origin: url.origin,
-          detail: serviceMessage(text, options.secrets),
-        });
+        throw await replyFailure(response, url, { ...options, body: text });
       }
     },
   );
 }
 
-/** Sends a file without Authorization (docs/api.md, section 4.1). Throws `lengthChanged` when it is not the file that was hashed. */
+async function readText(response: http.IncomingMessage, url: URL): Promise<string> {
+  return (await readAll(response, maxReplyBytes, url)).toString('utf8');
+}
+
+/** Azure's blob storage, public and sovereign, refuses an upload that does not say what kind of blob it is. */
+const azureBlobHost =
+  /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn|cloudapi\.de)|storage\.azure\.net)\.?$/;
+
+/**
+ * Sends a file without Authorization (docs/api.md, section 4.1). Asks before sending the body: storage that refuses it closes the connection,
+ * and the refusal would often be lost with it. Throws `lengthChanged` when it is not the file that was hashed.
+ */
 export async function putFile(
   url: URL,
   file: HashedFile,
@@ -79,33 +90,46 @@ export async function putFile(
   const source = await open(file.path);
   try {
     const mark = await checkHashed(source, file, options.signal);
-    let passed = 0;
-    await sendRequest(
-      {
-        method: 'PUT',
-        url,
-        headers: { 'Content-Length': bytes },
-        body: (write) =>
-          sendUnchanged(
-            source,
-            { bytes, mark },
-            (chunk) => {
-              passed += chunk.length;
-              return write(chunk);
-            },
-            (sent) => options.onBytes?.(sent, bytes),
-          ),
-        signal: options.signal,
-        idleMs: options.idleMs,
-      },
-      async (response) => {
-        const status = response.statusCode ?? 0;
-        if (status < 200 || status > 299) throw await presignedFailure(response, url, options);
-        if (passed < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
-        response.resume();
-        await finished(response);
-      },
-    );
+    const put = async (expectsContinue: boolean): Promise<void> => {
+      let passed = 0;
+      await sendRequest(
+        {
+          method: 'PUT',
+          url,
+          headers: {
+            'Content-Length': bytes,
+            ...(azureBlobHost.test(url.hostname) ? { 'x-ms-blob-type': 'BlockBlob' } : {}),
+          },
+          body: (write) =>
+            sendUnchanged(
+              source,
+              { bytes, mark },
+              (chunk) => {
+                passed += chunk.length;
+                return write(chunk);
+              },
+              (sent) => options.onBytes?.(sent, bytes),
+            ),
+          expectsContinue,
+          signal: options.signal,
+          idleMs: options.idleMs,
+        },
+        async (response) => {
+          const status = response.statusCode ?? 0;
+          if (status < 200 || status > 299) throw await presignedFailure(response, url, options);
+          if (passed < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
+          const body = await readText(response, url);
+          if (isPage(body, response.headers['content-type']))
+            throw await presignedFailure(response, url, { ...options, body });
+        },
+      );
+    };
+    try {
+      await put(true);
+    } catch (error) {
+      if (!(error instanceof AssessmentError) || error.data.status !== 417) throw error;
+      await put(false);
+    }
   } finally {
     await source.close();
   }
@@ -124,9 +148,13 @@ export async function getFile(
       { method: 'GET', url, headers: {}, signal: options.signal, idleMs: options.idleMs },
       async (response) => {
         if (response.statusCode !== 200) throw await presignedFailure(response, url, options);
-        const file = await onDisk(open(temporary, 'w', 0o600));
+        const file = await onDisk(open(temporary, 'w+', 0o600));
         try {
-          return await save(response, url, file, options);
+          const length = await save(response, url, file, options);
+          const body = await readStartOf(file);
+          if (isPage(body, response.headers['content-type']))
+            throw await presignedFailure(response, url, { ...options, body });
+          return length;
         } finally {
           await onDisk(file.close());
         }
@@ -163,6 +191,12 @@ async function save(
   if (promised !== undefined && Number(promised) !== bytes)
     throw new AssessmentError('connectionLost', { limit: Number(promised), actual: bytes });
   return bytes;
+}
+
+async function readStartOf(file: FileHandle): Promise<string> {
+  const buffer = Buffer.alloc(maxStartBytes);
+  const { bytesRead } = await onDisk(file.read(buffer, 0, maxStartBytes, 0));
+  return buffer.toString('utf8', 0, bytesRead);
 }
 
 export interface HashedFile {

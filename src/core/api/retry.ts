@@ -44,7 +44,7 @@ export async function withRetry<T>(
 }
 
 export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
-  return ['unsent', 'connectionLost', 'timeout', 'rateLimited', 'serverError'].includes(kind);
+  return ['unsent', 'connectionLost', 'timeout', 'intercepted', 'rateLimited', 'serverError'].includes(kind);
 }
 
 /** The longest wait that is respected: the wall clock may be wrong. */

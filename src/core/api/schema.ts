@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { inBrief, redactedJson } from './failure.ts';
+import { inBrief, redactedJson } from './replyBody.ts';
 
 /** docs/api.md, section 8. */
 export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { inBrief, inWords } from '../../core/api/failure.ts';
+import { inBrief, inWords } from '../../core/api/replyBody.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
-import { serviceMessage, transportFailure, wasNeverSent } from '../../../src/core/api/failure.ts';
+import { transportFailure, wasNeverSent } from '../../../src/core/api/failure.ts';
+import { serviceMessage } from '../../../src/core/api/replyBody.ts';
 import { failureOf, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 

@@ -22,7 +22,7 @@ import {
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
-/** Failures that may pass (a missing artifact, a captive portal, a certificate, a proxy) count as permanent after this many tries in a row. */
+/** Failures that may pass (a missing artifact, a certificate, a proxy) count as permanent after this many tries in a row. */
 const maxTries = 20;
 
 interface Download {

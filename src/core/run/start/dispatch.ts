@@ -94,8 +94,12 @@ async function requireIntent(
   }
 }
 
-/** True when the service cannot have acted: nothing was sent, or it answered 4xx. Not after 408, which proxies send after passing a request on. */
+/**
+ * True when the service cannot have acted: nothing was sent, or it answered 4xx. Not after 408 and 499 (`timeout`), which proxies send after
+ * passing a request on, nor after a page: a proxy may have put it in place of the service's answer.
+ */
 export function wasRefused(error: AssessmentError): boolean {
-  const status = error.data.status ?? 0;
-  return wasNeverSent(error) || (status >= 400 && status < 500 && status !== 408);
+  const { kind, data } = error;
+  if (kind === 'timeout' || kind === 'intercepted') return false;
+  return wasNeverSent(error) || (data.status !== undefined && data.status >= 400 && data.status < 500);
 }

@@ -1,0 +1,176 @@
+import type http from 'node:http';
+import { visibleLine } from '../visibleText.ts';
+import { redact } from './credentials.ts';
+
+export const maxStartBytes = 64 * 1024;
+
+/** At most 64 KiB of a body, as text; what arrived of a body that is cut off. */
+export async function readStart(response: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= maxStartBytes) break;
+    }
+  } catch {
+    // The status is enough.
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** What may stand before the first element of a page; `\s` holds the byte order mark. */
+const beforePage = /\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s(?!\s*html\b)[^<>]*>/iy;
+const pageStart = /<(?:!doctype\s+html|html|head|body|title|meta|script)(?=[\s/>])/iy;
+const htmlType = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+const nothingOrJson = /^\s*(?:$|[[{])/;
+const markdownHeading = /^ {0,3}#{1,6} +\S/m;
+
+/**
+ * True for an HTML document, by the start of its body, or by its type. The type alone doesn't count for three bodies: an empty one (Google's
+ * storage answers an upload so), JSON, and Markdown with a heading: clients of storage guess the type of a stored report from its first
+ * bytes, so one that begins with `<p align="center">` may be called HTML.
+ */
+export function isPage(body: string, contentType = ''): boolean {
+  if (beginsAsPage(body)) return true;
+  return htmlType.test(contentType) && !nothingOrJson.test(body) && !markdownHeading.test(body);
+}
+
+function beginsAsPage(body: string): boolean {
+  let start = 0;
+  // One step at a time: a repeated group would try every way to split a row of comments.
+  for (beforePage.lastIndex = 0; beforePage.test(body);) start = beforePage.lastIndex;
+  pageStart.lastIndex = start;
+  return pageStart.test(body);
+}
+
+const maxLength = 500;
+/** Less than `maxStartBytes`: a body that was cut off there is cut here too. */
+const maxReadLength = 16 * 1024;
+
+/** The message in an error body, whatever its form: redacted, one visible line, at most 500 characters; undefined without one. */
+export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
+  const message = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
+  return message === '' ? undefined : message;
+}
+
+/** A value from the service as text: redacted, one visible line, at most 500 characters. */
+export function inBrief(value: unknown, secrets: readonly string[] = []): string {
+  return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
+}
+
+/** A JSON value from the service, redacted; longer than 16 KiB or nested too deeply, its start as text. */
+export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
+  const json = toJson(value);
+  if (json.length > maxReadLength) return inBrief(value, secrets);
+  try {
+    return JSON.parse(redact(json, secrets));
+  } catch {
+    return inBrief(value, secrets);
+  }
+}
+
+/** JSON can be parsed but not written when it is nested too deeply. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '…';
+  }
+}
+
+/** The start of a text, redacted, on one line; without its end where half a secret may stand. */
+function startOf(text: string, secrets: readonly string[]): string {
+  const start = redact(text.slice(0, maxReadLength), secrets);
+  // An encoded character takes up to nine.
+  const maxHalf = text.length > maxReadLength ? 9 * Math.max(0, ...secrets.map(({ length }) => length)) : 0;
+  return visibleLine(start.slice(0, Math.max(0, start.length - maxHalf)));
+}
+
+function fromJson(body: string): string | undefined {
+  try {
+    return inWords(JSON.parse(body.replace(/^\uFEFF/, '')));
+  } catch {
+    return undefined; // plain text or markup
+  }
+}
+
+/** The message in a JSON value from the service; all its members where no known one is a message. */
+export function inWords(value: unknown): string {
+  const root = record(value);
+  const error = record(root['error']);
+  const code = text(error['code']);
+  const inError = text(error['message']);
+  const first = Array.isArray(root['errors']) ? record(root['errors'][0])['message'] : undefined;
+  return (
+    text(root['message']) ??
+    text(root['error']) ??
+    (inError === undefined ? code : code === undefined ? inError : `${inError} (${code})`) ??
+    text(root['detail']) ??
+    text(root['title']) ??
+    text(first) ??
+    membersOf(value)
+  );
+}
+
+const maxDepth = 4;
+
+function membersOf(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return value === null ? '' : JSON.stringify(value);
+  if (depth === maxDepth) return '…';
+  if (Array.isArray(value)) return value.map((each) => membersOf(each, depth + 1)).join(', ');
+  const members = Object.entries(value).map(([key, each]) => `${key}: ${membersOf(each, depth + 1)}`);
+  return depth === 0 ? members.join(', ') : `(${members.join(', ')})`;
+}
+
+/** Elements in which object storage says why; then those that name what it refers to. */
+const reasons = ['Message', 'Details', 'AuthenticationErrorDetail'];
+const references = ['HeaderName', 'HeadersNotSigned', 'QueryParameterName'];
+
+/** Plain text as it is; the title of HTML, the reasons in XML (from object storage), or all of their text. */
+function fromMarkup(body: string, secrets: readonly string[]): string {
+  const title = element('title', body);
+  if (title !== undefined) return title;
+  const said = reasons.flatMap((name) => element(name, body) ?? []).join(' ');
+  const about = references.flatMap((name) => element(name, body) ?? []).join(', ');
+  if (said !== '') return about === '' ? said : `${said} (${about})`;
+  return decodeEntities(
+    startOf(body, secrets)
+      .slice(0, 4 * maxLength)
+      .replace(/<[^>]*>/g, ' '),
+  );
+}
+
+/** The text of the first element with this name. */
+function element(name: string, markup: string): string | undefined {
+  const found = new RegExp(`<${name}(?:\\s[^<>]*)?>([^<]*)<`, 'i').exec(markup)?.[1];
+  return text(decodeEntities(found ?? '').trim());
+}
+
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+function decodeEntities(markup: string): string {
+  const decode = (entity: string, decimal?: string, hex?: string, name?: string): string => {
+    if (name !== undefined) return entities[name.toLowerCase()] ?? entity;
+    const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
+    return code > 0x10ffff ? entity : String.fromCodePoint(code).toWellFormed();
+  };
+  return markup.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, decode);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
