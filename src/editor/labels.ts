@@ -138,6 +138,8 @@ export function stateLabel(run: Run): string {
 export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
   if (kind === 'interrupted') return t('VS Code was closed while the start request was being sent.');
   if (status === undefined) return t('No response was received.');
+  if (kind === 'intercepted')
+    return t('A web page came back instead of the service’s response (HTTP {0}).', status);
   return kind === 'badResponse'
     ? t('The response couldn’t be understood (HTTP {0}).', status)
     : t('The service responded with HTTP {0}.', status);

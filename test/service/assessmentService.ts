@@ -123,9 +123,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
 
   const removeDirectory = () => rm(directory, { recursive: true, force: true, maxRetries: 3 });
   const server = await listen(
-    async (request, url, note) => {
-      const stored = await storage.answer(request, url);
+    async (request, url, note, proceed) => {
+      const stored = await storage.answer(request, url, proceed);
       if (stored) return stored;
+      proceed();
       const path = url.pathname.startsWith('/v1/') ? url.pathname.slice('/v1'.length) : undefined;
       if (path === undefined) throw new Refusal('not_found', `There is nothing at ${url.pathname}.`);
       const document =

@@ -72,12 +72,17 @@ export class Faults {
   }
 }
 
-/** Acts before the operation; resolves to a reply to send instead, to `'gone'` to send nothing, or to undefined to continue. */
+/**
+ * Acts before the operation; resolves to a reply to send instead, to `'gone'` to send nothing, or to undefined to continue. `proceed` asks for
+ * a body that waits for `100 Continue`.
+ */
 export async function disturb(
   action: FaultAction,
   request: IncomingMessage,
   closing: AbortSignal,
+  proceed: () => void,
 ): Promise<Reply | 'gone' | undefined> {
+  if ('afterBodyBytes' in action) proceed();
   switch (action.kind) {
     case 'delay':
       await wait(action.ms, undefined, { signal: closing });
@@ -119,7 +124,7 @@ export async function disturbReply(
       await sendPadded(response, reply, action.bytes);
       return 'gone';
     default:
-      return (await disturb(action, request, closing)) ?? reply;
+      return (await disturb(action, request, closing, () => undefined)) ?? reply;
   }
 }
 

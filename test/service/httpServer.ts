@@ -23,8 +23,13 @@ export interface LoggedRequest {
   status?: number;
 }
 
-/** Answers one request; throws Refusal. `note` lets it add to what the log knows. */
-export type Route = (request: IncomingMessage, url: URL, note: LoggedRequest) => Promise<Reply>;
+/** Answers one request; throws Refusal. `note` lets it add to what the log knows, `proceed` asks for a body that waits for `100 Continue`. */
+export type Route = (
+  request: IncomingMessage,
+  url: URL,
+  note: LoggedRequest,
+  proceed: () => void,
+) => Promise<Reply>;
 
 /** Listens on loopback, logs requests, applies fault rules before and after the route, and writes the reply. */
 export async function listen(
@@ -39,14 +44,21 @@ export async function listen(
 ): Promise<Server> {
   const { faults, requests, log, closing } = needs;
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    proceed = (): void => undefined,
+  ): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     const entry = logRequest(requests, request, url.pathname);
     const fault = faults.take(entry.method, url.pathname);
-    const instead = fault.before && (await disturb(fault.before, request, closing));
+    const instead = fault.before && (await disturb(fault.before, request, closing, proceed));
     if (instead === 'gone') return;
-    const reply = instead ?? (await replyOf(route, request, url, entry, log));
-    const again = () => replyOf(route, sameRequest(request, entry.body), url, entry, log);
+    const reply = instead ?? (await replyOf(() => route(request, url, entry, proceed), request, log));
+    const again = () => {
+      const same = sameRequest(request, entry.body);
+      return replyOf(() => route(same, url, entry, proceed), same, log);
+    };
     const sent =
       fault.after && !instead
         ? await disturbReply(fault.after, reply, request, response, { closing, again })
@@ -65,8 +77,8 @@ export async function listen(
     await finished(response);
   };
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
+  const serve = (request: IncomingMessage, response: ServerResponse, proceed?: () => void): void => {
+    answer(request, response, proceed).catch((error: unknown) => {
       // The peer has gone or the service is closing.
       if (!closing.aborted)
         log(
@@ -74,7 +86,10 @@ export async function listen(
         );
       response.destroy();
     });
-  });
+  };
+  const server = createServer((request, response) => serve(request, response));
+  // A request that is refused at its head is never asked for its body, as by object storage.
+  server.on('checkContinue', (request, response) => serve(request, response, () => response.writeContinue()));
   // No time limit for uploads.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
@@ -85,14 +100,12 @@ export async function listen(
 }
 
 async function replyOf(
-  route: Route,
+  act: () => Promise<Reply>,
   request: IncomingMessage,
-  url: URL,
-  entry: LoggedRequest,
   log: (line: string) => void,
 ): Promise<Reply> {
   try {
-    return await route(request, url, entry);
+    return await act();
   } catch (error) {
     if (error instanceof Refusal) return refusalReply(error);
     if (request.destroyed && !request.complete) throw error;

@@ -56,8 +56,8 @@ export class PresignedStorage {
     return `${this.#origin()}${PREFIX}${key}?${query}`;
   }
 
-  /** Answers a request to a presigned address; undefined for any other path. */
-  async answer(request: IncomingMessage, url: URL): Promise<Reply | undefined> {
+  /** Answers a request to a presigned address; undefined for any other path. `proceed` asks for a body that waits for `100 Continue`. */
+  async answer(request: IncomingMessage, url: URL, proceed: () => void): Promise<Reply | undefined> {
     if (!url.pathname.startsWith(PREFIX)) return undefined;
     if (request.headers.authorization !== undefined) {
       return storageRefusal(400, 'InvalidArgument', 'A presigned address takes no Authorization header.');
@@ -75,7 +75,11 @@ export class PresignedStorage {
     }
     if (this.#clock.now() >= Number(expires))
       return storageRefusal(403, 'AccessDenied', 'Request has expired');
-    return object.method === 'PUT' ? await this.#receive(request, key, object) : deliver(object);
+    if (object.method === 'GET') return deliver(object);
+    const refusal = refusalOf(request, object);
+    if (refusal) return refusal;
+    proceed();
+    return await this.#receive(request, key, object);
   }
 
   async #receive(
@@ -83,20 +87,6 @@ export class PresignedStorage {
     key: string,
     object: StorageObject & { method: 'PUT' },
   ): Promise<Reply> {
-    const length = request.headers['content-length'];
-    if (length === undefined || request.headers['transfer-encoding'] !== undefined) {
-      return storageRefusal(411, 'MissingContentLength', 'Content-Length is required.');
-    }
-    if (Number(length) !== object.contentLength) {
-      return storageRefusal(
-        400,
-        'ContentLengthMismatch',
-        `Content-Length must be ${object.contentLength}, not ${length}.`,
-      );
-    }
-    const early = object.refusal();
-    if (early) return early;
-
     // A new name: earlier content is kept until this is complete.
     const path = join(this.#directory, `${key}.${randomBytes(4).toString('hex')}`);
     const hash = createHash('sha256');
@@ -133,6 +123,22 @@ export class PresignedStorage {
     const right = Buffer.from(this.#sign(method, key, expires));
     return given.length === right.length && timingSafeEqual(given, right);
   }
+}
+
+/** Why content is refused at the head of its request. */
+function refusalOf(request: IncomingMessage, object: StorageObject & { method: 'PUT' }): Reply | undefined {
+  const length = request.headers['content-length'];
+  if (length === undefined || request.headers['transfer-encoding'] !== undefined) {
+    return storageRefusal(411, 'MissingContentLength', 'Content-Length is required.');
+  }
+  if (Number(length) !== object.contentLength) {
+    return storageRefusal(
+      400,
+      'ContentLengthMismatch',
+      `Content-Length must be ${object.contentLength}, not ${length}.`,
+    );
+  }
+  return object.refusal();
 }
 
 function deliver(object: StorageObject & { method: 'GET' }): Reply {

@@ -117,10 +117,10 @@ export async function putFile(
         async (response) => {
           const status = response.statusCode ?? 0;
           if (status < 200 || status > 299) throw await presignedFailure(response, url, options);
-          if (passed < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
           const body = await readText(response, url);
           if (isPage(body, response.headers['content-type']))
             throw await presignedFailure(response, url, { ...options, body });
+          if (passed < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
         },
       );
     };

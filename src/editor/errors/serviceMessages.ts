@@ -19,6 +19,7 @@ export function serviceMessages(
   const origin = failure.origin ?? t('the service');
   const said = saidBy(failure);
   const detail = failure.detail ?? '';
+  const onPage = detail === '' ? '' : ` ${t('Text of the page: {0}', detail)}`;
   return {
     unauthorized: () => [
       t(
@@ -148,6 +149,25 @@ export function serviceMessages(
       t('The proxy refused the connection to {0}. Check the http.proxy setting and its credentials.', origin),
       openSetting('http.proxy'),
     ],
+    intercepted: () =>
+      failure.subject === 'files'
+        ? [
+            t(
+              'A web page came back instead of a response from {0}, the service’s file storage (HTTP {1}). It probably comes from a proxy or a network sign-in page. Nothing was confirmed or saved. If this keeps happening, ask your administrator to allow this address.',
+              origin,
+              failure.status ?? '',
+            ) + onPage,
+            showLog(),
+          ]
+        : [
+            t(
+              'A web page came back instead of a response from {0} (HTTP {1}). It probably comes from a proxy or a network sign-in page. Check the network, the proxy settings, and the base URL.',
+              origin,
+              failure.status ?? '',
+            ) + onPage,
+            openSetting('whitebox.baseUrl'),
+            showLog(),
+          ],
     insecureUrl: () =>
       failure.subject === 'files'
         ? [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import http, { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { AssessmentError } from '../../../src/core/errors.ts';
@@ -12,7 +12,7 @@ import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 describe('responses to the client', () => {
   const bodies = [
-    ['HTML', '<!doctype html><html><title>Sign in</title>', 'Sign in'],
+    ['a text', 'Sign in', 'Sign in'],
     ['nothing', '', undefined],
     ['half of the JSON', '{"status":"RUNN', '{"status":"RUNN'],
     ['JSON of another shape', '["RUNNING"]', '["RUNNING"]'],
@@ -113,6 +113,16 @@ describe('responses to the client', () => {
       assert.equal(service.requests.length, 0);
     });
   }
+
+  test('F49 a call that waits in vain for the end of a TLS handshake was never sent', async (t) => {
+    const silent = createTcpServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    t.after(() => silent.close());
+    const baseUrl = `https://127.0.0.1:${String((silent.address() as AddressInfo).port)}/v1`;
+    const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 300, transferMs: 300 } });
+    const { kind, data } = await failureOf(client.describe(workflow, 'run'));
+    assert.deepEqual([kind, data.detail], ['unsent', 'ETIMEDOUT']);
+  });
 
   test('a server without TLS is distinguished from an unreachable one', async (t) => {
     const plain = createServer();

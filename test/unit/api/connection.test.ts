@@ -9,6 +9,7 @@ test('a failed call shows which part of the connection is wrong, in the order of
     ['unsent', 'network'],
     ['timeout', 'network'],
     ['proxy', 'proxy'],
+    ['intercepted', 'proxy'],
     ['tls', 'certificate'],
     ['redirected', 'service'],
     ['badResponse', 'service'],

@@ -25,6 +25,7 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   418: 'rejected',
   422: 'rejected',
   429: 'rateLimited',
+  499: 'timeout',
   500: 'serverError',
   503: 'serverError',
   507: 'serverError',
@@ -59,6 +60,23 @@ describe('the message of a response body', () => {
     ['the title of a page', '<!doctype html><html><head><title>No.</title></head><p>x', 'No.'],
     ['the text of a page', '<html><body><h1>502</h1><p>Bad   Gateway</p></body>', '502 Bad Gateway'],
     ['the text of a page with an empty title', '<title> </title><p>No.</p>', 'No.'],
+    [
+      'the Details beside it',
+      '<Error><Message>Invalid.</Message><Details>It expired.</Details></Error>',
+      'Invalid. It expired.',
+    ],
+    [
+      'the name of a header that Azure asks for',
+      '<Error><Code>C</Code><Message>A header is missing.\nRequestId:1</Message><HeaderName>x-ms-blob-type</HeaderName></Error>',
+      'A header is missing. RequestId:1 (x-ms-blob-type)',
+    ],
+    ['Details alone', '<Error><Code>C</Code><Details>It expired.</Details></Error>', 'It expired.'],
+    [
+      'entities',
+      '<Message>It&apos;s &quot;A&amp;B&quot; &#40;&#x3c;1&gt;&#41;</Message>',
+      'It\'s "A&B" (<1>)',
+    ],
+    ['entities that are none', '<p>&none; &#x110000; &#55296; &amp;lt;</p>', '&none; &#x110000; \uFFFD &lt;'],
     ['the Message of XML', '<?xml version="1.0"?><Error><Code>C</Code><Message>No.</Message></Error>', 'No.'],
     [
       'text with hidden or reordering characters',
@@ -74,6 +92,11 @@ describe('the message of a response body', () => {
       assert.equal(serviceMessage(body, []), said);
     });
   }
+
+  test('is redacted where a secret is written with entities', () => {
+    const said = serviceMessage('<Message>Got canary&#45;of&amp;it.</Message>', ['canary-of&it']);
+    assert.equal(said, 'Got [redacted].');
+  });
 
   test('is redacted before it is cut to 500 characters', () => {
     const said = serviceMessage(`${'x'.repeat(495)} canary-token`, ['canary-token']);
@@ -122,10 +145,6 @@ describe('network errors', () => {
     ],
     ['something else', new Error('socket hang up'), 'connectionLost', false],
     ['no error at all', 'x', 'connectionLost', false],
-    ['an expired certificate', failed({ code: 'CERT_HAS_EXPIRED' }), 'tls', true],
-    ['a self-signed certificate', failed({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'tls', true],
-    ['a certificate for another name', failed({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls', true],
-    ['broken TLS', failed({ code: 'EPROTO', syscall: 'write' }), 'tls', false],
     ['a proxy that requires credentials', failed({}, 'tunneling socket: 407'), 'proxy', false],
     ['an unknown host called proxy', failed({ code: 'ENOTFOUND' }, 'getaddrinfo ENOTFOUND proxy.example'), 'unsent', true], // prettier-ignore
   ];
@@ -135,6 +154,29 @@ describe('network errors', () => {
       assert.ok(failure instanceof AssessmentError);
       assert.deepEqual([failure.kind, wasNeverSent(failure)], [kind, neverSent]);
       assert.ok(!JSON.stringify(failure.data).includes('canary'));
+    });
+  }
+
+  for (const code of [
+    'CERT_HAS_EXPIRED',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+    'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+    'EPROTO',
+  ]) {
+    test(`F45 ${code} before the request is written is tls, afterwards a lost answer`, () => {
+      const failures = [false, true].map((mayBeSent) => transportFailure(failed({ code }), url, mayBeSent));
+      assert.deepEqual(
+        failures.map((failure) => [
+          failure instanceof AssessmentError && failure.kind,
+          wasNeverSent(failure),
+        ]),
+        [
+          ['tls', true],
+          ['connectionLost', false],
+        ],
+      );
     });
   }
 

@@ -42,14 +42,46 @@ describe('a dispatch', () => {
     assert.equal(fixture.sent('/dispatch'), 1);
   });
 
-  test('F101 answered 408 makes the run unknown, without a second request: proxies send 408 after forwarding', async (t) => {
-    const fixture = await setUpFixture(t);
-    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 408 } });
-    const run = await dispatchOnly(fixture, openWindow(t, fixture));
-    assert.ok(run.state === 'unknown');
-    assert.deepEqual([run.reason.status, run.refusal], [408, undefined]);
-    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
-  });
+  for (const status of [408, 499]) {
+    test(`F101 answered ${String(status)} makes the run unknown: proxies send it after forwarding`, async (t) => {
+      const fixture = await setUpFixture(t);
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status } });
+      const run = await dispatchOnly(fixture, openWindow(t, fixture));
+      assert.ok(run.state === 'unknown');
+      assert.deepEqual([run.reason.status, run.refusal], [status, undefined]);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
+    });
+  }
+
+  for (const status of [200, 403, 429, 503]) {
+    test(`F170 answered ${String(status)} with a page makes the run unknown, without a second request`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      const body = '<html><title>Please sign in</title></html>';
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status, body } });
+      const run = await window.start();
+      assert.ok(run.state === 'unknown');
+      const { kind, detail } = run.reason;
+      assert.deepEqual([kind, run.reason.status, detail], ['intercepted', status, 'Please sign in']);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
+    });
+  }
+
+  for (const status of [201, 202]) {
+    test(`F50 answered ${String(status)} with a run ID is accepted, and without one the run is unknown`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      const reply = { kind: 'reply' as const, status, body: '{"workflow_run_id":"run-invented"}' };
+      const undo = fixture.service.addFault({ match: { path: '/dispatch' }, before: reply });
+      const run = await window.start();
+      assert.ok(run.state === 'running');
+      assert.equal(run.runId, 'run-invented');
+      undo();
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: { ...reply, body: '{}' } });
+      const lost = await window.start();
+      assert.ok(lost.state === 'unknown');
+      assert.deepEqual([lost.reason.kind, lost.reason.status], ['badResponse', status]);
+      assert.equal(fixture.sent('/dispatch'), 2);
+    });
+  }
 
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
     test(`F102 failing with ${code} before a connection exists is retried, and the run starts once`, async (t) => {
@@ -162,7 +194,6 @@ describe('a dispatch', () => {
     ['no run ID', '{"id":"run-1"}', 'run-1'],
     ['an oversized run ID', JSON.stringify({ workflow_run_id: 'r'.repeat(5_000) }), 'rrrr'],
     ['an empty run ID', '{"workflow_run_id":""}', 'workflow_run_id'],
-    ['a page instead of JSON', '<html><title>Please sign in</title></html>', 'Please sign in'],
     ['an empty body', '', undefined],
   ] as const;
   for (const [what, body, kept] of odd) {

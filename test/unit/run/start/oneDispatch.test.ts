@@ -78,7 +78,10 @@ describe('a dispatch', () => {
     requests.at(-1)!.destroy(Object.assign(new Error('write EPROTO'), { code: 'EPROTO', syscall: 'write' }));
     const run = await started;
     assert.ok(run.state === 'unknown');
-    assert.deepEqual([run.reason.kind, fixture.sent('/dispatch'), accepted(fixture)], ['tls', 1, 1]);
+    assert.deepEqual(
+      [run.reason.kind, fixture.sent('/dispatch'), accepted(fixture)],
+      ['connectionLost', 1, 1],
+    );
   });
 
   test('F47 is sent again for the first of two clicks, however close the second is', async (t) => {

@@ -142,10 +142,10 @@ describe('an interrupted start', () => {
 
   test('F94 with a reservation believed confirmed cancels it even if confirmed files are kept', async (t) => {
     const fixture = await setUpFixture(t);
-    // A portal before storage answers 200.
+    // A proxy before storage answers 200, but not with a page.
     fixture.service.addFault({
       match: { method: 'PUT', times: 1 },
-      before: { kind: 'reply', status: 200, body: 'Welcome' },
+      before: { kind: 'reply', status: 200, body: 'Welcome', afterBodyBytes: 1 },
     });
     const window = openWindow(t, fixture, { deleteSource: false });
     const refused = await window.start();
@@ -163,7 +163,7 @@ describe('an interrupted start', () => {
 
   test('F94 with such a reservation that cannot be cancelled at once does so at the next start', async (t) => {
     const fixture = await setUpFixture(t);
-    const welcome = { kind: 'reply' as const, status: 200, body: 'Welcome' };
+    const welcome = { kind: 'reply' as const, status: 200, body: 'Welcome', afterBodyBytes: 1 };
     fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: welcome });
     const plug = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
     const window = openWindow(t, fixture, { deleteSource: false });

@@ -42,7 +42,8 @@ describe('an upload address', () => {
 
   test('F34 expired before every upload is given up after three, as too slow', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
-    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 403 } });
+    const reply = { kind: 'reply' as const, status: 403, afterBodyBytes: 1 };
+    fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
     const onUploading = (): void => fixture.clock.moveWall(200_000);
     const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
     assert.ok(run?.state === 'failed');

@@ -146,6 +146,34 @@ describe('an upload', () => {
     assert.deepEqual([fixture.sent('/get-upload-url'), puts(fixture).length], [3, 0]);
   });
 
+  test('F171 refused as too large before its body fails the run at once, with the reason', async (t) => {
+    const fixture = await setUpFixture(t);
+    const body = '<Error><Message>Too large.</Message></Error>';
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 413, body } });
+    const sent: number[] = [];
+    const onUploading = (bytes: number): void => void sent.push(bytes);
+    const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
+    assert.ok(run?.state === 'failed');
+    assert.deepEqual([run.failure.kind, run.failure.detail], ['capacity', 'Too large.']);
+    assert.deepEqual([puts(fixture).length, sent, states(fixture)], [1, [], ['cancelled']]);
+  });
+
+  test('F170 answered by a portal’s page is sent again, and the run starts once the portal is gone', async (t) => {
+    const fixture = await setUpFixture(t);
+    const reply = { kind: 'reply' as const, status: 200, body: '<html><title>Guest</title></html>' };
+    for (const match of [
+      { method: 'PUT', times: 2 },
+      { path: '/confirm-upload', times: 2 },
+    ])
+      fixture.service.addFault({ match, before: reply });
+    const run = await openWindow(t, fixture).start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual(
+      [puts(fixture).length, fixture.sent('/confirm-upload'), states(fixture)],
+      [3, 3, ['confirmed']],
+    );
+  });
+
   test('F41 over the quota fails the run at once', async (t) => {
     const fixture = await setUpFixture(t, { capacityBytes: 10 });
     const run = await openWindow(t, fixture).start();
