@@ -93,6 +93,25 @@ describe('the cause in an error message', () => {
     for (const text of [redirected, gone]) assert.doesNotMatch(text ?? '', /base URL|organization/);
   });
 
+  it('F170 is a proxy or a sign-in page if a page came instead of an answer', () => {
+    const page = { status: 200, origin: 'https://service.example', detail: 'Guest network' };
+    const [call, files] = [page, { ...page, subject: 'files' }].map(
+      (data) => describeError(new AssessmentError('intercepted', data)).message,
+    );
+    assert.match(
+      call ?? '',
+      /^A web page came back .* https:\/\/service\.example .* base URL\. .*Guest network$/,
+    );
+    assert.match(
+      files ?? '',
+      /, the service’s file storage .*Nothing was confirmed or saved\. .*Guest network$/,
+    );
+    for (const text of [call, files]) {
+      assert.match(text ?? '', /a proxy or a network sign-in page/);
+      assert.doesNotMatch(text ?? '', /Message from the service/);
+    }
+  });
+
   it('F155 has a button, since VS Code truncates a message without one', () => {
     const buttonsOf = (error: AssessmentError): unknown =>
       describeError(error).actions.map(({ title }) => title);

@@ -82,6 +82,26 @@ describe('an upload that storage refuses', () => {
     assert.ok(seen.bodyBytes < tries * 3e6, String(seen.bodyBytes));
   });
 
+  test('F171 in the middle of its body, with the reason some time later: both are read', async (t) => {
+    let turns = 0;
+    const server = http.createServer((request, response) => {
+      const finish = (): unknown => ((turns += 1) < 50 ? setImmediate(finish) : response.end(refusal));
+      request.once('data', () => {
+        response.writeHead(413, { 'content-length': refusal.length }).flushHeaders();
+        finish();
+      });
+      request.resume();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const upload_url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/upload`;
+    const { client } = await setUpClient(t);
+    const archive = await archiveFile(t, randomBytes(8e6));
+    const address = { file_id: 'file', upload_url, expires_in_seconds: 900 };
+    const { kind, data } = await failureOf(client.putArchive(address, archive));
+    assert.deepEqual([kind, data.detail], ['capacity', 'Not here.']);
+  });
+
   test('F171 with 417 is sent once more without asking first', async (t) => {
     const { client, service } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(1e6));

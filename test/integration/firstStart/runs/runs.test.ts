@@ -49,6 +49,10 @@ describe('runs that need a decision', () => {
       [{ kind: 'interrupted' }, /VS Code was closed while the start request was being sent\./],
       [{ kind: 'connectionLost', origin: place.baseUrl }, /No response was received\./],
       [{ kind: 'serverError', status: 502 }, /The service responded with HTTP 502\./],
+      [
+        { kind: 'intercepted', status: 200 },
+        /A web page came back instead of the service’s response \(HTTP 200\)\./,
+      ],
     ];
     for (const [reason, expected] of reasons)
       it(`explain the outcome after ${reason.kind}, invite no second payment, and say what giving up deletes`, async () => {
