@@ -12,6 +12,7 @@ import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { provideRequests } from './editor/blackbox/exactRequest.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
+import { damagedPasswordsWarning } from './editor/blackbox/passwords.ts';
 import { TargetDiagnostics } from './editor/blackbox/targetDiagnostics.ts';
 import { showTargetLenses } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
@@ -67,7 +68,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const runs = new RunStore(storage('runs'), basics);
   const notes = new RunNotes(globalState, basics);
   const accounts = new Accounts(secrets, basics);
-  const passwords = new PasswordStore(secrets, globalState);
+  const passwords = new PasswordStore(secrets, globalState, damagedPasswordsWarning());
   const tracker = new RunTracker({
     ...basics,
     ...workers,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
 import { originOf } from '../api/address.ts';
 import { AssessmentError } from '../errors.ts';
 import { isSamePath } from '../paths.ts';
@@ -23,22 +24,37 @@ export interface Login {
   readonly role: string;
 }
 
-/** The latest approval of a password for a workflow and a target file. */
-interface PasswordUse {
-  readonly workflow: WorkflowId;
-  readonly targetFile: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
+const textsSchema = z.readonly(z.array(z.string()));
 
-export interface SavedLogin extends Login {
-  readonly key: string;
-  readonly origin: string;
-  readonly organizationId: string;
-  readonly parts: InputParts;
-  /** Latest first, one for each workflow and target file: the same request can come from several. */
-  readonly uses: readonly PasswordUse[];
-}
+const indexEntrySchema = z.object({
+  id: z.string(),
+  role: z.string(),
+  origin: z.string(),
+  organizationId: z.string(),
+  parts: z.object({
+    targets: textsSchema,
+    exclusions: textsSchema,
+    loginInstructions: textsSchema,
+    crawlInstructions: textsSchema,
+    preferences: textsSchema,
+  }),
+  /** The approvals, the latest first, one for each workflow and target file: the same request can come from several. */
+  uses: z.array(
+    z.object({
+      workflow: z.string(),
+      targetFile: z.optional(z.string()),
+      /** Milliseconds since 1970. */
+      at: z.number(),
+    }),
+  ),
+});
+
+type IndexEntry = z.infer<typeof indexEntrySchema>;
+
+export type SavedLogin = IndexEntry & { readonly key: string };
+
+/** Passwords that a person has entered for a start, by `PasswordStore.keysOf`. They are saved with the start. */
+export type EnteredPasswords = Map<string, string>;
 
 /** A login's password from another request: the latest of the same target file. If only other files have one, its value is not returned. */
 export type EarlierPassword =
@@ -46,6 +62,7 @@ export type EarlierPassword =
   | { readonly from: 'otherFile' };
 
 const prefix = 'password:';
+const damagedPrefix = 'damaged-';
 /** Precedes each password, since a secret storage without a keyring does not keep an empty text. */
 const mark = '=';
 
@@ -56,10 +73,13 @@ const mark = '=';
 export class PasswordStore {
   readonly #secrets: SecretStore;
   readonly #index: KeyValueStore;
+  readonly #onSetAside: () => void;
 
-  constructor(secrets: SecretStore, index: KeyValueStore) {
+  /** `onSetAside` is called when an entry of the index was damaged and set aside: its password is no longer listed. */
+  constructor(secrets: SecretStore, index: KeyValueStore, onSetAside: () => void) {
     this.#secrets = secrets;
     this.#index = index;
+    this.#onSetAside = onSetAside;
   }
 
   /** In the order of the request's credentials; undefined for a password that is not saved. */
@@ -80,19 +100,43 @@ export class PasswordStore {
     return passwords;
   }
 
+  /** The keys of a request's logins, in the order of its credentials. */
+  keysOf(request: SentInput): readonly string[] {
+    return loginsOf(request).map(toIndexEntry(request).keyOf);
+  }
+
   async save(request: PasswordRequest, login: Login, password: string): Promise<void> {
     // The index comes first: a password that is not in it could not be deleted.
-    await this.approve(request, [login]);
+    await this.#approve(request, [login]);
     await this.#secrets.store(toIndexEntry(request).keyOf(login), mark + password);
   }
 
-  /** Records that a person sends passwords with this request: later requests from the same target file are compared with it. */
-  async approve(request: PasswordRequest, logins: readonly Login[]): Promise<void> {
+  /**
+   * Records that a person sends passwords with this request, with which later requests from the same target file are compared, and saves the
+   * entered ones, also for `also`, a second request that the person has seen with it.
+   */
+  async approve(
+    request: PasswordRequest,
+    entered: ReadonlyMap<string, string> = new Map(),
+    also?: PasswordRequest,
+  ): Promise<void> {
+    const logins = loginsOf(request);
+    const keys = this.keysOf(request);
+    await this.#approve(request, logins);
+    for (const [at, login] of logins.entries()) {
+      const password = entered.get(keys[at] ?? '');
+      if (password === undefined) continue;
+      await this.save(request, login, password);
+      if (also !== undefined) await this.save(also, login, password);
+    }
+  }
+
+  async #approve(request: PasswordRequest, logins: readonly Login[]): Promise<void> {
     const { workflow, targetFile } = request;
     const { keyOf, entry } = toIndexEntry(request);
     for (const { id, role } of logins) {
       const key = keyOf({ id, role });
-      const before = (this.#index.get(key) as Omit<SavedLogin, 'key'> | undefined)?.uses ?? [];
+      const before = (await this.#entryOf(key))?.uses ?? [];
       const others = before.filter(
         (use) => use.workflow !== workflow || !isSamePath(use.targetFile, targetFile),
       );
@@ -102,10 +146,11 @@ export class PasswordStore {
   }
 
   async savedLogins(): Promise<readonly SavedLogin[]> {
-    const found = this.#index
-      .keys()
-      .filter((key) => key.startsWith(prefix))
-      .map((key) => ({ ...(this.#index.get(key) as Omit<SavedLogin, 'key'>), key }));
+    const found: SavedLogin[] = [];
+    for (const key of this.#index.keys().filter((each) => each.startsWith(prefix))) {
+      const entry = await this.#entryOf(key);
+      if (entry !== undefined) found.push({ ...entry, key });
+    }
     const passwords = await Promise.all(found.map(async ({ key }) => this.#secrets.get(key)));
     return found.filter((_, at) => passwords[at] !== undefined).sort((a, b) => latestUse(b) - latestUse(a));
   }
@@ -142,6 +187,18 @@ export class PasswordStore {
   async delete({ key }: Pick<SavedLogin, 'key'>): Promise<void> {
     await this.#secrets.delete(key);
     await this.#index.update(key, undefined);
+  }
+
+  /** Undefined without an entry, and for a damaged one, which is set aside. */
+  async #entryOf(key: string): Promise<IndexEntry | undefined> {
+    const stored = this.#index.get(key);
+    if (stored === undefined) return undefined;
+    const read = indexEntrySchema.safeParse(stored);
+    if (read.success) return read.data;
+    await this.#index.update(damagedPrefix + key, stored);
+    await this.#index.update(key, undefined);
+    this.#onSetAside();
+    return undefined;
   }
 
   async #read(key: string): Promise<string | undefined> {

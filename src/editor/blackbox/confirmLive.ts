@@ -153,6 +153,6 @@ async function start(
   ];
   const about = { confirms: identity.fingerprint, label: clip(titleOfFinding(finding), maxLabelLength) };
   const plan = { ...inheritedFrom(run), workflow: 'blackbox-assessment' as const, input, ...about, remarks };
-  const restart = (): Promise<Run | undefined> => startBlackbox(plan, deps, restart);
-  await restart();
+  const ask = (again: BlackboxDeps): Promise<Run | undefined> => startBlackbox(plan, again, ask);
+  await ask(deps);
 }

@@ -72,7 +72,7 @@ export async function continueRun(
       remarks: [describeContinuation(continuation, run, pairs), ...source.remarks],
     },
     deps,
-    () => continueRun(continuation, run, deps),
+    (again) => continueRun(continuation, run, again),
   );
 }
 

@@ -4,6 +4,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { maxPasswordLength } from '../../core/workflows/application.ts';
 import {
+  type EnteredPasswords,
   type Login,
   loginsOf,
   type PasswordRequest,
@@ -28,33 +29,27 @@ import { describeChanges, documentOfChanges } from './whatChanged.ts';
 const t = vscode.l10n.t;
 
 /**
- * Asks for the passwords of a request that are not saved. Saves them for it and for `also`, a second request that a person sees with it. A password
- * of an earlier request is offered with what changed. Nothing is saved if the person cancels or opens all changes.
+ * Asks for the passwords of a request that are neither saved nor entered, and adds them to `entered`. A password of an earlier request is offered
+ * with what changed. Saves nothing: that is for whoever starts the run (`PasswordStore.approve`).
  */
 export async function askForPasswords(
   request: PasswordRequest,
+  entered: EnteredPasswords,
   deps: PasswordDeps,
-  also?: PasswordRequest,
 ): Promise<'complete' | 'cancelled' | 'readingChanges'> {
-  const { passwords } = deps;
-  const saved = await passwords.get(request);
-  const logins = loginsOf(request);
-  const answers: [Login, string][] = [];
-  for (const login of logins.filter((_, index) => saved[index] === undefined)) {
+  const saved = await deps.passwords.get(request);
+  const keys = deps.passwords.keysOf(request);
+  for (const [index, login] of loginsOf(request).entries()) {
+    const key = keys[index] ?? '';
+    if (saved[index] !== undefined || entered.has(key)) continue;
     const answer = await askForPassword(request, login, deps);
     if (typeof answer === 'string') return answer;
-    answers.push([login, answer.password]);
-  }
-  // The next request from this file is compared with this one.
-  await passwords.approve(request, logins);
-  for (const [login, password] of answers) {
-    await passwords.save(request, login, password);
-    if (also !== undefined) await passwords.save(also, login, password);
+    entered.set(key, answer.password);
   }
   return 'complete';
 }
 
-interface PasswordDeps {
+export interface PasswordDeps {
   readonly passwords: PasswordStore;
   readonly requests: Pick<RequestDocuments, 'showChanges' | 'hasShown'>;
 }
@@ -273,4 +268,18 @@ export async function loginsOfFile(
     login,
     isKept: saved.every((passwordsOfRequest) => passwordsOfRequest[index] !== undefined),
   }));
+}
+
+/** Says once that passwords are no longer listed because their list was damaged. */
+export function damagedPasswordsWarning(): () => void {
+  let isShown = false;
+  return () => {
+    if (isShown) return;
+    isShown = true;
+    void showWarning(
+      t(
+        'Entries in VS Code’s list of saved passwords were damaged and set aside. Their passwords are no longer listed. When you start a run that needs one, its entry is made again.',
+      ),
+    );
+  };
 }

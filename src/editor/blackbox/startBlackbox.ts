@@ -6,7 +6,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { predecessorOf } from '../../core/run/state/continuedRuns.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { type ApplicationInput, applicationSubject } from '../../core/workflows/application.ts';
-import type { PasswordRequest, PasswordStore } from '../../core/workflows/passwordStore.ts';
+import type { EnteredPasswords, PasswordRequest, PasswordStore } from '../../core/workflows/passwordStore.ts';
 import { toInput } from '../../core/workflows/targetFile.ts';
 import type { WorkflowId } from '../../core/workflows/workflow.ts';
 import type { Accounts } from '../account/accounts.ts';
@@ -41,6 +41,8 @@ export interface BlackboxDeps {
   readonly requests: RequestDocuments;
   readonly secretWorkerFile: string;
   readonly parseWorkerFile: string;
+  /** The passwords entered for a start whose question is opened again. */
+  readonly entered?: EnteredPasswords | undefined;
 }
 
 /** A blackbox run to start. Account, language and webhooks default to the settings. */
@@ -58,7 +60,7 @@ export interface BlackboxStart {
   readonly label?: string | undefined;
   readonly continuesOnePair?: boolean | undefined;
   readonly remarks?: readonly string[];
-  /** A second request that the same question shows: passwords that are asked for are saved for it too. */
+  /** A second request that the same question shows: entered passwords are saved for it too. */
   readonly passwordsAlsoFor?: Pick<PasswordRequest, 'workflow' | 'input'> | undefined;
 }
 
@@ -71,8 +73,8 @@ export async function startFromFile(
 ): Promise<Run | undefined> {
   const start = await readStart(workflow, targetFile, deps);
   if (start === undefined) return undefined;
-  const restart = () => startFromFile(workflow, vscode.Uri.file(start.targetFile), deps, retryOf);
-  return startBlackbox({ ...start, retryOf }, deps, restart);
+  const uri = vscode.Uri.file(start.targetFile);
+  return startBlackbox({ ...start, retryOf }, deps, (again) => startFromFile(workflow, uri, again, retryOf));
 }
 
 /** Starts a failed run again that was never sent: from its current target file, or from its journal if it continues another run. */
@@ -86,7 +88,7 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   const remarks =
     predecessor === undefined ? [] : [t('This run continues from the run with the ID {0}.', predecessor)];
   const about = { workflow, input, confirms, label, continuesOnePair, retryOf: run.id, remarks };
-  return startBlackbox({ ...inheritedFrom(run), ...about }, deps, () => startAgain(run, deps));
+  return startBlackbox({ ...inheritedFrom(run), ...about }, deps, (again) => startAgain(run, again));
 }
 
 /** What a run inherits from the run that it continues or repeats. */
@@ -127,14 +129,14 @@ export async function readStart(
 
 /**
  * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A person can read the exact request or all changes
- * first; nothing is sent then, and `restart` reads the start from its source again. Undefined when the person cancels.
+ * first; nothing is sent then, and `restart` reads the start from its source again. Undefined when the person cancels: then nothing is saved either.
  */
 export async function startBlackbox(
   start: BlackboxStart,
   deps: BlackboxDeps,
-  restart: () => Promise<Run | undefined>,
+  restart: (again: BlackboxDeps) => Promise<Run | undefined>,
 ): Promise<Run | undefined> {
-  const { accounts, runs, tracker } = deps;
+  const { accounts, runs, tracker, passwords } = deps;
   if (start.account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts)))
     return undefined;
   const destination = start.account ?? readDestination();
@@ -143,16 +145,24 @@ export async function startBlackbox(
   const plan = toPlan(start, destination);
   // Claimed before the questions: no second click and no other window starts a run on these targets meanwhile.
   const claim = await tracker.claim([applicationSubject(start.input)]);
+  const entered: EnteredPasswords = new Map(deps.entered);
   let answer;
   try {
     // Another window may have started a run before the claim.
     await runs.reload();
-    answer = await ask(plan, start, deps);
-    if (answer === 'start') return await launch(plan, deps);
+    answer = await ask(plan, start, entered, deps);
+    if (answer === 'start') {
+      await passwords.approve(
+        plan,
+        entered,
+        start.passwordsAlsoFor && { ...plan, ...start.passwordsAlsoFor },
+      );
+      return await launch(plan, deps);
+    }
   } finally {
     await claim.release();
   }
-  return answer === 'cancelled' ? undefined : reopenAfterReading(answer, restart);
+  return answer === 'cancelled' ? undefined : reopenAfterReading(answer, () => restart({ ...deps, entered }));
 }
 
 const maxHosts = 3;
@@ -181,10 +191,11 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination):
 
 async function ask(
   plan: BlackboxPlan,
-  { passwordsAlsoFor, remarks = [] }: BlackboxStart,
+  { remarks = [] }: BlackboxStart,
+  entered: EnteredPasswords,
   deps: BlackboxDeps,
 ): Promise<'start' | 'cancelled' | Reading> {
-  const outcome = await askForPasswords(plan, deps, passwordsAlsoFor && { ...plan, ...passwordsAlsoFor });
+  const outcome = await askForPasswords(plan, entered, deps);
   if (outcome !== 'complete') return outcome;
   const answer = await askToStart(plan, deps.runs.all(), remarks);
   if (answer === 'readingRequest') await deps.requests.show(plan);

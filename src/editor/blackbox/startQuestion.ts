@@ -23,12 +23,13 @@ export async function askToStart(
   const hosts = visibleName(plan.targets.map(({ name }) => name).join(', '));
   const start = isCrawl ? t('Start Crawl') : t('Start Assessment');
   const show = t('Show Exact Request');
-  const { origins, areNew } = originLines(plan.input, runs);
+  const { origins, areNew } = originLines(plan, runs);
   const detail = [
     [
       origins,
       countsLine(plan.input),
       t('Destination: {0}, organization {1}', originOf(plan.baseUrl), plan.organizationId),
+      ...webhookLines(plan),
       limitsLabel(plan.workflow, plan.input),
       t('The run spends your organization’s credits and continues while VS Code is closed.'),
     ],
@@ -54,21 +55,41 @@ export async function askToStart(
   return choice === show ? 'readingRequest' : 'cancelled';
 }
 
-/** The origins of the targets; `areNew` if one of them is in no run of this machine. */
+/** Characters; no host name of the Internet is longer. */
+const maxOriginLength = 300;
+
+/** The origins of the targets, every new one by name; `areNew` if one of them is in no run of this machine. */
 function originLines(
-  { target_urls }: ApplicationInput,
+  plan: BlackboxPlan,
   runs: readonly Run[],
 ): { readonly origins: string; readonly areNew: boolean } {
   const startedHere = runs.filter(({ state }) => state !== 'imported');
-  const known = new Set(startedHere.flatMap(({ input }) => (input?.target_urls ?? []).map(originOf)));
-  const origins = [...new Set(target_urls.map(originOf))];
-  const added = origins.filter((origin) => !known.has(origin));
-  // New ones first, because a long list shows its start.
+  const known = new Set(startedHere.flatMap(({ input }) => originsOf(input)));
+  const last = lastStart(plan, runs);
+  const before = last && new Set(originsOf(last.input));
+  const origins = originsOf(plan.input);
+  const first = origins.filter((origin) => !known.has(origin));
+  const added = origins.filter((origin) => known.has(origin) && before?.has(origin) === false);
+  const others = origins.filter((origin) => known.has(origin) && before?.has(origin) !== false);
+  const listed = (some: readonly string[]): string =>
+    some.map((origin) => clip(origin, maxOriginLength)).join(', ');
   const lines = [
-    ...added.map((origin) => t('{0} (first time from this machine)', origin)),
-    ...origins.filter((origin) => known.has(origin)),
+    first.length > 0 && t('{0} (first time from this machine)', listed(first)),
+    added.length > 0 && t('{0} (new since the last start from this file)', listed(added)),
+    others.length > 0 && firstLines(others.map((origin) => clip(origin, maxOriginLength))),
   ];
-  return { origins: firstLines(lines), areNew: added.length > 0 };
+  return { origins: lines.filter((line) => line !== false).join('\n'), areNew: first.length > 0 };
+}
+
+function originsOf(input: ApplicationInput | undefined): readonly string[] {
+  return [...new Set(input?.target_urls.map(originOf))];
+}
+
+function webhookLines({ webhookEndpointIds }: BlackboxPlan): string[] {
+  if (webhookEndpointIds.length === 0) return [];
+  return [
+    t('The service notifies these webhook endpoints: {0}', webhookEndpointIds.map(visibleLine).join(', ')),
+  ];
 }
 
 function countsLine({ target_urls, oos_urls, authentication, preference, pairs }: ApplicationInput): string {
@@ -111,16 +132,23 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   return lines;
 }
 
-/** The changes since the last start from the same target file. A continuation isn't started from the file. */
-function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
-  const { targetFile, workflow, input } = plan;
-  if (targetFile === undefined || input.resume !== undefined) return [];
+/** The last start from the same target file, if possible of the same workflow. A continuation isn't started from the file. */
+function lastStart(
+  { targetFile, workflow, input }: BlackboxPlan,
+  runs: readonly Run[],
+): (Run & { readonly input: ApplicationInput }) | undefined {
+  if (targetFile === undefined || input.resume !== undefined) return undefined;
   const earlier = runs.flatMap((run) =>
     isSamePath(run.targetFile, targetFile) && run.input !== undefined && run.input.resume === undefined
       ? [{ ...run, input: run.input }]
       : [],
   );
-  const last = earlier.find((run) => run.workflow === workflow) ?? earlier[0];
+  return earlier.find((run) => run.workflow === workflow) ?? earlier[0];
+}
+
+function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
+  const { workflow, input } = plan;
+  const last = lastStart(plan, runs);
   if (last === undefined) return [];
   const changes = changesBetween(sentPartsOf(last), sentPartsOf(plan), workflow === 'blackbox-crawl');
   const [limitsBefore, limits] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];

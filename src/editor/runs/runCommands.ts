@@ -3,8 +3,9 @@ import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { isLive, maxLabelLength, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
+import type { EnteredPasswords } from '../../core/workflows/passwordStore.ts';
 import { reopenAfterReading } from '../blackbox/exactRequest.ts';
-import { askForPasswords } from '../blackbox/passwords.ts';
+import { askForPasswords, type PasswordDeps } from '../blackbox/passwords.ts';
 import { formatTime } from '../formats.ts';
 import { lostAnswerLabel, workflowTitle } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
@@ -41,10 +42,7 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
 }
 
 /** A person resolves an `unknown` run: enters its run ID, sends the dispatch again (which may cost twice), or stops watching. */
-export async function resend(
-  deps: RunDeps & Parameters<typeof askForPasswords>[1],
-  chosen: Run | undefined,
-): Promise<void> {
+export async function resend(deps: RunDeps & PasswordDeps, chosen: Run | undefined): Promise<void> {
   const { tracker, runs } = deps;
   const unconfirmed = runs.all().filter(({ state }) => state === 'unknown');
   const run = chosen ?? (await pickRun(unconfirmed, t('Send Start Request Again')));
@@ -84,11 +82,14 @@ export async function resend(
   );
   if (choice === again) {
     // A password may have been deleted since.
-    const outcome = await askForPasswords(run, deps);
-    if (outcome === 'complete')
+    const entered: EnteredPasswords = new Map();
+    const outcome = await askForPasswords(run, entered, deps);
+    if (outcome === 'complete') {
+      await deps.passwords.approve(run, entered);
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
         tracker.resend(run.id, signal),
       );
+    }
     if (outcome === 'readingChanges')
       await reopenAfterReading(outcome, () => resend(deps, runs.get(run.id) ?? run));
   }

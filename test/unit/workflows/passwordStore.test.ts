@@ -26,9 +26,11 @@ const request = { ...account, input };
 function stores() {
   const secrets = new Map<string, string>();
   const index = new Map<string, unknown>();
+  const said: string[] = [];
   return {
     secrets,
     index,
+    said,
     passwords: new PasswordStore(
       {
         get: (key) => Promise.resolve(secrets.get(key) || undefined),
@@ -44,6 +46,7 @@ function stores() {
           return Promise.resolve();
         },
       },
+      () => void said.push('set aside'),
     ),
   };
 }
@@ -189,3 +192,37 @@ test('saved passwords can be listed and deleted', async () => {
   await passwords.delete(kept!);
   assert.deepEqual([await passwords.savedLogins(), secrets.size, index.size], [[], 0, 0]);
 });
+
+test('F144 entered passwords are saved with the start, for both requests that the person has seen', async () => {
+  const { passwords } = stores();
+  const assessment = {
+    ...request,
+    workflow: 'blackbox-assessment' as const,
+    input: withInstructions('other'),
+  };
+  const [ofAlice = ''] = passwords.keysOf(request);
+  await passwords.approve(request, new Map([[ofAlice, 'canary-1']]), assessment);
+  assert.deepEqual(await passwords.get(request), ['canary-1', undefined]);
+  assert.deepEqual(await passwords.get(assessment), ['canary-1', undefined]);
+});
+
+for (const damaged of ['x', null, [], {}, { id: 'alice', role: 'buyer' }, { uses: [{}] }]) {
+  test(`a damaged entry of saved passwords is set aside and said: ${JSON.stringify(damaged)}`, async () => {
+    const { passwords, index, said } = stores();
+    await passwords.save(request, bob, 'canary-bob');
+    await passwords.save(request, alice, 'canary-1');
+    const [, key = ''] = [...index.keys()];
+    index.set(key, damaged);
+    const listed = await passwords.savedLogins();
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      ['bob'],
+    );
+    assert.deepEqual(
+      [said, index.get(key), index.get(`damaged-${key}`)],
+      [['set aside'], undefined, damaged],
+    );
+    await passwords.approve(request);
+    assert.deepEqual((await passwords.savedLogins()).map(({ id }) => id).sort(), ['alice', 'bob']);
+  });
+}

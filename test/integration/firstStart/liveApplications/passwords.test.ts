@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { PasswordStore } from '../../../../src/core/workflows/passwordStore.ts';
+import {
+  type EnteredPasswords,
+  type PasswordRequest,
+  PasswordStore,
+} from '../../../../src/core/workflows/passwordStore.ts';
 import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
@@ -49,6 +53,7 @@ describe('the passwords of a request', () => {
         get: (key) => index.get(key),
         update: (key, value) => Promise.resolve(index.set(key, value)).then(() => undefined),
       },
+      () => undefined,
     );
     requests = provideRequests();
     answers = [];
@@ -64,8 +69,12 @@ describe('the passwords of a request', () => {
     requests.dispose();
   });
 
-  const ask = (asked: Parameters<typeof askForPasswords>[0]) =>
-    askForPasswords(asked, { passwords, requests });
+  const ask = async (asked: PasswordRequest): Promise<string> => {
+    const entered: EnteredPasswords = new Map();
+    const outcome = await askForPasswords(asked, entered, { passwords, requests });
+    if (outcome === 'complete') await passwords.approve(asked, entered);
+    return outcome;
+  };
 
   it('are asked for once, and may be empty', async () => {
     answers = ['canary-1', ''];
@@ -79,6 +88,23 @@ describe('the passwords of a request', () => {
     answers = ['canary-1', undefined];
     assert.equal(await ask(request), 'cancelled');
     assert.deepEqual(await passwords.get(request), [undefined, undefined]);
+  });
+
+  it('F144 are asked for, compared and saved for a start only: one that is cancelled changes nothing', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await ask(request);
+    const entered: EnteredPasswords = new Map();
+    press = ({ buttons }) => buttons.find((button) => button === 'Use Saved Password');
+    assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
+    assert.deepEqual([...entered.values()], ['canary-1', 'canary-2']);
+    assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
+    // Not asked again once entered, for example after the request was read.
+    const asked = messages.shown.length;
+    assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
+    assert.equal(messages.shown.length, asked);
+    // The next question compares with what was started, not with what was cancelled.
+    assert.equal(await ask(changed), 'complete');
+    assert.match(messages.shown.at(-1)?.detail ?? '', /\+ Log in at https:\/\/evil\.example\//);
   });
 
   it('F131 are asked for again if the request changed, showing the difference and offering the saved one', async () => {
