@@ -88,7 +88,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const findingSources = { ...openFiles, runs, log, triage, mappings: memory, workerFile: parseWorkerFile };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
-  const branch = new BranchComparison({ findings, filtering, memory, log });
+  const branch = new BranchComparison({ findings, filtering, memory, parseWorkerFile, log });
   const display = { filtering, branch, displayed: new DisplayedFindings(findings) };
 
   // Screens: documents and views, and the commands on them.

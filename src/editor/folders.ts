@@ -123,6 +123,36 @@ export async function gitApi(): Promise<GitApi | undefined> {
   return git?.enabled === true ? git.getAPI(1) : undefined;
 }
 
+/** The repositories that `look` returns by their roots, once VS Code's git extension has found and read them. Throws `noAnswer`. */
+export async function whenRead(
+  git: GitApi,
+  look: () => ReadonlyMap<string, Repository>,
+): Promise<ReadonlyMap<string, Repository>> {
+  let subscriptions: readonly vscode.Disposable[] = [];
+  const unsubscribe = (): void => {
+    for (const subscription of subscriptions) subscription.dispose();
+  };
+  const read = new Promise<ReadonlyMap<string, Repository>>((resolve) => {
+    const check = (): void => {
+      unsubscribe();
+      const found = look();
+      const states = [...found.values()].map(({ state }) => state);
+      subscriptions = [
+        git.onDidChangeState(check),
+        git.onDidOpenRepository(check),
+        ...states.map((state) => state.onDidChange(check)),
+      ];
+      if (git.state === 'initialized' && states.every(({ HEAD }) => HEAD !== undefined)) resolve(found);
+    };
+    check();
+  });
+  try {
+    return await answerOfGit(read);
+  } finally {
+    unsubscribe();
+  }
+}
+
 /** The repository of a folder in VS Code's git extension, which knows none in Restricted Mode, or while it does not answer. */
 export async function repositoryOf(folder: vscode.Uri): Promise<Repository | undefined> {
   try {

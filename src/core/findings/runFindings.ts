@@ -211,19 +211,22 @@ export class RunFindings implements ShownRun {
 
   /** Looks up who owns the files of main places, if not done yet or if `force` is true. True if anything changed. */
   async readOwners(force = false): Promise<boolean> {
-    let isChanged = false;
-    for (const absent of this.#absentByRun) isChanged = (await absent.readOwners(force)) || isChanged;
-    if (this.#areOwnersRead && !force) return isChanged;
-    this.#areOwnersRead = true;
-    const files = this.#findings.map((shown) => mainPlaceOf(shown)?.file);
-    const { owners, gaps } = await findOwners(
-      new Set(files.filter((file) => file !== undefined)),
-      this.#deps.ownersWithin,
-    );
-    this.#owners = files.map((file) => (file === undefined ? undefined : owners.get(file)));
-    const hasNewGaps = !isDeepStrictEqual(gaps, this.#ownersGaps);
-    this.#ownersGaps = gaps;
-    return this.decide() || hasNewGaps || isChanged;
+    const pending = [this, ...this.#absentByRun].filter((each) => force || !each.#areOwnersRead);
+    if (pending.length === 0) return false;
+    const files = pending.flatMap((each) => each.#mainFiles()).filter((file) => file !== undefined);
+    const { workerFile, ownersWithin } = this.#deps;
+    const { owners, gaps } = await findOwners(new Set(files), workerFile, ownersWithin);
+    for (const each of pending) {
+      each.#areOwnersRead = true;
+      each.#owners = each.#mainFiles().map((file) => (file === undefined ? undefined : owners.get(file)));
+    }
+    const hasNewGaps = pending.includes(this) && !isDeepStrictEqual(gaps, this.#ownersGaps);
+    if (hasNewGaps) this.#ownersGaps = gaps;
+    return this.decide() || hasNewGaps;
+  }
+
+  #mainFiles(): readonly (string | undefined)[] {
+    return this.#findings.map((shown) => mainPlaceOf(shown)?.file);
   }
 
   /** Applies history, evidence, owners, and the present decisions to `shown`. True if anything changed. */

@@ -1,18 +1,19 @@
 import * as vscode from 'vscode';
-import { splitLines } from '../../core/findings/drift/lineText.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { maxTextBytes, toText } from '../../core/findings/place/sentFiles.ts';
 import {
-  type BranchState,
   changesOf,
+  type ComparedBranch,
   compareWithBase,
   type FileChanges,
   type NoBranch,
 } from '../../core/findings/view/branchChanges.ts';
+import { AssessmentError } from '../../core/errors.ts';
 import { atOrBelow, pathKey } from '../../core/paths.ts';
 import type { Logger } from '../../core/ports.ts';
 import { inBackground, inParallel } from '../../core/yieldingWork.ts';
-import { type GitApi, gitApi, type Repository } from '../folders.ts';
+import { answerOfGit, type GitApi, gitApi, type Repository, whenRead } from '../folders.ts';
+import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import { decodeFile, textNow } from './code/driftWatch.ts';
 import type { Filtering } from './tree/filtering.ts';
@@ -39,7 +40,8 @@ interface Base {
 
 interface BaseText {
   readonly bytes: number;
-  readonly lines: readonly string[] | 'none' | undefined;
+  /** Null if the base has no such file, undefined if it is unknown. */
+  readonly text: string | null | undefined;
 }
 
 interface ComparedFile {
@@ -59,12 +61,13 @@ interface Bases {
   readonly ofFile: ReadonlyMap<string, Base>;
 }
 
-type NotKnown = Exclude<BranchState, { kind: 'known' }>;
+type Unavailable = Extract<ComparedBranch, { kind: 'unavailable' }>;
 
 interface Deps {
   readonly findings: FindingStore;
   readonly filtering: Filtering;
   readonly memory: vscode.Memento;
+  readonly parseWorkerFile: string;
   readonly log: Logger;
 }
 
@@ -105,8 +108,10 @@ export class BranchComparison implements vscode.Disposable {
   /** Turns the filter on. If no base is known, asks for the branch first. */
   async turnOn(): Promise<void> {
     this.#bases.clear();
-    const found = await this.#findBases(this.#filesWithFindings());
-    if ('kind' in found && found.kind === 'unavailable') {
+    const found = await withViewProgress(() =>
+      unlessSilent(() => this.#findBases(this.#filesWithFindings())),
+    );
+    if ('kind' in found) {
       if (found.why === 'noBase') await this.pickBranch();
       else showUnavailable(found.why);
     } else await this.#filter(true);
@@ -118,15 +123,19 @@ export class BranchComparison implements vscode.Disposable {
 
   /** Asks for the branch to compare with, stores it for the workspace, and turns the filter on. */
   async pickBranch(): Promise<void> {
-    const repositories = await this.#repositories(this.#filesWithFindings());
-    if ('kind' in repositories) {
-      if (repositories.kind === 'unavailable') showUnavailable(repositories.why);
+    const query = { remote: true, count: maxBranches, sort: 'committerdate' } as const;
+    const found = await withViewProgress(() =>
+      unlessSilent(async () => {
+        const repositories = await this.#repositories(this.#filesWithFindings());
+        if ('kind' in repositories) return repositories;
+        const all = [...repositories.byRoot.values()];
+        return Promise.all(all.map((repository) => answerOfGit(repository.getBranches(query))));
+      }),
+    );
+    if ('kind' in found) {
+      showUnavailable(found.why);
       return;
     }
-    const query = { remote: true, count: maxBranches, sort: 'committerdate' } as const;
-    const found = await Promise.all(
-      [...repositories.byRoot.values()].map((repository) => repository.getBranches(query)),
-    );
     // Git would read a name that starts with a dash as an option.
     const names = new Set(
       found.flat().flatMap(({ name }) => (name === undefined || /^-/.test(name) ? [] : name)),
@@ -161,9 +170,11 @@ export class BranchComparison implements vscode.Disposable {
   }
 
   /** Compares the files with findings that are not compared yet. */
-  compare(): Promise<BranchState> {
+  compare(): Promise<ComparedBranch> {
     // While the filter is off, nothing updates what was read.
-    const done = this.#queue.then(() => this.#compare()).finally(() => this.#isOn || this.#release());
+    const done = this.#queue
+      .then(() => unlessSilent(() => this.#compare()))
+      .finally(() => this.#isOn || this.#release());
     this.#queue = done.catch(() => undefined); // the caller gets the error
     return done;
   }
@@ -206,7 +217,7 @@ export class BranchComparison implements vscode.Disposable {
     return new Set([...files].slice(0, maxFiles));
   }
 
-  async #compare(): Promise<BranchState> {
+  async #compare(): Promise<ComparedBranch> {
     const files = this.#filesWithFindings();
     const found = await this.#findBases(files);
     if ('kind' in found) return found;
@@ -219,34 +230,42 @@ export class BranchComparison implements vscode.Disposable {
     return { kind: 'known', base: [...bases].join(', '), changeOf: changesOf(changes) };
   }
 
-  /** The repositories of the files; without files, those of the workspace's folders. */
-  async #repositories(files: ReadonlySet<string>): Promise<Repositories | NotKnown> {
+  /** The repositories of the files; without files, those of the workspace's folders. Throws `noAnswer`. */
+  async #repositories(files: ReadonlySet<string>): Promise<Repositories | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
     if (git === undefined) return unavailable('noGit');
-    const byRoot = new Map<string, Repository>();
-    const ofFile = new Map<string, Repository>();
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    for (const path of files.size > 0 ? files : folders) {
-      const repository = git.getRepository(vscode.Uri.file(path));
-      if (repository === null) continue;
-      byRoot.set(repository.rootUri.fsPath, repository);
-      if (files.size > 0) ofFile.set(path, repository);
-    }
+    const paths = files.size > 0 ? files : folders;
+    const look = (): ReadonlyMap<string, Repository> => {
+      const found = [...paths].map((path) => git.getRepository(vscode.Uri.file(path)));
+      return new Map(found.flatMap((each) => (each === null ? [] : [[each.rootUri.fsPath, each] as const])));
+    };
+    // Also before: a late answer is used.
+    if (this.#isOn) this.#followGit(git, look().values());
+    const byRoot = await whenRead(git, look);
     if (this.#isOn) this.#followGit(git, byRoot.values());
-    const isRead = [...byRoot.values()].every(({ state }) => state.HEAD !== undefined);
-    if (git.state === 'uninitialized' || !isRead) return { kind: 'pending' };
-    return byRoot.size === 0 ? unavailable('noRepository') : { byRoot, ofFile };
+    if (byRoot.size === 0) return unavailable('noRepository');
+    const ofFile = new Map<string, Repository>();
+    for (const file of files) {
+      const repository = git.getRepository(vscode.Uri.file(file));
+      if (repository !== null) ofFile.set(file, repository);
+    }
+    return { byRoot, ofFile };
   }
 
-  async #findBases(files: ReadonlySet<string>): Promise<Bases | NotKnown> {
+  async #findBases(files: ReadonlySet<string>): Promise<Bases | Unavailable> {
     const found = await this.#repositories(files);
     if ('kind' in found) return found;
     const bases = new Map<string, Base>();
     for (const [root, repository] of found.byRoot) {
       const finding = this.#bases.get(root) ?? this.#findBase(repository);
       this.#bases.set(root, finding);
-      const base = await finding;
+      // One that failed is looked for again.
+      const base = await finding.catch((error: unknown) => {
+        this.#bases.delete(root);
+        throw error;
+      });
       if (base !== undefined) bases.set(root, base);
     }
     if (bases.size === 0) return unavailable('noBase');
@@ -271,15 +290,16 @@ export class BranchComparison implements vscode.Disposable {
     ];
     try {
       for (const name of names) {
-        const commit = name === undefined ? undefined : await repository.getMergeBase('HEAD', name);
+        const commit = name && (await answerOfGit(repository.getMergeBase('HEAD', name)));
         if (name === undefined || commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) continue;
-        const changes = await repository.diffWith(commit);
+        const changes = await answerOfGit(repository.diffWith(commit));
         const originals = new Map(
           changes.map(({ uri, originalUri }) => [pathKey(uri.fsPath), originalUri.fsPath]),
         );
         return { repository, name, commit, originals };
       }
     } catch (error) {
+      if (isSilence(error)) throw error;
       this.#deps.log.warn(`The base of the branch could not be found: ${String(error)}`);
     }
     return undefined;
@@ -309,21 +329,22 @@ export class BranchComparison implements vscode.Disposable {
     if (!isSameBase) this.#forget(file);
     const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
     const now = await textNow(file);
-    const changes = compareWithBase(before.lines, now === undefined ? undefined : splitLines(now));
+    const changes = await compareWithBase(before.text, now, this.#deps.parseWorkerFile);
     this.#files.set(file, { commit, original, before, changes });
   }
 
   /** `file` is an absolute path. */
   async #readAtBase(repository: Repository, commit: string, file: string): Promise<BaseText> {
     try {
-      const { size } = await repository.getObjectDetails(commit, file);
-      if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, lines: undefined };
-      const content = await repository.buffer(commit, file);
+      const { size } = await answerOfGit(repository.getObjectDetails(commit, file));
+      if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, text: undefined };
+      const content = await answerOfGit(repository.buffer(commit, file));
       this.#heldBytes += size;
-      return { bytes: size, lines: splitLines(await toText(content, file, decodeFile)) };
+      return { bytes: size, text: await toText(content, file, decodeFile) };
     } catch (error) {
+      if (isSilence(error)) throw error;
       const isMissing = (error as { gitErrorCode?: unknown } | undefined)?.gitErrorCode === 'UnknownPath';
-      return { bytes: 0, lines: isMissing ? 'none' : undefined };
+      return { bytes: 0, text: isMissing ? null : undefined };
     }
   }
 
@@ -333,7 +354,21 @@ export class BranchComparison implements vscode.Disposable {
   }
 }
 
-function unavailable(why: NoBranch): NotKnown {
+/** The result, or the reason if the git extension does not answer. */
+async function unlessSilent<T>(work: () => Promise<T>): Promise<T | Unavailable> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isSilence(error)) return unavailable('noAnswer');
+    throw error;
+  }
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof AssessmentError && error.kind === 'noAnswer';
+}
+
+function unavailable(why: NoBranch): Unavailable {
   return { kind: 'unavailable', why };
 }
 
@@ -346,6 +381,7 @@ export function noBranchLabel(why: NoBranch): string {
   return {
     restricted: t('Git isn’t used in Restricted Mode'),
     noGit: t('VS Code’s Git extension is disabled or couldn’t find Git'),
+    noAnswer: t('VS Code’s Git extension didn’t respond in time'),
     noRepository: t('VS Code has no Git repository open for these files'),
     noBase: t('this branch has no commit in common with any other branch'),
   }[why];

@@ -21,6 +21,7 @@ import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
+import { parseWorkerFile } from '../runLines.ts';
 import { answer, replace, watchEachTest } from '../dialogs.ts';
 import { until } from '../until.ts';
 
@@ -162,7 +163,14 @@ describe('Changed on this branch', () => {
     return repository;
   };
   const compare = (...all: ShownFinding[]): BranchComparison => {
-    branch = new BranchComparison({ findings: storeOf(all), filtering, memory: makeMemory(), log: silent });
+    const findings = storeOf(all);
+    branch = new BranchComparison({
+      findings,
+      filtering,
+      memory: makeMemory(),
+      parseWorkerFile,
+      log: silent,
+    });
     return branch;
   };
   const untilKnown = (): Promise<void> =>
@@ -333,5 +341,32 @@ describe('Changed on this branch', () => {
         'Git isn’t used in Restricted Mode',
       ].map((why) => `“Changed on This Branch” isn’t available: ${why}.`),
     );
+  });
+
+  it('F182 isn’t available if the Git extension never answers, neither at its start nor to a question', async () => {
+    const event = () => ({ dispose: () => undefined });
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const repository = {
+      rootUri: vscode.Uri.file(shop),
+      state: { HEAD: { name: 'topic' }, onDidChange: event },
+      getMergeBase: never,
+    };
+    const git = (state: string) => ({
+      state,
+      onDidChangeState: event,
+      onDidOpenRepository: event,
+      onDidCloseRepository: event,
+      getRepository: () => repository,
+    });
+    const extensions = [
+      { activate: never },
+      { activate: () => Promise.resolve({ enabled: true, getAPI: () => git('uninitialized') }) },
+      { activate: () => Promise.resolve({ enabled: true, getAPI: () => git('initialized') }) },
+    ];
+    const why = { kind: 'unavailable', why: 'noAnswer' };
+    const expected = extensions.map(() => why);
+    replace(vscode.extensions, { getExtension: () => extensions.shift() });
+    const states = expected.map(() => compare(at('a.js', 1)).compare());
+    assert.deepEqual(await Promise.all(states), expected);
   });
 });

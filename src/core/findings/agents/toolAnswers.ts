@@ -6,7 +6,7 @@ import { coverageOf } from '../../run/state/coverage.ts';
 import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, requestOf } from '../view/findingMarkdown.ts';
-import type { BranchState, NoBranch } from '../view/branchChanges.ts';
+import type { ComparedBranch, NoBranch } from '../view/branchChanges.ts';
 import { isHiddenBy } from '../view/filter.ts';
 import { inEnglish, zeroFindings } from '../view/zeroFindings.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
@@ -50,7 +50,7 @@ export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly absent?: readonly ToolFinding[] | undefined;
 };
 
-type BranchChangeOf = Extract<BranchState, { kind: 'known' }>['changeOf'];
+type BranchChangeOf = Extract<ComparedBranch, { kind: 'known' }>['changeOf'];
 
 function toolName({ run, finding }: ToolFinding): string {
   return `${run.id}:${String(finding.index)}`;
@@ -84,7 +84,7 @@ export interface ToolSource {
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
   /** Compares files with the branch's base; absent outside VS Code. */
-  readonly branch?: { compare(): Promise<BranchState> };
+  readonly branch?: { compare(): Promise<ComparedBranch> };
   readonly clock: Clock;
 }
 
@@ -113,6 +113,7 @@ export function readingTools({ findings, runs, confirmationsOf, branch, clock }:
 const noBranchReasons: Readonly<Record<NoBranch, string>> = {
   restricted: 'Git is not used in Restricted Mode',
   noGit: 'the Git extension of VS Code is disabled or could not find Git',
+  noAnswer: 'the Git extension of VS Code did not respond in time',
   noRepository: 'VS Code has no Git repository open for these files',
   noBase: 'the branch has no common commit with a branch to compare it with',
 };
@@ -124,7 +125,7 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
   if (branch === undefined) throw fail('only the tools in VS Code can compare the branch with its base');
   const state = await branch.compare();
   if (state.kind === 'known') return state.changeOf;
-  throw fail(state.kind === 'pending' ? 'Git is still starting' : noBranchReasons[state.why]);
+  throw fail(noBranchReasons[state.why]);
 }
 
 /** One page, worst first. Settled findings are listed only on request, and findings with an unknown decision always. */

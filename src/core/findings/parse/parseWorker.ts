@@ -4,9 +4,11 @@ import type { WorkerAnswer } from '../../askWorker.ts';
 import { AssessmentError, type ErrorData, type ErrorKind } from '../../errors.ts';
 import type { ArtifactStart } from '../../features/features.ts';
 import { readJson } from '../../json.ts';
+import type { CompareStart } from '../drift/compareLines.ts';
 import type { Finding } from '../finding.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
 import type { LinesStart } from '../importExport/sarif/lineHash.ts';
+import type { OwnersStart } from '../view/ownerRules.ts';
 import { type Cut, lengthOf, listFindings, maxFindingsBytes } from './parse.ts';
 
 /** Starts the worker to read a findings file. */
@@ -52,8 +54,18 @@ function textOf({ file }: ParseStart): string {
   return readFileSync(file, 'utf8');
 }
 
+type Job = ArtifactStart | CompareStart | ImportStart | LinesStart | OwnersStart;
+
 /** Does any other job. Its modules are loaded here, so that reading findings, which a person waits for, need not load them. */
-async function perform(start: ArtifactStart | ImportStart | LinesStart): Promise<unknown> {
+async function perform(start: Job): Promise<unknown> {
+  if ('owners' in start) {
+    const { findOwnersIn } = await import('../view/ownerRules.ts');
+    return findOwnersIn(start);
+  }
+  if ('before' in start) {
+    const { compareTexts } = await import('../drift/compareLines.ts');
+    return compareTexts(start);
+  }
   if ('files' in start) {
     const { readLines } = await import('../importExport/sarif/lineHash.ts');
     return readLines(start);
@@ -71,7 +83,7 @@ async function perform(start: ArtifactStart | ImportStart | LinesStart): Promise
   return listProgress(value);
 }
 
-async function answer(port: MessagePort, start: ArtifactStart | ImportStart | LinesStart): Promise<void> {
+async function answer(port: MessagePort, start: Job): Promise<void> {
   const send = (value: WorkerAnswer, memory: ArrayBuffer[] = []): void => port.postMessage(value, memory);
   try {
     const value = await perform(start);
@@ -90,7 +102,7 @@ function memoryOf({ files }: ImportedFile): ArrayBuffer[] {
 
 if (parentPort !== null) {
   const port = parentPort;
-  const start = workerData as ParseStart | ArtifactStart | ImportStart | LinesStart;
+  const start = workerData as ParseStart | Job;
   if ('file' in start) {
     const answers = answersTo(start);
     let { value } = answers.next();

@@ -1,4 +1,6 @@
-import { differsFrom } from '../drift/compareLines.ts';
+import { askWorker } from '../../askWorker.ts';
+import { AssessmentError } from '../../errors.ts';
+import { type CompareStart, compareTexts, differsBy, type LineDifferences } from '../drift/compareLines.ts';
 import type { LineRange } from '../drift/lineText.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 
@@ -7,10 +9,9 @@ export type FileChanges = (range?: LineRange) => boolean | undefined;
 
 export type BranchChange = 'changed' | 'unchanged' | 'unknown' | 'noFile';
 
-export type NoBranch = 'restricted' | 'noGit' | 'noRepository' | 'noBase';
+export type NoBranch = 'restricted' | 'noGit' | 'noAnswer' | 'noRepository' | 'noBase';
 
-export type BranchState =
-  | { readonly kind: 'pending' }
+export type ComparedBranch =
   | { readonly kind: 'unavailable'; readonly why: NoBranch }
   | {
       readonly kind: 'known';
@@ -18,17 +19,30 @@ export type BranchState =
       readonly changeOf: (shown: Pick<ShownFinding, 'places'>) => BranchChange;
     };
 
-/** `base` is `none` if the base has no such file; a text that cannot be read is undefined. */
-export function compareWithBase(
-  base: readonly string[] | 'none' | undefined,
-  now: readonly string[] | undefined,
-): FileChanges {
+export type BranchState = { readonly kind: 'pending' } | ComparedBranch;
+
+/** In characters. Longer texts are compared in the worker, since the extension host must not wait for them. */
+const maxLengthHere = 200_000;
+
+/** `base` is null if the base has no such file; a text that cannot be read is undefined. */
+export async function compareWithBase(
+  base: string | null | undefined,
+  now: string | undefined,
+  workerFile: string | URL,
+): Promise<FileChanges> {
   if (base === undefined || now === undefined) return () => undefined;
-  if (base === 'none') return () => true;
-  const differs = differsFrom(base, now);
-  const isOtherLength = base.length !== now.length;
-  return (range) =>
-    range ? differs(range) : isOtherLength || differs({ startLine: 1, endLine: now.length });
+  if (base === null) return () => true;
+  const start: CompareStart = { before: base, after: now };
+  const isShort = base.length + now.length <= maxLengthHere;
+  try {
+    const found = isShort ? compareTexts(start) : ((await askWorker(start, workerFile)) as LineDifferences);
+    const differs = differsBy(found);
+    const all = { startLine: 1, endLine: found.codeUpTo.length - 1 };
+    return (range) => (range ? differs(range) : found.isOtherLength || differs(all));
+  } catch (error) {
+    if (error instanceof AssessmentError) return () => undefined; // too large for the worker
+    throw error;
+  }
 }
 
 /** `files` are by absolute path. One changed place makes a finding changed; otherwise one unknown place makes it unknown. */

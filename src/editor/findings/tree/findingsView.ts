@@ -254,7 +254,9 @@ export function describeRuns(findings: FindingStore): string[] {
 
 function ownersGapLabel({ file, lines }: OwnersGap): string {
   const name = vscode.workspace.asRelativePath(file);
-  if (lines === undefined) return t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
+  if (lines === 'unreadable')
+    return t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
+  if (lines === 'tooComplex') return t('{0} is too complex, so owners are unknown', name);
   const first = lines.slice(0, 5).map(formatNumber).join(', ');
   return t(
     'in {0}, VS Code can’t use the lines numbered {1}',

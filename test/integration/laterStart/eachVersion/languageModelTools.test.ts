@@ -86,7 +86,7 @@ describe('language model tools', () => {
       setTriage: (...given: unknown[]) => Promise.resolve(decided.push(given)),
     } as unknown as FindingStore;
     const runs = {} as unknown as RunStore;
-    const branch = { compare: () => Promise.resolve({ kind: 'pending' } as const) };
+    const branch = { compare: () => Promise.resolve({ kind: 'unavailable', why: 'noGit' } as const) };
     const tool = createTools({ runs, findings, branch, clock: systemClock }).get('whitebox_setTriage');
     const finding = `${absent.run.id}:${absent.finding.index}`;
     const input = { finding, state: 'confirmed', note: 'seen' };

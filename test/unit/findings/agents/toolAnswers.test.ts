@@ -13,7 +13,7 @@ import {
   type ToolFindings,
   toolInputs,
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
-import type { BranchChange, BranchState } from '../../../../src/core/findings/view/branchChanges.ts';
+import type { BranchChange, ComparedBranch } from '../../../../src/core/findings/view/branchChanges.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
 import type { ShownFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 import { runOf } from '../../run/sampleRuns.ts';
@@ -207,7 +207,7 @@ describe('tool answers', () => {
       const at = source.shown.findIndex(({ places }) => places === (shown as ShownFinding).places);
       return changes[at] ?? 'unknown';
     };
-    const ask = async (state: BranchState): Promise<Listed> => {
+    const ask = async (state: ComparedBranch): Promise<Listed> => {
       const { listFindings: listed } = readingTools({
         findings: () => ({ runs: [source], place: (some) => Promise.resolve(some) }),
         runs: () => ({ runs: [], unread: 0 }),
@@ -228,8 +228,10 @@ describe('tool answers', () => {
       ],
     );
     assert.deepEqual([known.total, known.withoutFile], [2, 1]);
-    await assert.rejects(ask({ kind: 'pending' }), /Git is still starting\. List the findings without it\./);
-    await assert.rejects(ask({ kind: 'unavailable', why: 'noBase' }), /no common commit/);
+    await assert.rejects(
+      ask({ kind: 'unavailable', why: 'noAnswer' }),
+      /did not respond in time\. List the findings without it\./,
+    );
   });
 
   test('F69 say how many findings were not read', async () => {

@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { listFindings } from '../../../../src/core/findings/agents/toolAnswers.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
-import { findOwners, ownersOf, parseOwners } from '../../../../src/core/findings/view/owners.ts';
-import { inSlices } from '../../../../src/core/yieldingWork.ts';
+import { type OwnersFormat, ownersOf, parseOwners } from '../../../../src/core/findings/view/ownerRules.ts';
+import { findOwners } from '../../../../src/core/findings/view/owners.ts';
 import { toGroups } from '../../../../src/core/findings/view/groups.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { invent } from '../shownFindings.ts';
 
@@ -65,19 +66,139 @@ const cases: readonly (readonly [rules: string, path: string, owners: string])[]
   ['* @a\r\n*.js @b\r\n', 'x.js', '@b'],
   ['\uFEFF* @a', 'x.js', '@a'],
   ['* @a\n* #nobody', 'x.js', ''],
+  ['app/[id]/ @a', 'app/[id]/page.js', '@a'],
+  ['app/[id]/ @a', 'app/i/page.js', ''],
+  ['app/\\[id]/*.js @a', 'app/[id]/page.js', '@a'],
+  ['foo/**/ @a', 'foo/x.js', '@a'],
+  ['foo/**/ @a', 'foo/a/b.js', '@a'],
+  ['foo/**/ @a', 'foo', ''],
+  ['foo/**/ @a', 'src/foo/x.js', ''],
 ];
 
+/** The examples of GitLab's documentation, without their comments. */
+const sections = `
+* @admin
+[README Owners]
+README.md @user1 @user2
+internal/README.md @user4
+[README other owners]
+README.md @user3
+`;
+const defaults = `
+* @general-approvers
+[Documentation][2] @docs-team
+docs/
+README.md
+*.txt
+^[Database] @database-team @agarcia
+model/db/
+config/db/database-setup.md @docs-team
+[DOCUMENTATION]
+terms.md @legal
+`;
+const exclusions = `
+* @username
+!pom.xml
+[Ruby]
+*.rb @ruby-team
+!/config/**/*.rb
+/config/routes.rb @ops
+`;
+
+/** A file of rules, a path, and its owners by GitLab's documentation. */
+const gitLabCases: readonly (readonly [rules: string, path: string, owners: string])[] = [
+  [sections, 'README.md', '@admin @user1 @user2 @user3'],
+  [sections, 'internal/README.md', '@admin @user4 @user3'],
+  [sections, 'src/internal/README.md', '@admin @user4 @user3'],
+  [defaults, 'model/db/CHANGELOG.txt', '@general-approvers @docs-team @database-team @agarcia'],
+  [defaults, 'config/db/database-setup.md', '@general-approvers @docs-team'],
+  [defaults, 'terms.md', '@general-approvers @legal'],
+  [exclusions, 'pom.xml', ''],
+  [exclusions, 'lib/a.rb', '@username @ruby-team'],
+  [exclusions, 'config/routes.rb', '@username'],
+  ['/docs/ @a', 'docs/api/x.md', '@a'],
+  ['/docs/* @a', 'docs/api/x.md', ''],
+  ['docs/ @a', 'src/docs/x.md', '@a'],
+  ['/docs/**/index.md @a', 'docs/api/graphql/index.md', '@a'],
+  ['/docs/**/index.md @a', 'docs/index.md', '@a'],
+  ['/docs/*/README.md @a', 'docs/api/README.md', '@a'],
+  ['lib @a', 'lib/x.js', ''],
+  ['\\#odd.rb @a', '#odd.rb', '@a'],
+  ['a#b.rb @a', 'a#b.rb', '@a'],
+  ['path\\ with\\ spaces/ @a', 'path with spaces/x.md', '@a'],
+  ['[id]/page.js @a', 'app/[id]/page.js', '@a'],
+  [
+    'a.js @group/with-nested/subgroup @@maintainer bad a@b.example # @also',
+    'a.js',
+    '@group/with-nested/subgroup @@maintainer a@b.example @also',
+  ],
+  ['* @group\n[Section name\ndocs/ @docs', 'docs/x', '@docs'],
+  ['[Docs] @docs\na.md bad', 'a.md', ''],
+];
+
+function ownersBy(rules: string, path: string, format: OwnersFormat = 'github'): string {
+  return (ownersOf(path, parseOwners(rules, format)) ?? ['?']).join(' ');
+}
+
 describe('CODEOWNERS', () => {
-  test('F160 gives every file the owners that GitHub documents: the last match wins, an empty line clears', async () => {
+  test('F160 gives every file the owners that GitHub documents: the last match wins, an empty line clears', () => {
     for (const [rules, path, owners] of cases)
-      assert.equal(
-        (await inSlices(ownersOf(path, parseOwners(rules)))).join(' '),
-        owners,
-        `${path} by ${rules}`,
-      );
+      assert.equal(ownersBy(rules, path), owners, `${path} by ${rules}`);
   });
 
-  test('F160 skips and names the lines that GitHub skips, and uses the others', async () => {
+  test('F160 gives every file the owners that GitLab documents: those of several sections add up', () => {
+    for (const [rules, path, owners] of gitLabCases)
+      assert.equal(ownersBy(rules, path, 'gitlab'), owners, `${path} by ${rules}`);
+  });
+
+  test('F160 is read as GitLab reads it if the remote is GitLab’s, or if it is in .gitlab', async (t) => {
+    const root = await scratchFolder(t, []);
+    const file = join(root, 'a.js');
+    const owners = async (): Promise<unknown> =>
+      (await findOwners(new Set([file]), parseWorker)).owners.get(file);
+    await layOut(root, { '.gitlab/CODEOWNERS': '[Web] @web\n*.js' });
+    assert.deepEqual(await owners(), ['@web']);
+    await layOut(root, { 'docs/CODEOWNERS': '* @docs\n[Web] @web\n*.js' });
+    assert.deepEqual(await owners(), []);
+    execFileSync('git', ['-C', root, 'remote', 'add', 'origin', 'git@gitlab.example.com:shop/web.git']);
+    assert.deepEqual(await owners(), ['@docs', '@web']);
+    await layOut(root, { '.github/CODEOWNERS': '* @github' });
+    assert.deepEqual(await owners(), ['@docs', '@web']);
+  });
+
+  test('F182 5,000 rules are not all tried for each of 5,000 files', () => {
+    const number = Array.from({ length: 5_000 }, (_, at) => String(at));
+    for (const glob of ['/packages/p#/src/*.js', 'p#/', '/packages/**/p#/']) {
+      const rules = number.map((at) => `${glob.replace('#', at)} @p${at}`).join('\n');
+      let looks = 0;
+      const hasTime = (): boolean => {
+        looks += 1;
+        return true;
+      };
+      const code = parseOwners(rules, 'github');
+      // A rule without names before its stars has to be tried.
+      const files = glob.includes('**') ? number.slice(0, 20) : number;
+      for (const at of files)
+        assert.deepEqual(ownersOf(`packages/p${at}/src/a.js`, code, hasTime), [`@p${at}`]);
+      assert.ok(looks <= 20 * files.length, `${glob}: ${String(looks)}`);
+    }
+  });
+
+  test('F182 owners are unknown once the time for a file is over', () => {
+    const code = parseOwners('* @a', 'github');
+    let looks = 0;
+    assert.equal(
+      ownersOf('a.js', code, () => looks++ < 1),
+      undefined,
+    );
+    const never = parseOwners('* @a', 'github', () => false);
+    assert.equal(
+      ownersOf('a.js', never, () => false),
+      undefined,
+    );
+  });
+
+  test('F160 skips and names the lines that GitHub skips, and uses the others', () => {
     const many = Array.from({ length: 101 }, (_, at) => `@a${String(at)}`).join(' ');
     const lines = [
       '* @a',
@@ -92,16 +213,16 @@ describe('CODEOWNERS', () => {
       '*.js b\u202e@example.com',
       '# @b',
     ];
-    const read = parseOwners(lines.join('\n'));
-    assert.deepEqual(read.skipped, [2, 3, 4, 5, 6, 7, 9, 10]);
-    assert.deepEqual(await inSlices(ownersOf('a.js', read)), ['@a']);
+    const read = parseOwners(lines.join('\n'), 'github');
+    assert.deepEqual(read.skipped, [2, 4, 5, 6, 7, 9, 10]);
+    assert.deepEqual(ownersOf('a.js', read), ['@a']);
   });
 
   test('F160 is read from .github, root or docs, in this order, and not above 3 MB, with a message', async (t) => {
     const root = await scratchFolder(t, []);
     const file = join(root, 'src', 'a.js');
     const owners = async (within?: string): Promise<unknown> =>
-      (await findOwners(new Set([file]), within)).owners.get(file);
+      (await findOwners(new Set([file]), parseWorker, within)).owners.get(file);
     await layOut(root, { 'docs/CODEOWNERS': '* @docs' });
     assert.deepEqual(await owners(), ['@docs']);
     await layOut(root, { CODEOWNERS: '* @root' });
@@ -111,9 +232,9 @@ describe('CODEOWNERS', () => {
     assert.equal(await owners(join(root, 'src')), undefined);
     assert.deepEqual(await owners(root), ['@github']);
     await layOut(root, { '.github/CODEOWNERS': '#'.repeat(3 * 1024 * 1024 + 1) });
-    const { owners: none, gaps } = await findOwners(new Set([file]));
+    const { owners: none, gaps } = await findOwners(new Set([file]), parseWorker);
     assert.equal(none.size, 0);
-    assert.deepEqual(gaps, [{ file: join(root, '.github', 'CODEOWNERS'), lines: undefined }]);
+    assert.deepEqual(gaps, [{ file: join(root, '.github', 'CODEOWNERS'), lines: 'unreadable' }]);
   });
 
   test('F160 gives a finding the owners of its main place, by the current file', async (t) => {

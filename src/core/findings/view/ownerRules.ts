@@ -1,0 +1,264 @@
+import { readRegularFile } from '../../files.ts';
+import {
+  globstar,
+  parsePattern,
+  type PathPattern,
+  type Pattern,
+  toGitBytes,
+} from '../../upload/ignore/pattern.ts';
+
+/** Starts the worker to find the owners of files. */
+export interface OwnersStart {
+  readonly owners: {
+    /** The real path of a CODEOWNERS file. */
+    readonly file: string;
+    readonly format: OwnersFormat;
+    /** Relative to the repository, with `/`. */
+    readonly paths: readonly string[];
+  };
+}
+
+export type OwnersFormat = 'github' | 'gitlab';
+
+export interface OwnersAnswer {
+  /** One for each path, in their order; empty if nobody owns it. Undefined if the file needs more time than it gets. */
+  readonly owners: readonly (readonly string[])[] | undefined;
+  /** 1-based numbers of lines that the hosts skip, and of lines that are too long. */
+  readonly skipped: readonly number[];
+}
+
+/** GitHub reads no larger file. */
+const maxBytes = 3 * 1024 * 1024;
+const maxGlobLength = 4096;
+const maxOwnersOfLine = 100;
+const maxMs = 2_000;
+/** Between two looks at the clock. */
+const rulesInOneStep = 500;
+
+type HasTime = () => boolean;
+
+/** The worker's part. Throws if the file is too large or cannot be read. */
+export function findOwnersIn({ owners: { file, format, paths } }: OwnersStart): OwnersAnswer {
+  const text = readRegularFile(file, { maxBytes, followLink: false })?.toString('utf8') ?? '';
+  const end = performance.now() + maxMs;
+  const hasTime: HasTime = () => performance.now() < end;
+  const code = parseOwners(text, format, hasTime);
+  const owners: (readonly string[])[] = [];
+  for (const path of paths) {
+    const found = ownersOf(path, code, hasTime);
+    if (found === undefined) return { owners: undefined, skipped: [] };
+    owners.push(found);
+  }
+  return { owners, skipped: code.skipped };
+}
+
+interface OwnerRule {
+  readonly pattern: Pattern;
+  /** Whether a pattern that matches a folder also matches all files below. */
+  readonly reach: 'file' | 'below';
+  readonly owners: readonly string[];
+}
+
+interface NumberedRule extends OwnerRule {
+  readonly number: number;
+}
+
+/** Rules by what a path must have for them to match; each list is in the order of the file. */
+class RuleIndex {
+  /** By the names that the pattern starts with: `packages/shop` for `/packages/shop/*.ts`. */
+  readonly #byStart = new Map<string, NumberedRule[]>();
+  /** By the name of a file or folder at any depth. */
+  readonly #byName = new Map<string, NumberedRule[]>();
+  readonly #others: NumberedRule[] = [];
+
+  add(rule: NumberedRule): void {
+    const { paths, anywhere } = rule.pattern;
+    const [path = []] = paths;
+    const literals = path.map((name) => (name === globstar ? undefined : name.literal));
+    const end = literals.indexOf(undefined);
+    const start = (end < 0 ? literals : literals.slice(0, end)).join('/');
+    const lists = anywhere ? this.#byName : this.#byStart;
+    const list = start === '' ? this.#others : (lists.get(start) ?? []);
+    if (start !== '') lists.set(start, list);
+    list.push(rule);
+  }
+
+  /** Undefined if no rule matches, or if there is no more time. */
+  lastMatch(names: readonly string[], hasTime: HasTime): NumberedRule | undefined {
+    let last: NumberedRule | undefined;
+    for (const rules of this.#listsFor(names)) {
+      for (let at = rules.length - 1; at >= 0; at--) {
+        const rule = rules[at];
+        if (at % rulesInOneStep === 0 && !hasTime()) return undefined;
+        if (rule === undefined || rule.number < (last?.number ?? 0)) break;
+        if (!matches(rule, names)) continue;
+        last = rule;
+        break;
+      }
+    }
+    return last;
+  }
+
+  *#listsFor(names: readonly string[]): Generator<readonly NumberedRule[]> {
+    yield this.#others;
+    for (const name of new Set(names)) yield this.#byName.get(name) ?? [];
+    for (let length = 1; length <= names.length; length++)
+      yield this.#byStart.get(names.slice(0, length).join('/')) ?? [];
+  }
+}
+
+interface Section {
+  readonly owning: RuleIndex;
+  /** Nothing in the section brings back what these match. */
+  readonly excluding: RuleIndex;
+}
+
+export interface CodeOwners {
+  /** Only one in GitHub's format. The owners of several add up. */
+  readonly sections: readonly Section[];
+  readonly skipped: readonly number[];
+}
+
+export function parseOwners(text: string, format: OwnersFormat, hasTime: HasTime = () => true): CodeOwners {
+  const sections = new Map<string, Section>();
+  const skipped: number[] = [];
+  let name = '';
+  let defaults: readonly string[] = [];
+  for (const [at, line] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
+    if (at % rulesInOneStep === 0 && !hasTime()) break;
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    const heading = format === 'gitlab' ? readHeading(trimmed) : undefined;
+    if (heading !== undefined) {
+      ({ name, defaults } = heading);
+      continue;
+    }
+    const isExclusion = format === 'gitlab' && trimmed.startsWith('!');
+    const rule =
+      format === 'github' ? readGitHubRule(trimmed) : readGitLabRule(trimmed.replace(/^!/, ''), defaults);
+    if (rule === undefined) {
+      skipped.push(at + 1);
+      continue;
+    }
+    const section = sections.get(name) ?? { owning: new RuleIndex(), excluding: new RuleIndex() };
+    sections.set(name, section);
+    section[isExclusion ? 'excluding' : 'owning'].add({ ...rule, number: at });
+  }
+  return { sections: [...sections.values()], skipped };
+}
+
+/** The path or pattern at the start of a line, up to a space that is not escaped. */
+const globAtStart = /^(?:\\[^]|[^\s\\])+/;
+
+function readGitHubRule(line: string): OwnerRule | undefined {
+  const [glob = ''] = globAtStart.exec(line) ?? [];
+  const ownersText = line.slice(glob.length);
+  if (glob === '' || /^!|\\#/.test(glob) || /^\S/.test(ownersText)) return undefined;
+  const words = wordsOf(ownersText);
+  const comment = words.findIndex((word) => word.startsWith('#'));
+  const owners = comment < 0 ? words : words.slice(0, comment);
+  if (owners.length > maxOwnersOfLine || !owners.every(isOwner)) return undefined;
+  const pattern = toPattern(glob);
+  // `docs/*` matches direct children only.
+  const reach = /(?:^|[^*])\/\*$/.test(glob) ? 'file' : 'below';
+  return pattern && { pattern, reach, owners };
+}
+
+/** `[Name][2] @owner` and `^[Name]`. Names ignore case. A line such as `[id]/page.js` is a path. */
+const headingLine = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:\s+(.*))?$/;
+
+function readHeading(line: string): { name: string; defaults: readonly string[] } | undefined {
+  const [, name, owners = ''] = headingLine.exec(line) ?? [];
+  return name === undefined
+    ? undefined
+    : { name: `[${name.toLowerCase()}`, defaults: wordsOf(owners).filter(isGitLabOwner) };
+}
+
+/** Without owners of its own, a path has its section's. Words that are no owners are ignored, and owners in a comment count. */
+function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | undefined {
+  const [glob = ''] = globAtStart.exec(line) ?? [];
+  const words = wordsOf(line.slice(glob.length));
+  if (glob === '' || words.length > maxOwnersOfLine) return undefined;
+  const pattern = toPattern(glob === '*' || /^(?:\*\*)?\//.test(glob) ? glob : `**/${glob}`);
+  const reach = glob === '*' || glob.endsWith('/') ? 'below' : 'file';
+  return pattern && { pattern, reach, owners: words.length > 0 ? words.filter(isGitLabOwner) : defaults };
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/, maxOwnersOfLine + 2).filter((word) => word !== '');
+}
+
+function isOwner(word: string): boolean {
+  return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
+}
+
+/** Also groups in groups, and roles such as `@@maintainer`. */
+function isGitLabOwner(word: string): boolean {
+  return word.length <= 254 && /^(?:@@?[\w.-]+(?:\/[\w.-]+)*|[\w.+%-]+@[\w.-]+)$/.test(word);
+}
+
+/** Neither format has sets: folders such as `[id]` are common. `a/` matches the same as a pattern that ends in `a/`, two stars, and `/`. */
+function toPattern(glob: string): Pattern | undefined {
+  if (glob.length > maxGlobLength) return undefined;
+  let plain = glob;
+  while (plain.length > 4 && plain.endsWith('/**/')) plain = plain.slice(0, -3);
+  // The slash in its middle anchors it.
+  if (plain !== glob && !plain.startsWith('/')) plain = `/${plain}`;
+  plain = plain.replace(/\\[^]|[[\]]/g, (text) => (text.length === 1 ? `\\${text}` : text));
+  const pattern = parsePattern(toGitBytes(plain), false);
+  return pattern?.widened === true ? undefined : pattern;
+}
+
+/** `path` is relative to the repository, with `/`. Empty if nobody owns it; undefined if there is no more time. */
+export function ownersOf(
+  path: string,
+  { sections }: Pick<CodeOwners, 'sections'>,
+  hasTime: HasTime = () => true,
+): readonly string[] | undefined {
+  const names = toGitBytes(path).split('/');
+  const found = sections.map(({ owning, excluding }) =>
+    excluding.lastMatch(names, hasTime) === undefined ? owning.lastMatch(names, hasTime) : undefined,
+  );
+  return hasTime() ? [...new Set(found.flatMap((rule) => rule?.owners ?? []))] : undefined;
+}
+
+function matches({ pattern, reach }: OwnerRule, names: readonly string[]): boolean {
+  const { paths, anywhere, folderOnly } = pattern;
+  const last = names.length - 1;
+  if (anywhere) {
+    const only = paths[0]?.[0];
+    if (only === undefined || only === globstar) return !folderOnly || last > 0;
+    if (reach === 'file') return only.matches(names[last] ?? '');
+    return names.some((name, at) => (at < last || !folderOnly) && only.matches(name));
+  }
+  const first = reach === 'below' ? 0 : last;
+  return paths.some((path) => endsWithin(path, names, first, folderOnly ? last - 1 : last));
+}
+
+/** Whether the whole pattern matches names[0..at] for some `at` from `first` to `last`. */
+function endsWithin(path: PathPattern, names: readonly string[], first: number, last: number): boolean {
+  const end = path.length - 1;
+  let states = skipGlobstars(new Set([0]), path);
+  for (let at = 0; at <= last && states.size > 0; at++) {
+    const next = new Set<number>();
+    for (const state of states) {
+      const pattern = path[state];
+      if (pattern === globstar) next.add(state);
+      else if (pattern?.matches(names[at] ?? '') === true) next.add(state + 1);
+    }
+    const isWhole = next.has(path.length) || (path[end] === globstar && next.has(end) && states.has(end));
+    if (at >= first && isWhole) return true;
+    states = skipGlobstars(next, path);
+  }
+  return false;
+}
+
+/** Adds the states after a globstar, which may match no name. */
+function skipGlobstars(states: Set<number>, path: PathPattern): Set<number> {
+  // Iteration also visits the values that are added.
+  for (const state of states) if (path[state] === globstar && state < path.length - 1) states.add(state + 1);
+  return states;
+}
