@@ -33,14 +33,16 @@ export function countFiles(count: number): string {
 
 /** "239 files; excluded by your choice: 2". */
 export function describeCoverage(coverage: Coverage): string {
-  const { choice = 0, secret = 0 } = coverage.excluded;
+  const { choice = 0, secret = 0, ignoredButTracked: tracked = 0 } = coverage.excluded;
   const all = excludedIn(coverage);
   const files = countFiles(coverage.uploaded);
   if (all + coverage.unpacked === 0) return t('{0}, nothing excluded', files);
-  const others = all - choice - secret;
+  const others = all - choice - secret - tracked;
   let text = files;
   if (others > 0)
     text = t('{0}; excluded by ignore files, settings, or type: {1}', text, formatNumber(others));
+  if (tracked > 0) text = t('{0}; excluded as tracked by Git, but ignored: {1}', text, formatNumber(tracked));
+  if (coverage.trackedUnknown === true) text = t('{0}; tracked by Git, but ignored: unknown', text);
   if (choice > 0) text = t('{0}; excluded by your choice: {1}', text, formatNumber(choice));
   if (secret > 0) text = t('{0}; excluded as suspected secrets: {1}', text, formatNumber(secret));
   if (coverage.unpacked > 0)

@@ -62,6 +62,7 @@ export function createPreparation(memory: vscode.Memento, secretWorkerFile: stri
       const onBytes = byteSteps(onStep, (done, total) => t('looking for secrets: {0} of {1}', done, total));
       return checkSecrets({ root, files, workerFile: secretWorkerFile, memory: scanned, signal, onBytes });
     },
+    forget: () => scanned.clear(),
   };
   return { choices, steps };
 }

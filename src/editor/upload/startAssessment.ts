@@ -66,18 +66,22 @@ function launch(
       const packed = await deps.tracker.pack(assessment, options);
       return packed && { ...packed, assessment };
     };
-    const result = await packChecked(folders, pack, deps, { signal, onStep });
-    if (result === undefined) return undefined;
-    const { packed, prepared } = result;
-    try {
-      onStep(t('waiting for your confirmation'));
-      if (!(await confirmUpload(packed.run, packed.assessment, prepared, deps, retryOf))) return undefined;
-      const run = await packed.start();
-      // A dispatch is not interrupted: the run may have started although the person cancelled.
-      if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
-      return run;
-    } finally {
-      await packed.discard();
+    for (;;) {
+      const result = await packChecked(folders, pack, deps, { signal, onStep });
+      if (result === undefined) return undefined;
+      const { packed, prepared } = result;
+      try {
+        onStep(t('waiting for your confirmation'));
+        const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps, retryOf);
+        if (answer === 'prepareAgain') continue;
+        if (answer === undefined) return undefined;
+        const run = await packed.start();
+        // A dispatch is not interrupted: the run may have started although the person cancelled.
+        if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
+        return run;
+      } finally {
+        await packed.discard();
+      }
     }
   });
 }

@@ -124,7 +124,7 @@ async function reveal(isVisible: boolean): Promise<void> {
 async function choose({ about }: PreviewNode, isSent: boolean, choices: UploadChoices): Promise<void> {
   if (about === undefined) return;
   const { folder, path, reason } = about;
-  const isIgnored = reason?.kind === 'ignored';
+  const isIgnored = reason?.kind === 'ignored' || reason?.kind === 'ignoredButTracked';
   if (reason?.kind === 'secret') await choices.decide(reason.suspicions, isSent ? 'send' : 'leaveOut');
   else await choices.change(folder, (current) => withChosen(current, path, { isSent, isIgnored }));
 }

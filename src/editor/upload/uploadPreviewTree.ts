@@ -4,6 +4,8 @@ import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts'
 import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepareUpload.ts';
 import type { UnreadByGit } from '../../core/upload/ignore/ignoreFile.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
+import type { IndexProblem } from '../../core/upload/ignore/gitIndex.ts';
+import type { UnreadIndex } from '../../core/upload/ignore/trackedFiles.ts';
 import type { SelectedFile } from '../../core/upload/select/selection.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import { maxRows, toCheckbox } from '../../lazyView.ts';
@@ -70,7 +72,7 @@ function levelOf(prepared: Prepared, folder?: FolderSum): PreviewNode[] {
 }
 
 function reasonsOf(prepared: Prepared): PreviewNode[] {
-  const { leftOut, unreadByGit } = prepared.selection;
+  const { leftOut, unreadByGit, unreadIndexes } = prepared.selection;
   const groups = Map.groupBy(leftOut, ({ reason }) => reasonLabel(reason));
   return [
     ...[...groups].map(([label, items]) => ({
@@ -78,6 +80,7 @@ function reasonsOf(prepared: Prepared): PreviewNode[] {
       children: () => capped(items.map((item) => () => leftOutNode(prepared, item))),
     })),
     ...(unreadByGit.length === 0 ? [] : [unreadByGitNode(unreadByGit)]),
+    ...(unreadIndexes.length === 0 ? [] : [unreadIndexesNode(unreadIndexes)]),
   ];
 }
 
@@ -124,23 +127,49 @@ function leftOutNode(prepared: Prepared, { path, reason }: NotUploaded): Preview
 }
 
 function unreadByGitNode(files: readonly UnreadByGit[]): PreviewNode {
-  const item = line(
-    t('Ignore files that Git can’t read'),
-    Collapsed,
-    formatNumber(files.length),
-    new vscode.ThemeIcon('warning'),
-  );
-  item.tooltip = t('Git doesn’t apply all rules of these files, so files that they name may be uploaded.');
-  const toNode = ({ file, problem }: UnreadByGit): PreviewNode => ({
-    item: line(
-      visibleName(file),
-      None,
+  return notesNode(
+    { label: t('Ignore files that Git can’t read'), icon: 'warning' },
+    t('Git doesn’t apply all rules of these files, so files that they name may be uploaded.'),
+    files.map(({ file, problem }) => [
+      file,
       problem === 'utf16'
         ? t('UTF-16: Git finds no rules in it. Save it as UTF-8.')
         : t('NUL bytes: Git ignores the rest of each line after one.'),
+    ]),
+  );
+}
+
+function unreadIndexesNode(indexes: readonly UnreadIndex[]): PreviewNode {
+  return notesNode(
+    { label: t('Tracked by Git, but ignored: unknown'), icon: 'info' },
+    t(
+      'VS Code can’t read which files Git tracks. If some of them are ignored, they’re excluded, but aren’t listed separately.',
     ),
-  });
-  return { item, children: () => capped(files.map((file) => () => toNode(file))) };
+    indexes.map(({ file, problem }) => [file, problemLabel(problem)]),
+  );
+}
+
+function problemLabel(problem: IndexProblem): string {
+  return {
+    split: t('split index'),
+    sparse: t('sparse index, but excluded folders exist'),
+    damaged: t('damaged'),
+    tooLarge: t('too large'),
+    unreadable: t('unreadable'),
+    unsupported: t('unsupported format'),
+  }[problem];
+}
+
+/** Files of Git's own that could not be read as they should, each with what is wrong. */
+function notesNode(
+  { label, icon }: { readonly label: string; readonly icon: string },
+  tooltip: string,
+  notes: readonly (readonly [file: string, problem: string])[],
+): PreviewNode {
+  const item = line(label, Collapsed, formatNumber(notes.length), new vscode.ThemeIcon(icon));
+  item.tooltip = tooltip;
+  const rows = notes.map(([file, problem]) => () => ({ item: line(visibleName(file), None, problem) }));
+  return { item, children: () => capped(rows) };
 }
 
 function reasonLabel(reason: NotUploadedReason): string {
@@ -150,6 +179,7 @@ function reasonLabel(reason: NotUploadedReason): string {
     return source === 'setting' ? t('By the archive.exclude setting') : t('Ignored by Git');
   }
   return {
+    ignoredButTracked: t('Tracked by Git, but ignored'),
     link: t('Links'),
     special: t('Special files'),
     nestedRepository: t('Nested repositories'),
@@ -169,12 +199,13 @@ function ruleLabel({ pattern, file, line: number, widened }: IgnoreRule): string
 
 /** True for what a person may add: not for links, special files or the folder's root. */
 function canBeAdded(path: string, { kind }: NotUploadedReason): boolean {
-  return path !== './' && (kind === 'ignored' || kind === 'choice' || kind === 'secret');
+  return path !== './' && ['ignored', 'ignoredButTracked', 'choice', 'secret'].includes(kind);
 }
 
 function detailOf(reason: NotUploadedReason): string {
   switch (reason.kind) {
     case 'ignored':
+    case 'ignoredButTracked':
       return visibleName(ruleLabel(reason.rule));
     case 'secret':
       return reason.suspicions.slice(0, 1).map(describeSuspicion).join('');

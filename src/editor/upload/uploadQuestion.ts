@@ -8,6 +8,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { coverageOf, isUnread } from '../../core/run/state/coverage.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
+import { withIncluded } from '../../core/upload/choose/choices.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepareUpload.ts';
 import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
@@ -23,7 +24,7 @@ import {
   formatTime,
 } from '../formats.ts';
 import { askInDialog } from '../showMessage.ts';
-import { describeSuspicions, type Prepared } from './checkAndPack.ts';
+import { describeSuspicions, type Prepared, type UploadChoices } from './checkAndPack.ts';
 import { differencesFromPreview, type UploadPreview } from './uploadPreview.ts';
 
 const t = vscode.l10n.t;
@@ -33,14 +34,22 @@ interface KnownRuns {
   readonly findings: Pick<FindingStore, 'read'>;
 }
 
-/** Shows what is uploaded, where to, and that it costs credits. True if the person agrees. */
+interface QuestionDeps extends KnownRuns {
+  readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
+  readonly choices: Pick<UploadChoices, 'change'>;
+}
+
+/**
+ * Shows what is uploaded, where to, and that it costs credits. Resolves to `start` if the person agrees, and to
+ * `prepareAgain` if the person included files, which have to be checked and packed first.
+ */
 export async function confirmUpload(
   run: Run,
   assessment: Assessment,
   prepared: readonly Prepared[],
-  { preview, ...stores }: KnownRuns & { preview: Pick<UploadPreview, 'show' | 'shown' | 'close'> },
+  { preview, choices, ...stores }: QuestionDeps,
   retryOf: Run | undefined,
-): Promise<boolean> {
+): Promise<'start' | 'prepareAgain' | undefined> {
   const { runs } = stores;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
   const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
@@ -51,6 +60,8 @@ export async function confirmUpload(
     files === undefined ? [] : unreadableIn(files.selection),
   );
   const { uploaded = 0, unpacked } = coverageOf(run) ?? {};
+  const tracked = prepared.flatMap(({ selection }) => trackedIn(selection));
+  const include = t('Include…');
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
@@ -58,6 +69,12 @@ export async function confirmUpload(
     ...run.targets.flatMap(({ name, coverage }) =>
       coverage === undefined ? [] : [`${visibleName(name)}: ${describeCoverage(coverage)}`],
     ),
+    tracked.length > 0 &&
+      t(
+        'Tracked by Git, but ignored: {0}. Excluded unless you choose “{1}”.',
+        countFiles(tracked.length),
+        include,
+      ),
     // The journal names only the first files.
     ...describeUnpacked([...unreadable, ...omitted], unpacked),
     ...differencesFromPreview(prepared, preview.shown()),
@@ -78,11 +95,50 @@ export async function confirmUpload(
     run.targets.map(({ name }) => visibleName(name)).join(', '),
   );
   const show = t('Show Files');
-  const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);
-  if (choice === show) preview.show(prepared, retryOf?.id);
-  // The preview says that nothing has been sent.
-  if (choice === start) preview.close();
-  return choice === start;
+  for (;;) {
+    const answers = [start, show, tracked.length > 0 && include];
+    const choice = await askInDialog({ question, detail, icon: 'info' }, ...answers);
+    if (choice === start) {
+      // The preview says that nothing has been sent.
+      preview.close();
+      return 'start';
+    }
+    const inclusion = choice === include ? await askAboutTracked(tracked) : undefined;
+    if (inclusion === 'all') {
+      for (const { folder, selection } of prepared)
+        await choices.change(folder, (current) => withIncluded(current, trackedIn(selection)));
+      return 'prepareAgain';
+    }
+    if (choice === show || inclusion === 'some') preview.show(prepared, retryOf?.id);
+    if (choice !== include || inclusion === 'some') return undefined;
+  }
+}
+
+function trackedIn({ leftOut }: UploadSelection): string[] {
+  return leftOut.flatMap(({ path, reason }) => (reason.kind === 'ignoredButTracked' ? [path] : []));
+}
+
+/** Which of these files to include; undefined for none. */
+async function askAboutTracked(paths: readonly string[]): Promise<'all' | 'some' | undefined> {
+  const all = t('Include All');
+  const some = t('Choose in Preview');
+  const choice = await askInDialog(
+    {
+      question: t('Include {0} tracked by Git, but ignored?', countFiles(paths.length)),
+      detail: [
+        firstLines(paths.slice(0, 10).map(visibleName), paths.length),
+        t('Included files are also part of later uploads, until you exclude them in the Upload Preview.'),
+        t(
+          'Nothing has been sent. If you choose “{0}”, VS Code checks these files for secrets and shows the confirmation again.',
+          all,
+        ),
+      ],
+      dismiss: t('Back'),
+    },
+    all,
+    some,
+  );
+  return choice === all ? 'all' : choice === some ? 'some' : undefined;
 }
 
 /** Files that the earlier run did not pack, if its manifest is left: a person may have excluded them in another window. */

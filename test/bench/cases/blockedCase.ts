@@ -37,6 +37,8 @@ const inputs = [
     'F146 30,000 decisions about one kind of finding in one file are found for as many findings of another run',
     200,
   ],
+  ['upload/ignore/hostileIndex', 'F167 an index of version 2 with 100,000 files is read', 200],
+  ['upload/ignore/hostileIndex', 'F167 an index of version 4 with 100,000 files is read', 200],
 ] as const;
 
 /** How long the event loop is blocked, in processor time, while what comes from outside is read. */

@@ -24,6 +24,7 @@ export function selection(paths: readonly string[]): Selection {
     leftOut: [],
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     unreadByGit: [],
+    unreadIndexes: [],
   };
 }
 
@@ -60,6 +61,7 @@ export function inventedFolder(paths: readonly string[], mode: SecretRules['mode
       folder.checked.push(...files.map(({ path }) => path));
       return Promise.resolve(new Map(files.map(({ path }) => [path, checked(path)])));
     },
+    forget: () => undefined,
   };
   const preview = new PreviewModel<string>({
     steps,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { IgnoreRule } from '../../../src/core/upload/ignore/ignoreRules.ts';
 import { type SelectOptions, selectFiles } from '../../../src/core/upload/select/selectFiles.ts';
 import type { Selection } from '../../../src/core/upload/select/selection.ts';
 import { gitSelects, options, type Place } from './trees.ts';
@@ -16,8 +17,10 @@ export async function paths(at: Place, more: Partial<SelectOptions> = {}): Promi
 export async function leftOut(at: Place, more: Partial<SelectOptions> = {}): Promise<string[]> {
   return (await select(at, more)).leftOut.map(({ path, reason }) => {
     switch (reason.kind) {
+      case 'ignoredButTracked':
+        return `${path}: tracked, ${ruleName(reason.rule)}`;
       case 'ignored':
-        return `${path}: ${reason.rule.source} ${reason.rule.file ?? ''}:${reason.rule.line} ${reason.rule.pattern}`;
+        return `${path}: ${ruleName(reason.rule)}`;
       case 'special':
         return `${path}: ${reason.type}`;
       case 'unreadable':
@@ -26,6 +29,10 @@ export async function leftOut(at: Place, more: Partial<SelectOptions> = {}): Pro
         return `${path}: ${reason.kind}`;
     }
   });
+}
+
+function ruleName({ source, file = '', line, pattern }: IgnoreRule): string {
+  return `${source} ${file}:${line} ${pattern}`;
 }
 
 /** The selected paths of a folder, after comparing them with git's. */

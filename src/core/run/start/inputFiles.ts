@@ -70,7 +70,7 @@ export async function packageTargets(
       sourceBytes: manifest.bytes,
       omitted: omitted.length === 0 ? undefined : omitted.slice(0, maxOmitted).map(({ path }) => path),
     };
-    const coverage = toCoverage(selection.leftOut, manifest.length, omitted.length);
+    const coverage = toCoverage(selection, manifest.length, omitted.length);
     await store.apply(run.id, { type: 'archived', target: index, archive, coverage, at: clock.now() });
     manifests.push(manifest);
   }

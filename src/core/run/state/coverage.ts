@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { NotUploaded, NotUploadedReason } from '../../upload/choose/prepareUpload.ts';
+import type { NotUploadedReason, UploadSelection } from '../../upload/choose/prepareUpload.ts';
 
 const count = z.int().check(z.minimum(0));
 
@@ -13,6 +13,8 @@ export const coverageSchema = z.object({
   /** How many of the excluded paths are folders. */
   excludedFolders: count,
   unpacked: count,
+  /** True if an index could not be read: `ignoredButTracked` then doesn't count its files. */
+  trackedUnknown: z.optional(z.boolean()),
 });
 /** How many files of one folder of a run, or of all its folders, it covers. */
 export type Coverage = z.infer<typeof coverageSchema>;
@@ -22,7 +24,11 @@ export function isUnread({ kind }: NotUploadedReason): boolean {
   return kind === 'unreadable' || kind === 'outsideRoot';
 }
 
-export function toCoverage(leftOut: readonly NotUploaded[], uploaded: number, unpacked: number): Coverage {
+export function toCoverage(
+  { leftOut, unreadIndexes }: Pick<UploadSelection, 'leftOut' | 'unreadIndexes'>,
+  uploaded: number,
+  unpacked: number,
+): Coverage {
   const coverage = { uploaded, excluded: {} as Record<string, number>, excludedFolders: 0, unpacked };
   for (const { path, reason } of leftOut) {
     if (isUnread(reason)) coverage.unpacked += 1;
@@ -31,7 +37,7 @@ export function toCoverage(leftOut: readonly NotUploaded[], uploaded: number, un
       if (path.endsWith('/')) coverage.excludedFolders += 1;
     }
   }
-  return coverage;
+  return unreadIndexes.length === 0 ? coverage : { ...coverage, trackedUnknown: true };
 }
 
 /** The coverage of all folders of a run; undefined unless it is known for each, as for a run that was started elsewhere. */
@@ -46,7 +52,7 @@ export function coverageOf({
 
 function add(
   sum: Coverage | undefined,
-  { uploaded, excluded, excludedFolders, unpacked }: Coverage,
+  { uploaded, excluded, excludedFolders, unpacked, trackedUnknown }: Coverage,
 ): Coverage {
   const all = { ...sum?.excluded };
   for (const [reason, paths] of Object.entries(excluded)) all[reason] = (all[reason] ?? 0) + paths;
@@ -55,6 +61,7 @@ function add(
     excluded: all,
     excludedFolders: (sum?.excludedFolders ?? 0) + excludedFolders,
     unpacked: (sum?.unpacked ?? 0) + unpacked,
+    ...((sum?.trackedUnknown ?? trackedUnknown) && { trackedUnknown: true }),
   };
 }
 

@@ -48,6 +48,11 @@ export function withChosen(
   return choice === 'include' ? others : withExcluded(others, [path]);
 }
 
+/** The choices after a person included ignored files by name. */
+export function withIncluded(choices: FolderChoices, paths: readonly string[]): FolderChoices {
+  return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
+}
+
 /** The choices after a person excluded paths: earlier choices no longer send them or what is below them. */
 export function withExcluded(choices: FolderChoices, paths: readonly string[]): FolderChoices {
   const isExcluded = among(paths);

@@ -61,6 +61,8 @@ export interface PreparationSteps<F> {
     files: readonly SelectedFile[],
     progress: StepProgress,
   ) => Promise<SecretCheck>;
+  /** Lets go of what `check` remembers of unchanged files. Called when the preview closes, also because a run starts. */
+  readonly forget: () => void;
 }
 
 export async function prepareFolders<F>(

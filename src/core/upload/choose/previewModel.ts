@@ -88,6 +88,7 @@ export class PreviewModel<F> {
 
   #show(prepared: readonly Prepared<F>[], isNew: boolean): void {
     this.#shown = prepared;
+    if (prepared.length === 0) this.#deps.steps.forget();
     this.#deps.show(prepared, isNew);
   }
 
@@ -119,5 +120,6 @@ export class PreviewModel<F> {
 }
 
 function haveSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && other.every((path) => one.includes(path));
+  const known = new Set(one);
+  return one.length === other.length && other.every((path) => known.has(path));
 }

@@ -44,13 +44,20 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
   readonly ignoredBy: IgnoreRule | undefined;
 }
 
-/** The rule that leaves out the entry `name` (in git's bytes, with `/` for a folder). */
+/** The rule that leaves out the entry `name` (in git's bytes, with `/` for a folder): one of Git's own only if no other does. */
 export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
+  let found: IgnoreRule | undefined;
   for (const { rules } of layers) {
     const rule = rules.match(name);
-    if (rule !== undefined) return rule;
+    if (rule !== undefined && !isGitsOwn(rule)) return rule;
+    found ??= rule;
   }
-  return undefined;
+  return found;
+}
+
+/** True for a rule of the repository that Git follows. The person's excludes file is not one. */
+export function isGitsOwn({ source }: IgnoreRule): boolean {
+  return source === 'gitignore' || source === 'infoExclude';
 }
 
 /** The layers without the rules that leave out the folder `name` (as above): the others apply to what a person chose inside or with it. */

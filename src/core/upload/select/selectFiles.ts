@@ -1,13 +1,13 @@
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import type { UnreadByGit } from '../ignore/ignoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
-import { toGitBytes } from '../ignore/pattern.ts';
 import { findRepository, repositoryAt } from '../ignore/repository.ts';
 import {
   enter,
+  isGitsOwn,
   layersAt,
   leavesOut,
   nameBelow,
@@ -20,7 +20,9 @@ import {
   withOwnFiles,
   withoutMatching,
 } from '../ignore/ruleLayers.ts';
-import { isInPlace, isUsableName } from '../sourceFile.ts';
+import { TrackedFiles } from '../ignore/trackedFiles.ts';
+import { isInPlace } from '../sourceFile.ts';
+import { type FolderEntry, listFolder, reasonByType } from './folderEntries.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
 export interface SelectOptions extends RuleOptions {
@@ -41,7 +43,7 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   options.signal?.throwIfAborted();
   if (root.split(sep).some(isRepositoryData)) {
     const leftOut = [{ path: './', reason: { kind: 'repositoryData' } }] as const;
-    return { root, files: [], leftOut, bytes: 0, unreadByGit: [] };
+    return { root, files: [], leftOut, bytes: 0, unreadByGit: [], unreadIndexes: [] };
   }
   const unreadByGit = new Map<string, UnreadByGit>();
   const onUnreadByGit = (found: UnreadByGit): void => void unreadByGit.set(found.file, found);
@@ -49,13 +51,13 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   const sources = { surroundings, nameOf: nameBelow(root), onUnreadByGit, signal };
   const repository = await findRepository(root, surroundings);
   const top = await layersAt(root, repository, sources, options);
-  const walk = new Walk(root, top, sources, options);
-  if (top.ignoredBy !== undefined && (options.include ?? []).length === 0)
-    walk.leftOut.push({ path: './', reason: { kind: 'ignored', rule: top.ignoredBy } });
-  else await walk.run(top);
+  const tracked = new TrackedFiles(root, top, sources);
+  if (repository !== undefined) await tracked.add(repository);
+  const walk = new Walk(root, top, tracked, sources, options);
+  await walk.run(top);
   const { files, leftOut, bytes } = walk;
   const byFile = [...unreadByGit.values()].sort((one, other) => (one.file < other.file ? -1 : 1));
-  return { root, files, leftOut, bytes, unreadByGit: byFile };
+  return { root, files, leftOut, bytes, unreadByGit: byFile, unreadIndexes: tracked.unread };
 }
 
 interface Folder {
@@ -65,35 +67,29 @@ interface Folder {
   readonly layers: readonly RuleLayer[];
   /** The rule that leaves out this folder, which the walk enters for what a person chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
+  /** The walk enters it only for files that Git tracks: the folder itself is in `leftOut`. */
+  readonly trackedOnly: boolean;
   readonly entries: Iterator<FolderEntry>;
 }
 
-interface FolderEntry {
-  /** As on disk; in a name that is not UTF-8 (not `wellFormed`), bytes past ASCII are `\xNN`. */
-  readonly name: string;
-  readonly wellFormed: boolean;
-  /** The name in git's bytes (`toGitBytes`), a folder's with `/`: rules match it, and entries are sorted by it. */
-  readonly key: string;
-  readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
-}
-
 const sliceMs = 5;
-/** Names without any of these are usable. */
-const mayBeUnusable = /[\\:\ud800-\udfff]/;
-
 /** Walks a folder once, in byte order. Synchronous calls with a warm cache take a fraction of a round trip to a thread. */
 class Walk {
   readonly files: SelectedFile[] = [];
   readonly leftOut: LeftOut[] = [];
   bytes = 0;
   readonly #root: string;
+  readonly #tracked: TrackedFiles;
   readonly #sources: RuleSources;
   readonly #options: SelectOptions;
   readonly #ignoreCase: boolean;
   readonly #composeNames: boolean;
   readonly #chosen: ReadonlySet<string>;
   readonly #aboveChosen: ReadonlySet<string>;
-  readonly #reasons = new Map<IgnoreRule, Reason>();
+  readonly #reasons = {
+    ignored: new Map<IgnoreRule, Reason>(),
+    ignoredButTracked: new Map<IgnoreRule, Reason>(),
+  };
   /** From the root down to the folder that the walk is in. */
   readonly #open: Folder[] = [];
   #sliceStart = performance.now();
@@ -101,10 +97,12 @@ class Walk {
   constructor(
     root: string,
     { ignoreCase, composeNames }: TopRules,
+    tracked: TrackedFiles,
     sources: RuleSources,
     options: SelectOptions,
   ) {
     this.#root = root;
+    this.#tracked = tracked;
     this.#sources = sources;
     this.#options = options;
     this.#ignoreCase = ignoreCase;
@@ -114,7 +112,10 @@ class Walk {
   }
 
   async run({ layers, ignoredBy }: TopRules): Promise<void> {
-    await this.#enter('', this.#root, layers, ignoredBy);
+    const trackedOnly = ignoredBy !== undefined && this.#chosen.size === 0;
+    if (trackedOnly) this.#leaveOut('./', this.#byRule('ignored', ignoredBy));
+    if (!trackedOnly || (isGitsOwn(ignoredBy) && this.#tracked.hasBelow('')))
+      await this.#enter('', this.#root, layers, { ignoredBy, trackedOnly });
     for (let folder = this.#open.at(-1); folder !== undefined; folder = this.#open.at(-1)) {
       const next = folder.entries.next();
       if (next.done === true) this.#open.pop();
@@ -137,22 +138,22 @@ class Walk {
     path: string,
     full: string,
     inherited: readonly RuleLayer[],
-    ignoredBy: IgnoreRule | undefined,
+    entered: Pick<Folder, 'ignoredBy' | 'trackedOnly'>,
   ): Promise<void> {
+    let reason: Reason | undefined;
     try {
       const entries = listFolder(full, this.#composeNames);
       // A link may have replaced the folder since its parent was listed.
-      if (!isInPlace(full)) {
-        this.#leaveOut(path || './', { kind: 'outsideRoot' });
-        return;
+      if (!isInPlace(full)) reason = { kind: 'outsideRoot' };
+      else {
+        const layers = await this.#ownLayers(path, full, inherited, entries);
+        if (layers === undefined) reason = { kind: 'nestedRepository' };
+        else this.#open.push({ path, full, layers, ...entered, entries: entries.values() });
       }
-      const layers = await this.#ownLayers(path, full, inherited, entries);
-      if (layers === undefined) this.#leaveOut(path, { kind: 'nestedRepository' });
-      else this.#open.push({ path, full, layers, ignoredBy, entries: entries.values() });
     } catch (error) {
-      const reason = this.#reasonFor(error);
-      if (reason !== undefined) this.#leaveOut(path || './', reason);
+      reason = this.#reasonFor(error);
     }
+    if (reason !== undefined && !entered.trackedOnly) this.#leaveOut(path || './', reason);
   }
 
   /** Adds the rules of the folder's ignore files and nested repository; undefined for a nested repository that is not wanted. */
@@ -175,6 +176,7 @@ class Walk {
       if (nested !== undefined) {
         if (!this.#options.includeNestedRepositories && !this.#chosen.has(path)) return undefined;
         layers = await withNested(layers, nested, sources);
+        await this.#tracked.add(nested);
       }
     }
     return withOwnFiles(layers, full, sources, (name) => named(name)?.dirent);
@@ -201,17 +203,35 @@ class Walk {
     const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
     // Most people choose nothing, and a look-up of the path takes longer than all the rest.
     const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
-    const rule = folder.ignoredBy ?? leavesOut(folder.layers, key);
-    const isEntered = rule === undefined || chosen || (isFolder && this.#aboveChosen.has(path));
-    const reason = isEntered ? reasonByType(path, entry) : this.#ignored(rule);
+    const own = leavesOut(folder.layers, key);
+    const rule = own === undefined || isGitsOwn(own) ? (folder.ignoredBy ?? own) : own;
     const full = `${folder.full}${folder.full.endsWith(sep) ? '' : sep}${name}`;
+    const isEntered = rule === undefined || chosen || (isFolder && this.#aboveChosen.has(path));
+    if (!isEntered) return this.#visitIgnored(folder, entry, { path, full, rule });
+    const reason = reasonByType(path, entry);
     if (reason !== undefined) this.#leaveOut(path, reason);
     else if (!isFolder) this.#addFile(path, full);
     else {
       const layers = enter(rule === undefined ? folder.layers : withoutMatching(folder.layers, key), key);
-      return this.#enter(path, full, layers, chosen ? undefined : rule);
+      return this.#enter(path, full, layers, { ignoredBy: chosen ? undefined : rule, trackedOnly: false });
     }
     return undefined;
+  }
+
+  #visitIgnored(
+    { layers, trackedOnly }: Folder,
+    entry: FolderEntry,
+    { path, full, rule }: { readonly path: string; readonly full: string; readonly rule: IgnoreRule },
+  ): Promise<void> | undefined {
+    const isFolder = entry.dirent.isDirectory();
+    const isTracked =
+      isGitsOwn(rule) &&
+      (isFolder ? this.#tracked.hasBelow(path) : this.#tracked.has(path)) &&
+      reasonByType(path, entry) === undefined;
+    if (isTracked && !isFolder) this.#leaveOut(path, this.#byRule('ignoredButTracked', rule));
+    else if (!trackedOnly) this.#leaveOut(path, this.#byRule('ignored', rule));
+    if (!isTracked || !isFolder) return undefined;
+    return this.#enter(path, full, enter(layers, entry.key), { ignoredBy: rule, trackedOnly: true });
   }
 
   #leaveOut(path: string, reason: Reason): void {
@@ -219,9 +239,11 @@ class Walk {
   }
 
   /** One object for all paths of a rule: there may be very many. */
-  #ignored(rule: IgnoreRule): Reason {
-    let reason = this.#reasons.get(rule);
-    if (reason === undefined) this.#reasons.set(rule, (reason = { kind: 'ignored', rule }));
+  #byRule(kind: 'ignored' | 'ignoredButTracked', rule: IgnoreRule): Reason {
+    const known = this.#reasons[kind].get(rule);
+    if (known !== undefined) return known;
+    const reason = { kind, rule };
+    this.#reasons[kind].set(rule, reason);
     return reason;
   }
 
@@ -253,45 +275,4 @@ function foldersAbove(path: string): string[] {
     folders.push(path.slice(0, at + 1));
   }
   return folders;
-}
-
-function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
-  const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
-  if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;
-  if (dirent.isSymbolicLink()) return { kind: 'link' };
-  if (dirent.isFIFO()) return { kind: 'special', type: 'fifo' };
-  if (dirent.isSocket()) return { kind: 'special', type: 'socket' };
-  if (!dirent.isFile() && !dirent.isDirectory()) return { kind: 'special', type: 'device' };
-  return { kind: 'unusableName' };
-}
-
-/** In the byte order of the paths below the folder. */
-function listFolder(full: string, composeNames: boolean): FolderEntry[] {
-  const dirents = readdirSync(full, { withFileTypes: true });
-  // U+FFFD may stand for bytes that are not UTF-8.
-  const entries = dirents.some(({ name }) => name.includes('\ufffd'))
-    ? readdirSync(full, { withFileTypes: true, encoding: 'buffer' }).map(toEntryOfBytes)
-    : dirents.map((dirent) =>
-        toEntry(dirent, dirent.name, composeNames ? dirent.name.normalize('NFC') : dirent.name),
-      );
-  return entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-}
-
-function toEntry(
-  dirent: FolderEntry['dirent'],
-  name: string,
-  matched: string | Buffer,
-  wellFormed = true,
-): FolderEntry {
-  const bytes = toGitBytes(matched);
-  return { name, wellFormed, key: dirent.isDirectory() ? `${bytes}/` : bytes, dirent };
-}
-
-function toEntryOfBytes(dirent: Dirent<Buffer>): FolderEntry {
-  const text = dirent.name.toString('utf8');
-  if (Buffer.from(text).equals(dirent.name)) return toEntry(dirent, text, dirent.name);
-  const shown = dirent.name
-    .toString('latin1')
-    .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
-  return toEntry(dirent, shown, dirent.name, false);
 }

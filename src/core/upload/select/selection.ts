@@ -1,5 +1,6 @@
 import type { UnreadByGit } from '../ignore/ignoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
+import type { UnreadIndex } from '../ignore/trackedFiles.ts';
 
 export interface SelectedFile {
   /** Relative to the selection's root, with `/`, exactly as on disk. */
@@ -10,6 +11,8 @@ export interface SelectedFile {
 
 export type Reason =
   | { readonly kind: 'ignored'; readonly rule: IgnoreRule }
+  /** A file that Git tracks and that only rules of Git's own (`isGitsOwn`) leave out. */
+  | { readonly kind: 'ignoredButTracked'; readonly rule: IgnoreRule }
   | { readonly kind: 'link' }
   | { readonly kind: 'special'; readonly type: 'fifo' | 'socket' | 'device' }
   | { readonly kind: 'nestedRepository' }
@@ -22,7 +25,10 @@ export type Reason =
   /** It, or a folder above it, became a link while it was read. */
   | { readonly kind: 'outsideRoot' };
 
-/** A path that is not sent. A folder's path ends in `/` and includes all that the folder holds; the root is `./`. */
+/**
+ * A path that is not sent. A folder's path ends in `/` and includes all that the folder holds, but files there that
+ * Git tracks follow it; the root is `./`.
+ */
 export interface LeftOut {
   readonly path: string;
   readonly reason: Reason;
@@ -37,4 +43,6 @@ export interface Selection {
   readonly bytes: number;
   /** Ordered by file. */
   readonly unreadByGit: readonly UnreadByGit[];
+  /** Indexes that could not be read: ignored files that Git tracks there have the reason `ignored`. */
+  readonly unreadIndexes: readonly UnreadIndex[];
 }

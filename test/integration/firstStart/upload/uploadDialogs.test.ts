@@ -10,7 +10,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { NotUploaded } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { uploadLabel } from '../../../../src/editor/labels.ts';
-import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.ts';
+import { describeSuspicions, type Prepared } from '../../../../src/editor/upload/checkAndPack.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { storeManifest } from '../../../storedManifest.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
@@ -52,9 +52,9 @@ describe('the question before an upload', () => {
     };
     const ended = endedRun({ id: 'invented', folder, ...place });
     const [target] = ended.targets;
-    const coverage = toCoverage([], 5, 200);
+    const coverage = toCoverage({ leftOut: [], unreadIndexes: [] }, 5, 200);
     const run = { ...ended, targets: [{ ...target!, name: 'b\u202Eb', archive, coverage }] };
-    const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [] };
+    const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [], unreadIndexes: [] };
     await ask(run, selection);
     const [{ text, detail }] = messages() as [ShownMessage];
     assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
@@ -62,11 +62,12 @@ describe('the question before an upload', () => {
     assert.match(detail, /are excluded:\n(?:a\\u\{202E\}txt\.exe\\u\{000A\}Size: 0\d\n){10}… and 190 more\n/);
   });
 
-  it('F22 F23 names unreadable files, and counts choices and secrets separately', async () => {
+  it('F22 F23 F167 names unreadable files, and counts choices, secrets, and files that Git tracks separately', async () => {
     const ended = endedRun({ id: 'invented', folder, ...place });
     const [target] = ended.targets;
     const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
     const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false } as const;
+    const index = { file: '.git/index', problem: 'split' } as const;
     const leftOut = [
       ['locked.txt', { kind: 'unreadable', code: 'EBUSY' }],
       ['gone.txt', { kind: 'unreadable', code: 'vanished' }],
@@ -75,8 +76,9 @@ describe('the question before an upload', () => {
       ['key', { kind: 'secret', suspicions: [] }],
       ['x', { kind: 'ignored', rule }],
       ['y', { kind: 'link' }],
+      ['z', { kind: 'ignoredButTracked', rule }],
     ].map(([name, reason]) => ({ path: name, reason }));
-    const coverage = toCoverage(leftOut as NotUploaded[], 1, 0);
+    const coverage = toCoverage({ leftOut: leftOut as NotUploaded[], unreadIndexes: [index] }, 1, 0);
     const run = { ...ended, targets: [{ ...target!, archive, coverage }] };
     const selection = {
       root: folder,
@@ -84,26 +86,45 @@ describe('the question before an upload', () => {
       leftOut,
       bytes: 0,
       unreadByGit: [],
+      unreadIndexes: [],
     };
     await ask(run, selection);
     const detail = messages()[0]?.detail ?? '';
     assert.match(detail, /are excluded:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
       detail,
-      /: 1 file; excluded by ignore files, settings, or type: 2; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3\n/,
+      /: 1 file; excluded by ignore files, settings, or type: 2; excluded as tracked by Git, but ignored: 1; tracked by Git, but ignored: unknown; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3\n/,
     );
   });
 
   for (const [answer, becomes] of [
-    ['Upload and Start', ['close']],
+    ['Upload and Start', ['close', 'start']],
     ['Show Files', ['show']],
     [undefined, []],
   ] as const)
     it(`says that nothing was sent, as the Upload Preview does, until the user agrees: ${answer ?? 'Cancel'}`, async () => {
       watchMessages(() => answer);
-      const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [] };
+      const selection = {
+        root: folder,
+        files: [],
+        leftOut: [],
+        bytes: 0,
+        unreadByGit: [],
+        unreadIndexes: [],
+      };
       assert.deepEqual(await ask(endedRun({ id: 'invented', folder, ...place }), selection), becomes);
     });
+
+  it('F167 shows the Upload Preview to a user who wants to include some of the files that Git tracks', async () => {
+    const answers = ['Include…', 'Choose in Preview'];
+    watchMessages(() => answers.shift());
+    const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false };
+    const leftOut = [{ path: 'x', reason: { kind: 'ignoredButTracked', rule } }];
+    const selection = { root: folder, files: [], leftOut, bytes: 0, widened: [], unreadIndexes: [] };
+    const prepared = [{ folder: { uri: vscode.Uri.file(folder), name: 'x' }, selection, undecided: [] }];
+    const run = endedRun({ id: 'invented', folder, ...place });
+    assert.deepEqual(await ask(run, selection, { prepared: prepared as unknown as Prepared[] }), ['show']);
+  });
 
   it('says that the source is still there if an ended run could not delete it', () => {
     const run = endedRun({ id: 'invented', folder, ...place });
@@ -172,7 +193,7 @@ describe('the question before an upload', () => {
       return { ...endedRun({ id, folder, ...place }), ...changes };
     };
     const took = { dispatchedAt: 0, exitedAt: 9 * hourMs + 60_000 };
-    const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [] };
+    const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [], unreadIndexes: [] };
     try {
       const known = [
         await make('now', { createdAt: 40 * hourMs }, { ...sent, 'b.js': 'changed', 'd.js': 'new' }),
@@ -209,7 +230,11 @@ describe('the question before an upload', () => {
 async function ask(
   run: Run,
   selection: unknown,
-  { known = [], root = '' }: { known?: readonly Run[]; root?: string } = {},
+  {
+    known = [],
+    root = '',
+    prepared = [],
+  }: { known?: readonly Run[]; root?: string; prepared?: readonly Prepared[] } = {},
 ): Promise<string[]> {
   const assessment = {
     ...place,
@@ -220,8 +245,9 @@ async function ask(
   const deps = {
     runs: { all: () => known, folderOf: (id: string) => path.join(root, id) } as unknown as RunStore,
     findings: { read: (of: Run) => Promise.resolve({ run: of, shown: [invent(), invent()] }) },
+    choices: { change: () => Promise.resolve(void did.push('include')) },
     preview: { show: () => void did.push('show'), shown: () => [], close: () => void did.push('close') },
   };
-  await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
-  return did;
+  did.push((await confirmUpload(run, assessment as unknown as Assessment, prepared, deps, undefined)) ?? '');
+  return did.filter((each) => each !== '');
 }

@@ -11,10 +11,15 @@ const files: SelectedFile[] = [hidden, 'key.ts', 'locked.ts'].map((path) => ({
   bytes: 1,
   mode: 0o644,
 }));
+const rule = { source: 'gitignore', file: '.gitignore', line: 2, pattern: 'dist/', widened: false } as const;
 const leftOut: LeftOut[] = [
+  { path: 'dist/', reason: { kind: 'ignored', rule } },
+  { path: 'dist/app.js', reason: { kind: 'ignoredButTracked', rule } },
   { path: `${hidden}/`, reason: { kind: 'outsideRoot' } },
   { path: 'pipe', reason: { kind: 'special', type: 'fifo' } },
 ];
+
+const unreadIndexes = [{ file: 'lib/.git/index', problem: 'split' }] as const;
 
 describe('the Upload Preview', () => {
   const folder = { uri: vscode.Uri.file('/invented'), name: hidden };
@@ -30,7 +35,7 @@ describe('the Upload Preview', () => {
     { file: '.gitignore', problem: 'utf16' },
     { file: 'a/.gitignore', problem: 'nul' },
   ] as const;
-  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadByGit };
+  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadByGit, unreadIndexes };
   const checks = new Map([
     [hidden, { suspicions: [], sha256: '1' }],
     ['key.ts', { suspicions: [suspicion], sha256: '0' }],
@@ -57,12 +62,16 @@ describe('the Upload Preview', () => {
     return lines;
   };
 
-  it('F79 F168 shows names, reasons, suspected secrets, and ignore files that Git can’t read', async () => {
+  it('F79 F167 F168 shows names, reasons, suspected secrets, and files of Git that can’t be read', async () => {
     assert.deepEqual(await linesOf(), [
       'To be uploaded | 2 files, 2 bytes | cloud-upload',
       'a\\u{202E}txt.exe | 1 byte | file',
       'key.ts | 1 byte · suspected secret | warning',
-      'Excluded | 3 | exclude',
+      'Excluded | 5 | exclude',
+      'Ignored by Git | 1 | ',
+      'dist/ | dist/  (.gitignore:2) | ',
+      'Tracked by Git, but ignored | 1 | ',
+      'dist/app.js | dist/  (.gitignore:2) | ',
       'Outside the folder | 1 | ',
       'a\\u{202E}txt.exe/ |  | ',
       'Special files | 1 | ',
@@ -72,6 +81,8 @@ describe('the Upload Preview', () => {
       'Ignore files that Git can’t read | 2 | warning',
       '.gitignore | UTF-16: Git finds no rules in it. Save it as UTF-8. | ',
       'a/.gitignore | NUL bytes: Git ignores the rest of each line after one. | ',
+      'Tracked by Git, but ignored: unknown | 1 | info',
+      'lib/.git/index | split index | ',
     ]);
   });
 });

@@ -241,8 +241,13 @@ describe('tool answers', () => {
     assert.equal((await list([source])).notRead, undefined);
   });
 
-  test('F155 describe the coverage of a run without findings in a sentence', async () => {
-    const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
+  test('F155 F167 describe the coverage of a run without findings in a sentence', async () => {
+    const coverage = {
+      uploaded: 239,
+      excluded: { ignored: 1, ignoredButTracked: 1 },
+      excludedFolders: 0,
+      unpacked: 0,
+    };
     const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
     const summary = '0 findings in 239 uploaded files. 2 files were excluded.';
     const said = { run: run.id, state: run.state, failure: undefined, coverage };

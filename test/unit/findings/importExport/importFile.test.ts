@@ -83,12 +83,18 @@ describe('importing', () => {
     );
   });
 
-  test('F155 creates a local run with its coverage, or leaves nothing behind', async (t) => {
+  test('F155 F167 creates a local run with its coverage, or leaves nothing behind', async (t) => {
     const root = await scratchFolder(t, []);
     const clock = { now: () => 5, monotonic: () => 5, sleep: () => Promise.resolve() };
     const store = new RunStore(join(root, 'runs'), { clock, log: silent });
     const source = sourceOf(items);
-    const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
+    const coverage = {
+      uploaded: 239,
+      excluded: { ignored: 1, ignoredButTracked: 1 },
+      excludedFolders: 0,
+      unpacked: 0,
+      trackedUnknown: true,
+    };
     const [sent] = source.run.targets;
     const exported = { ...source, run: { ...source.run, targets: [{ ...sent!, coverage }] } };
     const imported = await importOf(await zipBundle(toBundle(exported, artifacts, tool)));

@@ -271,11 +271,16 @@ describe('SARIF', () => {
     assert.equal(invocation?.properties?.['findingsInAll'], 2);
   });
 
-  test('F155 without results describes the coverage, and warns if it is partial', () => {
+  test('F155 F167 without results describes the coverage, and warns if it is partial', () => {
     const { run } = sourceOf([]);
     const [target] = run.targets;
     const saidFor = (unpacked: number, items: readonly object[] = []) => {
-      const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked };
+      const coverage = {
+        uploaded: 239,
+        excluded: { ignored: 1, ignoredButTracked: 1 },
+        excludedFolders: 0,
+        unpacked,
+      };
       const log = logOf({ ...sourceOf(items), run: { ...run, targets: [{ ...target!, coverage }] } });
       const invocation = log.runs[0]!.invocations![0]!;
       assert.deepEqual(invocation.properties?.['coverage'], coverage);

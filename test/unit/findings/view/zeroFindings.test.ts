@@ -21,7 +21,7 @@ function covering(
   omitted = 0,
 ): Coverage {
   const paths = leftOut.map(([path, kind]) => ({ path, reason: reasons[kind] }));
-  return toCoverage(paths, uploaded, omitted);
+  return toCoverage({ leftOut: paths, unreadIndexes: [] }, uploaded, omitted);
 }
 
 function runOver(coverages: readonly (Coverage | undefined)[], changes: object = {}): Run {

@@ -8,24 +8,42 @@ const notUploaded = (path: string, reason: object): NotUploaded => ({
   reason: reason as NotUploadedReason,
 });
 
-test('excluded paths are counted by reason, and folders once more; unread paths are counted apart', () => {
+test('F167 excluded paths are counted by reason, and folders once more; unread paths are counted apart', () => {
   const leftOut = [
     notUploaded('dist/', { kind: 'ignored' }),
     notUploaded('/start', { kind: 'ignored' }),
+    notUploaded('old.log', { kind: 'ignoredButTracked' }),
     notUploaded('key.pem', { kind: 'secret', suspicions: [] }),
     notUploaded('locked.ts', { kind: 'unreadable', code: 'EACCES' }),
     notUploaded('out.ts', { kind: 'outsideRoot' }),
   ];
-  assert.deepEqual(toCoverage(leftOut, 7, 3), {
+  assert.deepEqual(toCoverage({ leftOut, unreadIndexes: [] }, 7, 3), {
     uploaded: 7,
-    excluded: { ignored: 2, secret: 1 },
+    excluded: { ignored: 2, ignoredButTracked: 1, secret: 1 },
     excludedFolders: 1,
     unpacked: 5,
   });
   assert.deepEqual(
     leftOut.map(({ reason }) => isUnread(reason)),
-    [false, false, false, true, true],
+    [false, false, false, false, true, true],
   );
+});
+
+test('F167 a run says if the files that Git tracks are unknown in one of its folders', () => {
+  const known = toCoverage({ leftOut: [], unreadIndexes: [] }, 1, 0);
+  const unknown = toCoverage(
+    { leftOut: [], unreadIndexes: [{ file: '.git/index', problem: 'split' }] },
+    2,
+    0,
+  );
+  assert.equal(known.trackedUnknown, undefined);
+  for (const [one, other] of [
+    [known, unknown],
+    [unknown, known],
+  ]) {
+    const all = { uploaded: 3, excluded: {}, excludedFolders: 0, unpacked: 0, trackedUnknown: true };
+    assert.deepEqual(coverageOf({ targets: [{ coverage: one }, { coverage: other }] }), all);
+  }
 });
 
 test('a run covers the sum of its folders, if it is known for each', () => {

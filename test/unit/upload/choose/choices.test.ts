@@ -15,6 +15,7 @@ import {
   toIgnoreLine,
   withChosen,
   withExcluded,
+  withIncluded,
   withLines,
   withoutExcluded,
   withoutLines,
@@ -32,7 +33,15 @@ const selection: Selection = {
   leftOut: [],
   bytes: 15,
   unreadByGit: [],
+  unreadIndexes: [],
 };
+
+test('F5 ignored files that the user includes by name are sent, whatever was decided of folders above them', () => {
+  const choices: FolderChoices = { 'dist/': 'leaveOut', 'a.js': 'leaveOut' };
+  const included = withIncluded(choices, ['dist/one.js', 'dist/two.js']);
+  assert.deepEqual(includedBy(included), ['dist/one.js', 'dist/two.js']);
+  assert.deepEqual(['a.js', 'dist/one.js', 'dist/other.js'].map(leavingOut(included)), [true, false, true]);
+});
 
 test('a level has its own files, and each folder with the sum below it', () => {
   const src = { path: 'src/', files: 2, bytes: 6, first: 1 };

@@ -12,6 +12,7 @@ function stage() {
   const checks: (PromiseWithResolvers<SecretCheck> & { files: readonly SelectedFile[] })[] = [];
   const choices: Record<string, FolderChoices> = {};
   const shown: string[] = [];
+  const forgotten: number[] = [];
   let cancelling = new AbortController();
   const preview = new PreviewModel<string>({
     steps: {
@@ -28,6 +29,7 @@ function stage() {
         checks.push(asked);
         return asked.promise;
       },
+      forget: () => forgotten.push(shown.length),
     },
     show: (prepared) => {
       const text = prepared.map(
@@ -43,9 +45,14 @@ function stage() {
   });
   const selected = async (folder: string, paths: readonly string[]): Promise<void> => {
     const files = paths.map((path): SelectedFile => ({ path, bytes: 1, mode: 0o644 }));
-    selecting
-      .get(folder)
-      ?.resolve({ root: folder, files, leftOut: [], bytes: files.length, unreadByGit: [] });
+    selecting.get(folder)?.resolve({
+      root: folder,
+      files,
+      leftOut: [],
+      bytes: files.length,
+      unreadByGit: [],
+      unreadIndexes: [],
+    });
     await settled();
   };
   const checkEnds = async (...found: readonly Suspicion[]): Promise<void> => {
@@ -57,7 +64,16 @@ function stage() {
     last?.resolve(new Map(results));
     await settled();
   };
-  return { preview, choices, checks, shown, selected, checkEnds, cancel: () => cancelling.abort() };
+  return {
+    preview,
+    choices,
+    checks,
+    shown,
+    forgotten,
+    selected,
+    checkEnds,
+    cancel: () => cancelling.abort(),
+  };
 }
 
 function settled(): Promise<void> {
@@ -180,4 +196,16 @@ test('folders prepared for a start replace a preview in preparation', async () =
   await selected('two', ['b']);
   await other;
   assert.equal(shown.at(-1), 'one: a');
+});
+
+test('what was scanned for secrets is kept while the preview shows files, and let go when it closes', async () => {
+  const { preview, forgotten, selected, checkEnds } = stage();
+  const opening = preview.open(['one']);
+  await selected('one', ['a']);
+  await checkEnds();
+  await opening;
+  preview.adopt(preview.shown);
+  assert.deepEqual(forgotten, []);
+  preview.close();
+  assert.equal(forgotten.length, 1);
 });

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { systemCode } from '../../errors.ts';
+import { inSlices } from '../../yieldingWork.ts';
+
+/** `split`: another file has most entries. `sparse`: a folder on disk is one entry, without its files. */
+export type IndexProblem = 'split' | 'sparse' | 'damaged' | 'tooLarge' | 'unreadable' | 'unsupported';
+
+export type ObjectFormat = 'sha1' | 'sha256';
+
+export interface IndexEntries {
+  /**
+   * Called for each file in byte order, also for a submodule, and for each stage of a merge. A name is relative
+   * to the working tree, with a character for each byte.
+   */
+  readonly onFile: (name: string) => void;
+  /** Asked for each folder that stands for its files, as in a sparse checkout. A name as above; ends in `/`. */
+  readonly isOnDisk: (folder: string) => boolean;
+}
+
+/** For the file, and for its names, since version 4 compresses them. Enough for about a million files. */
+const maxBytes = 128 << 20;
+const maxNameBytes = 4096;
+const pieceBytes = 1 << 20;
+
+/**
+ * Reads the names of an index (`gitformat-index`, versions 2 to 4) in pieces and slices; a missing file has none.
+ * If there is a problem, names that were given before it must not be used.
+ */
+export async function readGitIndex(
+  path: string,
+  format: ObjectFormat,
+  entries: IndexEntries,
+  signal?: AbortSignal,
+): Promise<IndexProblem | undefined> {
+  let content: Buffer | IndexProblem | undefined;
+  try {
+    content = await readPieces(path, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : 'unreadable';
+  }
+  return Buffer.isBuffer(content) ? inSlices(read(content, format, entries), signal) : content;
+}
+
+async function readPieces(path: string, signal: AbortSignal | undefined): Promise<Buffer | IndexProblem> {
+  // As for `readRegularFile`: does not wait for a writer of a FIFO.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) return 'unreadable';
+    if (stat.size > maxBytes) return 'tooLarge';
+    const content = Buffer.allocUnsafe(stat.size);
+    for (let at = 0; at < content.length;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await file.read(content, at, Math.min(pieceBytes, content.length - at), at);
+      if (bytesRead === 0) return 'damaged';
+      at += bytesRead;
+    }
+    return content;
+  } finally {
+    await file.close();
+  }
+}
+
+function* read(
+  content: Buffer,
+  format: ObjectFormat,
+  { onFile, isOnDisk }: IndexEntries,
+): Generator<undefined, IndexProblem | undefined> {
+  const hashBytes = format === 'sha256' ? 32 : 20;
+  const end = content.length - hashBytes;
+  if (end < 12 || content.toString('latin1', 0, 4) !== 'DIRC') return 'damaged';
+  const version = content.readUInt32BE(4);
+  if (version < 2 || version > 4) return 'unsupported';
+  if (!(yield* isIntact(content, end, format))) return 'damaged';
+  const count = content.readUInt32BE(8);
+  /** The last name, a character for each byte. Version 4 changes its end. */
+  let name = '';
+  let before = '';
+  let namesBytes = 0;
+  let hasEmptyName = false;
+  let hasSparseFolder = false;
+  let at = 12;
+  for (let index = 0; index < count; index++) {
+    if (index % 256 === 0) yield;
+    const start = at;
+    at += 40 + hashBytes + 2;
+    if (at > end) return 'damaged';
+    const isFolder = (content.readUInt32BE(start + 24) & 0o170000) === 0o040000;
+    const flags = content.readUInt16BE(at - 2);
+    if ((flags & 0x4000) !== 0) at += 2;
+    let kept = 0;
+    if (version === 4) {
+      let byte = content[at++] ?? 0;
+      let removed = byte & 0x7f;
+      while ((byte & 0x80) !== 0 && removed <= maxNameBytes) {
+        byte = content[at++] ?? 0;
+        removed = ((removed + 1) << 7) | (byte & 0x7f);
+      }
+      kept = name.length - removed;
+    }
+    const nul = content.indexOf(0, at);
+    if (kept < 0 || nul < 0 || nul >= end) return 'damaged';
+    const length = kept + nul - at;
+    namesBytes += length;
+    if (length > maxNameBytes || namesBytes > maxBytes) return 'tooLarge';
+    if ((flags & 0xfff) !== Math.min(length, 0xfff)) return 'damaged';
+    name = name.slice(0, kept) + content.toString('latin1', at, nul);
+    // Padded to a multiple of eight bytes, with at least one NUL.
+    at = version === 4 ? nul + 1 : start + ((nul - start + 8) & ~7);
+    if (name === '') hasEmptyName = true;
+    else if (name < before) return 'damaged';
+    else if (isFolder) hasSparseFolder ||= isOnDisk(name);
+    else onFile(name);
+    if (name !== '') before = name;
+  }
+  const problem = extensionProblem(content, at, end);
+  if (problem !== undefined) return problem;
+  // Only a split index has them: names that the other file has.
+  if (hasEmptyName) return 'damaged';
+  return hasSparseFolder ? 'sparse' : undefined;
+}
+
+/** Undefined if all extensions from `start` may be skipped. */
+function extensionProblem(content: Buffer, start: number, end: number): IndexProblem | undefined {
+  let at = start;
+  while (at + 8 <= end) {
+    const signature = content.toString('latin1', at, at + 4);
+    if (signature === 'link') return 'split';
+    if (signature !== 'sdir' && !/^[A-Z]/.test(signature)) return 'unsupported';
+    at += 8 + content.readUInt32BE(at + 4);
+  }
+  return at === end ? undefined : 'damaged';
+}
+
+/** Compares the checksum at the end. Git writes zeros for none (`index.skipHash`). */
+function* isIntact(content: Buffer, end: number, format: ObjectFormat): Generator<undefined, boolean> {
+  const checksum = content.subarray(end);
+  if (checksum.every((byte) => byte === 0)) return true;
+  const hash = createHash(format);
+  for (let at = 0; at < end; at += pieceBytes) {
+    hash.update(content.subarray(at, Math.min(at + pieceBytes, end)));
+    yield;
+  }
+  return hash.digest().equals(checksum);
+}

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { pathInside } from '../../paths.ts';
+import { type IgnoreSettings, parseGitConfig } from './gitConfig.ts';
+import { type IndexEntries, type IndexProblem, type ObjectFormat, readGitIndex } from './gitIndex.ts';
+import { toGitBytes } from './pattern.ts';
+import { readText, type Repository } from './repository.ts';
+import type { RuleSources } from './ruleLayers.ts';
+
+/** An index of which no file is known. */
+export interface UnreadIndex {
+  /** Relative to the selected folder, with `/`, or absolute if it is elsewhere. */
+  readonly file: string;
+  readonly problem: IndexProblem;
+}
+
+/** Most names are ASCII, and there may be very many. */
+function fromLatin(name: string): string {
+  return /[\x80-\xff]/.test(name) ? toGitBytes(Buffer.from(name, 'latin1')) : name;
+}
+
+/** Paths as in `TrackedFiles`, in git's bytes, in lower case if git ignores case. */
+interface Names {
+  readonly files: Set<string>;
+  /** That hold some of the files, the top (empty) among them. */
+  readonly folders: Set<string>;
+}
+
+/** The files that Git tracks in a selection's repositories. Paths are relative to its root; a folder's ends in `/`. */
+export class TrackedFiles {
+  readonly unread: UnreadIndex[] = [];
+  readonly #root: string;
+  readonly #settings: Pick<IgnoreSettings, 'ignoreCase' | 'composeNames'>;
+  readonly #sources: Pick<RuleSources, 'nameOf' | 'signal'>;
+  readonly #names: Names[] = [];
+
+  constructor(
+    root: string,
+    settings: Pick<IgnoreSettings, 'ignoreCase' | 'composeNames'>,
+    sources: Pick<RuleSources, 'nameOf' | 'signal'>,
+  ) {
+    this.#root = root;
+    this.#settings = settings;
+    this.#sources = sources;
+  }
+
+  has(path: string): boolean {
+    return this.#names.length > 0 && this.#isIn('files', this.#toKey(path));
+  }
+
+  hasBelow(folder: string): boolean {
+    return this.#names.length > 0 && this.#isIn('folders', this.#toKey(folder));
+  }
+
+  /** Reads the index of a working tree that holds the root, or that the root holds. */
+  async add(repository: Repository): Promise<void> {
+    const path = join(repository.gitDir, 'index');
+    const names: Names = { files: new Set(), folders: new Set() };
+    const problem = await this.#read(path, repository, names);
+    if (problem === undefined) this.#names.push(names);
+    else this.unread.push({ file: this.#sources.nameOf(path), problem });
+  }
+
+  async #read(path: string, repository: Repository, names: Names): Promise<IndexProblem | undefined> {
+    const format = objectFormatOf(repository);
+    if (format === undefined) return 'unsupported';
+    const added = this.#toPrefix(pathInside(this.#root, repository.root));
+    const cut = added === undefined ? this.#toPrefix(pathInside(repository.root, this.#root)) : '';
+    const add = adding(names);
+    const start = Buffer.from(repository.root + sep);
+    const entries: IndexEntries = {
+      onFile: (name) => {
+        const key = this.#fold(fromLatin(name));
+        if (key.startsWith(cut ?? '')) add((added ?? '') + key.slice(cut?.length));
+      },
+      isOnDisk: (folder) => existsSync(Buffer.concat([start, Buffer.from(folder, 'latin1')])),
+    };
+    return readGitIndex(path, format, entries, this.#sources.signal);
+  }
+
+  #isIn(kind: keyof Names, key: string): boolean {
+    return this.#names.some((names) => names[kind].has(key));
+  }
+
+  #toKey(path: string): string {
+    return this.#fold(toGitBytes(this.#settings.composeNames ? path.normalize('NFC') : path));
+  }
+
+  #toPrefix(path: string | undefined): string | undefined {
+    return path === undefined || path === '' ? path : `${this.#toKey(path)}/`;
+  }
+
+  #fold(name: string): string {
+    return this.#settings.ignoreCase ? name.toLowerCase() : name;
+  }
+}
+
+/** Adds files in byte order. */
+function adding({ files, folders }: Names): (path: string) => void {
+  let last = '';
+  return (path) => {
+    files.add(path);
+    // Most files are in the folder of the one before.
+    if (folders.size > 0 && path.startsWith(last) && path.lastIndexOf('/') < last.length) return;
+    last = folderOf(path);
+    for (let folder = last; !folders.has(folder); folder = folderOf(folder)) folders.add(folder);
+  };
+}
+
+/** Ends in `/`, or is empty for the top. */
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
+}
+
+/** As git decides it, by the repository's own configuration. Undefined for a format that is not known. */
+function objectFormatOf({ commonDir }: Repository): ObjectFormat | undefined {
+  const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
+  const format = settings.findLast(({ name }) => name === 'extensions.objectformat')?.value ?? 'sha1';
+  return format === 'sha1' || format === 'sha256' ? format : undefined;
+}

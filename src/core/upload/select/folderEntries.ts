@@ -1,0 +1,58 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { toGitBytes } from '../ignore/pattern.ts';
+import { isUsableName } from '../sourceFile.ts';
+import type { Reason } from './selection.ts';
+
+export interface FolderEntry {
+  /** As on disk; in a name that is not UTF-8 (not `wellFormed`), bytes past ASCII are `\xNN`. */
+  readonly name: string;
+  readonly wellFormed: boolean;
+  /** The name in git's bytes (`toGitBytes`), a folder's with `/`: rules match it, and entries are sorted by it. */
+  readonly key: string;
+  readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
+}
+
+/** Names without any of these are usable. */
+const mayBeUnusable = /[\\:\ud800-\udfff]/;
+
+/** Why an entry cannot be sent, whatever the rules say. */
+export function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
+  const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
+  if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;
+  if (dirent.isSymbolicLink()) return { kind: 'link' };
+  if (dirent.isFIFO()) return { kind: 'special', type: 'fifo' };
+  if (dirent.isSocket()) return { kind: 'special', type: 'socket' };
+  if (!dirent.isFile() && !dirent.isDirectory()) return { kind: 'special', type: 'device' };
+  return { kind: 'unusableName' };
+}
+
+/** In the byte order of the paths below the folder. */
+export function listFolder(full: string, composeNames: boolean): FolderEntry[] {
+  const dirents = readdirSync(full, { withFileTypes: true });
+  // U+FFFD may stand for bytes that are not UTF-8.
+  const entries = dirents.some(({ name }) => name.includes('\ufffd'))
+    ? readdirSync(full, { withFileTypes: true, encoding: 'buffer' }).map(toEntryOfBytes)
+    : dirents.map((dirent) =>
+        toEntry(dirent, dirent.name, composeNames ? dirent.name.normalize('NFC') : dirent.name),
+      );
+  return entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+function toEntry(
+  dirent: FolderEntry['dirent'],
+  name: string,
+  matched: string | Buffer,
+  wellFormed = true,
+): FolderEntry {
+  const bytes = toGitBytes(matched);
+  return { name, wellFormed, key: dirent.isDirectory() ? `${bytes}/` : bytes, dirent };
+}
+
+function toEntryOfBytes(dirent: Dirent<Buffer>): FolderEntry {
+  const text = dirent.name.toString('utf8');
+  if (Buffer.from(text).equals(dirent.name)) return toEntry(dirent, text, dirent.name);
+  const shown = dirent.name
+    .toString('latin1')
+    .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+  return toEntry(dirent, shown, dirent.name, false);
+}
