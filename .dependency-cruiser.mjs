@@ -34,7 +34,7 @@ export default {
     mayImport('^src/core/report/', groundFloor),
     mayImport('^src/editor/', '^src/core/', '^src/lazyView\\.ts$'),
     mayImport('^src/mcp\\.ts$', '^src/core/'),
-    mayImport('^webview-ui/', '^src/core/report/protocol\\.ts$'),
+    mayImport('^webview-ui/', '^src/core/(report/protocol|visibleText)\\.ts$'),
     mayImport('^test/service/', '^test/fixtures/'),
     {
       name: 'core and the webview are free of VS Code',

@@ -230,6 +230,7 @@ export const reportStrings: ReportStrings = {
   notDone: 'Not done',
   code: 'Code',
   table: 'Table',
+  alerts: { note: 'Note', tip: 'Tip', important: 'Important', warning: 'Warning', caution: 'Caution' },
 };
 
 const emptyContent: ReportContent = {

@@ -32,3 +32,5 @@ export const places = ['src/search.ts:41', 'src/export.ts:7', 'src/plain.ts:3', 
 );
 
 export const readFidelity = (): Promise<string> => readFile(path.join(fixtures, 'fidelity.md'), 'utf8');
+
+export const readGitHubSample = (): Promise<string> => readFile(path.join(fixtures, 'github.md'), 'utf8');

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Page, test } from '@playwright/test';
 import { reportStage, type ShownContent, styleOf } from './reportPage.ts';
+import { readGitHubSample } from './reportSample.ts';
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'report');
 const origin = 'http://saved.localhost';
@@ -75,6 +76,29 @@ test('a saved report is one file with styles, highlighted code and working inter
     assert.equal(await page.evaluate(`document.querySelector(':target').textContent`), 'Method');
     await page.getByRole('link', { name: 'the method' }).click();
     assert.equal(await page.evaluate(`document.querySelector(':target').textContent`), 'Method');
+    assert.deepEqual(events, []);
+  });
+});
+
+test('F177 a saved report has alerts and footnotes with their names, colours, and links', async () => {
+  const content = { ...summary, markdown: `${await readGitHubSample()}\n\u202E` };
+  let shown = '';
+  await stage.withPage({}, async ({ page, show }) => {
+    await show(content);
+    shown = await page.innerText('article');
+  });
+  assert.match(shown, /Caution[^]*The first note[^]*\\u\{202E\}/);
+  await withSaved(content, async (page, _html, events) => {
+    assert.equal(await page.innerText('article'), shown);
+    const colours = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('blockquote')].map((quote) => getComputedStyle(quote).borderInlineStartColor)`,
+    );
+    assert.equal(new Set(colours).size, 6);
+    await page.getByRole('link', { name: 'owasp', exact: true }).first().click();
+    assert.match(
+      await page.evaluate(`document.querySelector(':target').parentElement.textContent`),
+      /owasp\.example/,
+    );
     assert.deepEqual(events, []);
   });
 });

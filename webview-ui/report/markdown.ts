@@ -1,6 +1,7 @@
 import { Lexer, Parser, Renderer, Tokenizer, getDefaults } from 'marked';
-import type { MarkedOptions, Token, Tokens } from 'marked';
-import { type Section, splitSections } from './sections.ts';
+import type { MarkedOptions, RendererThis, Token, TokenizerThis, Tokens } from 'marked';
+import { cjkPatterns, usualPatterns } from './emphasis.ts';
+import { footnoteStart, type Section, splitSections } from './sections.ts';
 
 /** Every other element becomes text. */
 export const allowedTags: ReadonlySet<string> = new Set(
@@ -24,10 +25,19 @@ const maxCells = 20_000;
 /** A line with a bar above a line of dashes. */
 const tableStart = /^[^|\n]*\|[^\n]*\n[ \t]{0,3}[|:-][-:| \t]*(?:\n|$)/;
 const comment = /<!--[^]*?-->/g;
-const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
+const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)(>?)/gi;
 /** Removed before parsing: the content security policy would log each one in the console. */
 const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
+
+/** At the start of a report, for the tools that publish it. */
+const frontMatter = /^---[ \t]*\r?\n(?=[^\s#-][^\n:]*:\s)([^]{0,16000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
+/** The first line of a quote that GitHub shows as an alert. */
+const alertStart = /^<p>\[!(note|tip|important|warning|caution)\][ \t]*(?:<br>)?(?:\n|(?=<\/p>))/i;
+const footnoteReference = /^\[\^([^\]\s]{1,100})\]/;
+/** Indented lines, also after blank ones, and lines that go on with a paragraph. */
+const footnoteLines =
+  /^[^\n]*(?:\n(?:[ \t]*\n)*(?: {4}|\t)[ \t]*\S[^\n]*|\n(?! {0,3}(?:\[\^|[#>|<`~]|[-+*][ \t]|\d{1,9}[.)][ \t]))[ \t]*\S[^\n]*)*\n?/;
 
 interface MarkdownReport {
   readonly sections: readonly Section[];
@@ -37,17 +47,70 @@ interface MarkdownReport {
 
 /** Reads untrusted GitHub-flavoured Markdown in bounded time and depth. */
 export function readMarkdown(markdown: string): MarkdownReport {
-  const { sections, definitions } = splitSections(markdown);
+  const source = markdown.replace(/^\uFEFF/, '').replace(frontMatter, (_, yaml: string) => toTable(yaml));
+  const { sections, definitions, footnoteLabels } = splitSections(source);
   const options: MarkedOptions = { ...getDefaults(), gfm: true };
   const { links } = new Lexer(options).lex(definitions);
-  const extensions = { renderers: {}, childTokens: {}, block: [largeTable] };
+  const footnotes = readFootnotes(footnoteLabels);
+  const extensions = { ...footnotes, childTokens: {}, block: [largeTable, ...footnotes.block] };
 
   return {
     sections,
     html(section) {
       const lexer = new BoundedLexer({ ...options, extensions, tokenizer: new BoundedTokenizer() });
       lexer.tokens.links = links;
-      return Parser.parse(lexer.lex(section.source), { ...options, renderer: new ReportRenderer() });
+      const tokens = lexer.lex(section.source);
+      return Parser.parse(tokens, { ...options, extensions, renderer: new ReportRenderer() });
+    },
+  };
+}
+
+/** The entries of YAML as rows, with what is nested in them as written. The HTML ends at a blank line. */
+function toTable(yaml: string): string {
+  const entries = yaml.split(/\r?\n(?=[^\s#-])/).map((entry) => /^([^:]*)(?::\s*)?([^]*)$/.exec(entry) ?? []);
+  const rows = entries.map(([, key = '', value = '']) => {
+    const lines = value.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+    const [cell, header] = [lines.map(unquoted).join('<br>'), unquoted(key)];
+    return `<tr><th>${header}</th><td>${cell}</td></tr>`;
+  });
+  return `<table>\n${rows.join('\n')}\n</table>\n\n`;
+}
+
+function unquoted(text: string): string {
+  return escape(text.trim().replace(/^(["'])(.*)\1$/, '$2'));
+}
+
+/** Footnotes are shown where they are defined, with their labels. So a section needs only the labels of the others. */
+function readFootnotes(labels: ReadonlySet<string>) {
+  const isKnown = (label: string): boolean => labels.has(label.toLowerCase());
+  let isInside = false;
+  function definition(this: TokenizerThis, source: string): Tokens.Generic | undefined {
+    const [start = '', label = ''] = footnoteStart.exec(source) ?? [];
+    if (isInside || !isKnown(label)) return undefined;
+    const [lines = ''] = footnoteLines.exec(source.slice(start.length)) ?? [];
+    isInside = true;
+    const tokens = this.lexer.blockTokens(lines.trim().replace(/^(?: {4}|\t)/gm, ''), []);
+    isInside = false;
+    return { type: 'footnote', raw: start + lines, label, tokens };
+  }
+  function reference(source: string): Tokens.Generic | undefined {
+    const [raw = '', label = ''] = footnoteReference.exec(source) ?? [];
+    return isKnown(label) ? { type: 'footnoteReference', raw, label } : undefined;
+  }
+  const mark = (id: string, to: string, label: string): string =>
+    `<sup id="${escape(id + label)}"><a href="#${to}${encodeURIComponent(label)}">${escape(label)}</a></sup>`;
+  const nextDefinition = /\n(?= {0,3}\[\^[^\]\s]{1,100}\]:)/;
+  return {
+    block: [definition],
+    inline: [reference],
+    // A definition ends a paragraph.
+    startBlock: labels.size === 0 ? [] : [(source: string) => source.search(nextDefinition)],
+    renderers: {
+      footnote(this: RendererThis, { label, tokens = [] }: Tokens.Generic): string {
+        const text = this.parser.parse(tokens);
+        return `<div data-footnote="">${mark('fn-', 'fnref-', String(label))}<div>${text}</div></div>\n`;
+      },
+      footnoteReference: ({ label }: Tokens.Generic): string => mark('fnref-', 'fn-', String(label)),
     },
   };
 }
@@ -73,6 +136,13 @@ class BoundedTokenizer extends Tokenizer {
     return this.#nested(() => super.list(source));
   }
 
+  override emStrong(source: string, masked: string, previous = ''): Tokens.Em | Tokens.Strong | undefined {
+    this.rules.inline = source.startsWith('_') ? usualPatterns : cjkPatterns;
+    // `previous` has only half of a character beyond the basic plane.
+    const before = previous === '' ? '' : /.$/su.exec(masked.slice(0, -source.length).slice(-2))?.[0];
+    return super.emStrong(source, masked, before);
+  }
+
   #nested<T>(read: () => T | undefined): T | undefined {
     if (this.#depth >= maxDepth) return undefined;
     this.#depth++;
@@ -94,6 +164,7 @@ class BoundedLexer extends Lexer {
 
 class ReportRenderer extends Renderer {
   #depth = 0;
+  #isInPicture = false;
 
   override code({ text, lang }: Tokens.Code): string {
     return codeBlock(text, /^\S*/.exec(lang ?? '')?.[0] ?? '');
@@ -105,11 +176,20 @@ class ReportRenderer extends Renderer {
     const lastEnd = text.lastIndexOf('-->') + 3;
     return (text.slice(0, lastEnd).replace(comment, '') + text.slice(lastEnd))
       .replace(/<(?![a-z/])/gi, '&lt;')
-      .replace(tag, (whole: string, slash: string, name: string, attributes: string) =>
-        this.#isRendered(name.toLowerCase(), slash !== '', attributes)
-          ? `<${slash}${name}${attributes.replace(style, '')}`
-          : whole.replaceAll('<', '&lt;'),
-      );
+      .replace(tag, (whole: string, slash: string, name: string, attributes: string, end: string) => {
+        if (this.#isOfPicture(name.toLowerCase(), slash !== '', attributes)) return '';
+        return this.#isRendered(name.toLowerCase(), slash !== '', attributes)
+          ? `<${slash}${name}${attributes.replace(style, '')}${end}`
+          : whole.replaceAll('<', '&lt;');
+      });
+  }
+
+  /** Of a picture, only the image is rendered. */
+  #isOfPicture(name: string, closes: boolean, attributes: string): boolean {
+    if ((name !== 'picture' && name !== 'source') || handler.test(attributes)) return false;
+    const isInside = this.#isInPicture;
+    if (name === 'picture') this.#isInPicture = !closes;
+    return isInside || name === 'picture';
   }
 
   #isRendered(name: string, closes: boolean, attributes: string): boolean {
@@ -119,6 +199,14 @@ class ReportRenderer extends Renderer {
     if (!closes && this.#depth >= maxHtmlDepth) return false;
     this.#depth = Math.max(0, this.#depth + (closes ? -1 : 1));
     return true;
+  }
+
+  override blockquote(token: Tokens.Blockquote): string {
+    const html = this.parser.parse(token.tokens);
+    const kind = alertStart.exec(html)?.[1];
+    if (kind === undefined) return `<blockquote>\n${html}</blockquote>\n`;
+    const text = html.replace(alertStart, '<p>').replace(/^<p><\/p>\n/, '');
+    return `<blockquote data-alert="${kind.toLowerCase()}">\n${text}</blockquote>\n`;
   }
 
   override link({ href, tokens }: Tokens.Link): string {

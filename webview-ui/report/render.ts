@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify';
 import type { ReportStrings } from '../../src/core/report/protocol.ts';
+import { visibleText } from '../../src/core/visibleText.ts';
 import { withoutEscapes } from './contents.ts';
 import { element } from './element.ts';
 import { allowedTags } from './markdown.ts';
@@ -32,6 +33,11 @@ export function renderPart(html: string, context: RenderContext): DocumentFragme
       element('span', { class: 'check', role: 'img', 'aria-label': label, 'data-done': String(isDone) }),
     );
   }
+  for (const alert of part.querySelectorAll<HTMLElement>('[data-alert]')) {
+    const [, label] =
+      Object.entries(context.strings.alerts).find(([kind]) => kind === alert.dataset['alert']) ?? [];
+    if (label !== undefined) alert.prepend(element('p', { class: 'alert' }, label));
+  }
   for (const details of part.querySelectorAll('details')) details.open = true;
   for (const original of part.querySelectorAll<HTMLElement>('h1, h2, h3, h4, h5, h6')) {
     const level = Math.min(6, Number(original.tagName.slice(1)) + context.depth);
@@ -40,7 +46,19 @@ export function renderPart(html: string, context: RenderContext): DocumentFragme
     heading.setAttribute('tabindex', '-1');
     original.replaceWith(heading);
   }
+  for (const text of textsOf(part)) {
+    const visible = visibleText(text.data);
+    if (visible !== text.data) text.data = visible;
+  }
   return part;
+}
+
+function textsOf(part: DocumentFragment): Text[] {
+  const texts: Text[] = [];
+  const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    if (node instanceof Text) texts.push(node);
+  return texts;
 }
 
 /** A link leads to code or within the report. For any other link, its URL is shown beside it as text. */
@@ -64,7 +82,7 @@ function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
     const attributes = { class: 'jump', role: 'link', tabindex: '0', 'data-jump': to.slice(1) };
     link.replaceWith(element('a', attributes, ...link.childNodes));
   } else {
-    const outside = element('span', { class: 'outside', title: to }, ...link.childNodes);
+    const outside = element('span', { class: 'outside', title: visibleText(to) }, ...link.childNodes);
     link.replaceWith(outside);
     if (text !== to && `mailto:${text}` !== to && `http://${text}` !== to) {
       outside.after(' ', element('span', { class: 'address' }, to));
@@ -73,13 +91,13 @@ function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
 }
 
 export function renderAsWritten(source: string, strings: ReportStrings): HTMLElement {
-  const holder = element('div', {}, element('pre', {}, element('code', {}, source)));
+  const holder = element('div', {}, element('pre', {}, element('code', {}, visibleText(source))));
   for (const pre of holder.querySelectorAll('pre')) frameCode(pre, strings);
   return holder;
 }
 
 function frameCode(pre: HTMLPreElement, strings: ReportStrings): void {
-  const language = pre.dataset['language'] ?? '';
+  const language = visibleText(pre.dataset['language'] ?? '');
   const copy = element('button', { type: 'button', class: 'copy' }, strings.copy);
   const bar = element('div', { class: 'code-bar' }, element('span', {}, language), copy);
   const frame = element('div', { class: 'code' }, bar);
@@ -135,17 +153,8 @@ function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): v
     link.append(code);
   }
 
-  const texts: Text[] = [];
-  const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (
-      node instanceof Text &&
-      /\d/.test(node.data) &&
-      !node.parentElement?.closest('pre, code, a, .address')
-    )
-      texts.push(node);
-  }
-  for (const node of texts) {
+  for (const node of textsOf(part)) {
+    if (!/\d/.test(node.data) || node.parentElement?.closest('pre, code, a, .address')) continue;
     const pieces: (Node | string)[] = [];
     let end = 0;
     for (const match of node.data.matchAll(placeInText)) {
@@ -162,7 +171,9 @@ function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): v
 }
 
 /** Attributes for this script. A report that contains them gains nothing. */
-const scriptAttributes = ['data-anchor', 'data-check', 'data-image', 'data-language', 'data-to'];
+const scriptAttributes = ['alert', 'anchor', 'check', 'footnote', 'image', 'language', 'to'].map(
+  (name) => `data-${name}`,
+);
 
 const shared = { ALLOW_ARIA_ATTR: false, ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true } as const;
 

@@ -20,6 +20,7 @@ const heading = /^#{1,6}(?:[ \t]|$)/;
 const freshStart = /^[^\s\-+*\d>|<]/;
 const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:\s|$)/;
 const definition = /^ {0,3}\[(?:[^[\]\\]|\\.)+\]:/;
+export const footnoteStart = /^ {0,3}\[\^([^\]\s]{1,100})\]:/;
 
 export interface Section {
   readonly source: string;
@@ -27,10 +28,12 @@ export interface Section {
   readonly isText: boolean;
 }
 
-/** The link definitions apply to all sections. */
+/** The definitions of links and footnotes apply to all sections. */
 interface ReportSource {
   readonly sections: readonly Section[];
   readonly definitions: string;
+  /** In lower case. */
+  readonly footnoteLabels: ReadonlySet<string>;
 }
 
 /** Cuts Markdown between blocks, in one pass over the lines. */
@@ -38,6 +41,7 @@ export function splitSections(markdown: string): ReportSource {
   const source = markdown.replace(/\r\n?/g, '\n');
   const sections = new Sections(source);
   let definitions = '';
+  const footnoteLabels = new Set<string>();
   let block: OpenBlock | undefined;
   let inList = false;
   let afterBlank = true;
@@ -58,7 +62,9 @@ export function splitSections(markdown: string): ReportSource {
       const isItem = listItem.test(line);
       if (afterBlank && isFlush && (freshStart.test(line) || (isItem && !inList)))
         sections.startBlock(at, first === '#' && heading.test(line));
-      if ((afterBlank || afterDefinition) && first === '[' && definition.test(line)) {
+      const footnote = first === '[' ? footnoteStart.exec(line)?.[1] : undefined;
+      if (footnote !== undefined) footnoteLabels.add(footnote.toLowerCase());
+      else if ((afterBlank || afterDefinition) && first === '[' && definition.test(line)) {
         if (definitions.length < maxBlockChars) definitions += `${line}\n`;
         afterDefinition = true;
       } else {
@@ -72,7 +78,7 @@ export function splitSections(markdown: string): ReportSource {
     afterBlank = body === '';
     at = next;
   }
-  return { sections: sections.end(), definitions: definitions.trimEnd() };
+  return { sections: sections.end(), definitions: definitions.trimEnd(), footnoteLabels };
 }
 
 class Sections {

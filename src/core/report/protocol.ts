@@ -16,6 +16,7 @@ const reportStrings = z.strictObject({
   notDone: text,
   code: text,
   table: text,
+  alerts: z.strictObject({ note: text, tip: text, important: text, warning: text, caution: text }),
 });
 
 const severities = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;

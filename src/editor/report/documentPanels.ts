@@ -268,5 +268,12 @@ function reportStrings(): ReportStrings {
     notDone: t('Not done'),
     code: t('Code'),
     table: t('Table'),
+    alerts: {
+      note: t({ message: 'Note', comment: ['the heading of a remark in a report'] }),
+      tip: t('Tip'),
+      important: t('Important'),
+      warning: t('Warning'),
+      caution: t('Caution'),
+    },
   };
 }

@@ -31,3 +31,59 @@ test('a link definition of any section applies to all of them', () => {
   const html = htmlOf(`[a][x]\n\n${'# Filler\n\n'.repeat(1_000)}[x]: https://x.example\n`);
   assert.match(html, /<a href="https:\/\/x\.example">a<\/a>/);
 });
+
+test('F177 emphasis beside Japanese and Korean punctuation is as people mean it', () => {
+  const right: readonly (readonly [markdown: string, html: string])[] = [
+    ['**重大：**SQLインジェクション', '<strong>重大：</strong>SQLインジェクション'],
+    ['これは**「認証」**の問題です', 'これは<strong>「認証」</strong>の問題です'],
+    [
+      '値が**(空)**のとき、**“不明”**です。',
+      '値が<strong>(空)</strong>のとき、<strong>“不明”</strong>です。',
+    ],
+    ['**危険。***至急*対応', '<strong>危険。</strong><em>至急</em>対応'],
+    ['~~旧：~~新。𠮷**（注）**𠮷', '<del>旧：</del>新。𠮷<strong>（注）</strong>𠮷'],
+    ['**스크립트(script)**라고', '<strong>스크립트(script)</strong>라고'],
+    [
+      '**`id`**を、**[型](#t)**で',
+      '<strong><code>id</code></strong>を、<strong><a href="#t">型</a></strong>で',
+    ],
+    ['名前_(注)_と a**"b"**c と 2 * 3 * 4', '名前_(注)_と a**&quot;b&quot;**c と 2 * 3 * 4'],
+  ];
+  for (const [markdown, html] of right) assert.equal(htmlOf(markdown), `<p>${html}</p>\n`);
+});
+
+test('F177 a byte order mark and front matter come before the first heading', () => {
+  const yaml = ['title: "Shop: a report"', 'tags:', '  - sql', '  - <b>', 'note: 日本'];
+  for (const end of ['\n', '\r\n']) {
+    const html = htmlOf(['\uFEFF---', ...yaml, '---', '# Report', ''].join(end));
+    assert.deepEqual(
+      [...html.matchAll(/<tr>(.*)<\/tr>/g)].map(([, cells]) => cells),
+      [
+        '<th>title</th><td>Shop: a report</td>',
+        '<th>tags</th><td>- sql<br>- &lt;b&gt;</td>',
+        '<th>note</th><td>日本</td>',
+      ],
+    );
+    assert.match(html, /<h1>Report<\/h1>\n$/);
+  }
+  assert.equal(htmlOf('\uFEFF# Report'), '<h1>Report</h1>\n');
+  assert.equal(htmlOf('---\n\nText: this\n\n---\n'), '<hr>\n<p>Text: this</p>\n<hr>\n');
+});
+
+test('F177 a footnote has its indented paragraphs and the lines that continue it, and no other text', () => {
+  const html = htmlOf('Text[^a].\n[^a]: One\ntwo\n\n    three\n\nfour[^b]\n');
+  assert.match(html, /<p>Text<sup id="fnref-a"><a href="#fn-a">a<\/a><\/sup>\.<\/p>/);
+  assert.match(
+    html,
+    /<sup id="fn-a"><a href="#fnref-a">a<\/a><\/sup><div><p>One\ntwo<\/p>\n<p>three<\/p>\n<\/div>/,
+  );
+  assert.match(html, /<\/div>\n<p>four\[\^b\]<\/p>\n$/);
+  assert.match(htmlOf(`${'[^a]: '.repeat(2_000)}\n`), /^<div data-footnote="">/);
+});
+
+test('F177 of a picture the image is shown, and other tags of that kind stay as text', () => {
+  const image = '<picture>\n<source srcset="dark.png">\n<img src="a.png" alt="Plan">\n</picture>\n';
+  assert.equal(htmlOf(image).replaceAll('\n', ''), '<img src="a.png" alt="Plan">');
+  assert.equal(htmlOf('a <source src="x"> b'), '<p>a &lt;source src="x"> b</p>\n');
+  assert.match(htmlOf('a <picture onclick=x> b'), /&lt;picture onclick=x>/);
+});

@@ -68,7 +68,10 @@ test('the view accepts a report only if every part is present', () => {
       places: [{ index: 0, label: 'src/a.ts:1' }],
       language: 'en',
     },
-    strings: Object.fromEntries(words.split(' ').map((word) => [word, word])),
+    strings: {
+      ...Object.fromEntries(words.split(' ').map((word) => [word, word])),
+      alerts: { note: 'n', tip: 't', important: 'i', warning: 'w', caution: 'c' },
+    },
   };
   assert.deepEqual(readHostMessage(message), message);
   assert.equal(readHostMessage({ ...message, content: { ...message.content, parts: undefined } }), undefined);

@@ -1,0 +1,46 @@
+import { Lexer } from 'marked';
+
+const cjk =
+  '[\\u{E0100}-\\u{E01EF}\\p{sc=Han}\\p{sc=Hangul}\\p{sc=Hiragana}\\p{sc=Katakana}\\u3001-\\u33FF\\uFE30-\\uFE4F\\uFF01-\\uFFE6]';
+
+/** For runs of a mark, as marked has them: the number of the group that matches tells whether a run opens, closes, or both. */
+function patternsOf(mark: string, run: string) {
+  const punctuation = `(?![~${mark}]|${cjk})[\\p{P}\\p{S}]`;
+  const letter = `(?!${punctuation})[^\\s${mark}]`;
+  const end = `(?![${mark}])`;
+  return {
+    first: new RegExp(`^${run}(?:(${punctuation})|([^\\s${mark}]))?`, 'u'),
+    later: [
+      `[^${mark}]+(?=[^${mark}])`,
+      `${punctuation}(${run})(?=\\s|$)`,
+      `(?!${cjk}${run}${end}${punctuation})${letter}(${run})${end}(?=\\s|${punctuation}|$)`,
+      `(?!${punctuation}${run}${cjk})(?:\\s|${punctuation})(${run})(?=${letter})`,
+      `\\s(${run})${end}(?=${punctuation})`,
+      `(?:${punctuation}|${cjk})(${run})${end}(?=${punctuation})`,
+      `(?:${letter}|${punctuation}(?=${run}${cjk}))(${run})(?=${letter})`,
+    ].join('|'),
+  };
+}
+
+const stars = patternsOf('*', '\\*+');
+const tildes = patternsOf('~', '~~?');
+/** A star between double underscores, which marked leaves to them. */
+const starInUnderscores = '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)';
+
+/** The patterns of GitHub-flavoured Markdown. */
+export const usualPatterns = Lexer.rules.inline.gfm;
+
+/**
+ * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. By these it is: such punctuation counts as
+ * letters, and beside such a character other punctuation can begin or end emphasis. Not for underscores, which names contain.
+ * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md
+ */
+export const cjkPatterns: typeof usualPatterns = {
+  ...usualPatterns,
+  emStrongLDelim: stars.first,
+  emStrongRDelimAst: new RegExp(`${starInUnderscores}|${stars.later}`, 'gu'),
+  delLDelim: tildes.first,
+  delRDelim: new RegExp(`^${tildes.later}`, 'gu'),
+  /** Matches the character before a run. */
+  punctuation: new RegExp(`^(?:\\s|(?![*_])[\\p{P}\\p{S}]|${cjk})`, 'u'),
+};
