@@ -113,8 +113,8 @@ export function systemCode(error: unknown): string | undefined {
 /** An error of the file system as `diskFull` or `storage`; undefined for any other error. */
 export function fileError(error: unknown, subject?: string): AssessmentError | undefined {
   const code = systemCode(error) ?? '';
-  // Codes with an underscore are Node's, and not about a disk.
-  if (error instanceof AssessmentError || !/^E[A-Z0-9]+$/.test(code)) return undefined;
+  // Codes with an underscore are Node's, and not about a disk. `UNKNOWN` is Windows' for a share or drive that does not answer.
+  if (error instanceof AssessmentError || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, type FSWatcher, openSync, readSync, watch } from 'node:fs';
 import {
+  access,
   copyFile,
   type FileHandle,
   mkdir,
@@ -51,22 +52,26 @@ const temporaryCodes = ['EPERM', 'EACCES', 'EBUSY'];
 /** Between attempts, in ms; longer than a scanner takes. */
 const waitsMs = [5, 20, 50, 100, 200, 400];
 
-/** Renames a file over another, or none. On Windows retries for a while when a program has one of them open. */
-export async function replaceFile(
-  from: string,
-  to: string,
-  system = { rename, platform: process.platform },
-): Promise<void> {
-  for (const waitMs of system.platform === 'win32' ? waitsMs : []) {
+/** On Windows, retries for a while what fails when a program has a file open. */
+async function untilFree<T>(act: () => Promise<T>, platform = process.platform): Promise<T> {
+  for (const waitMs of platform === 'win32' ? waitsMs : []) {
     try {
-      await system.rename(from, to);
-      return;
+      return await act();
     } catch (error) {
       if (!temporaryCodes.includes(systemCode(error) ?? '')) throw error;
     }
     await sleep(waitMs);
   }
-  await system.rename(from, to);
+  return act();
+}
+
+/** Renames a file over another, or none. On Windows retries for a while when a program has one of them open. */
+export function replaceFile(
+  from: string,
+  to: string,
+  system = { rename, platform: process.platform },
+): Promise<void> {
+  return untilFree(() => system.rename(from, to), system.platform);
 }
 
 /** As `replaceFile`, also across devices, where a failed copy leaves the old file. */
@@ -94,12 +99,8 @@ export async function moveFile(
 
 /** A mark of a file's version, which differs for a replaced file even within one tick of the file system's clock. Undefined without a file. */
 export async function markOf(path: string): Promise<string | undefined> {
-  try {
-    return toMark(await stat(path, { bigint: true }));
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const found = await unlessMissing(() => stat(path, { bigint: true }));
+  return found && toMark(found);
 }
 
 /** Creates a file, mode 0600; false when it exists. For agreement between running processes: not synced. */
@@ -132,13 +133,45 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export async function readIfThere(path: string): Promise<string | undefined> {
+/** A file that is held by another program is there: on Windows it is tried again for a while. */
+export function readIfThere(
+  path: string,
+  system: { read(path: string): Promise<string>; platform: NodeJS.Platform } = {
+    read: (file) => readFile(file, 'utf8'),
+    platform: process.platform,
+  },
+): Promise<string | undefined> {
+  return unlessMissing(() => system.read(path), system.platform);
+}
+
+async function unlessMissing<T>(act: () => Promise<T>, platform?: NodeJS.Platform): Promise<T | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await untilFree(act, platform);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** The system's code for why a folder cannot be made or written; undefined when it can. Throws for a full disk, which may have room later. */
+export async function writeProblem(folder: string, platform = process.platform): Promise<string | undefined> {
+  try {
+    await makePrivateFolder(folder);
+    if (platform === 'win32')
+      await writeAndRemove(join(folder, `.writable-${randomBytes(6).toString('hex')}.tmp`));
+    else await access(join(folder, '.'), constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const problem = fileError(error);
+    if (problem?.kind !== 'storage') throw error;
+    return problem.data.detail;
+  }
+}
+
+/** On Windows, access rights say nothing about a folder: only a file shows whether it can be written. */
+async function writeAndRemove(path: string): Promise<void> {
+  await (await open(path, 'wx', 0o600)).close();
+  await rm(path, { force: true });
 }
 
 const staleMs = 60_000;

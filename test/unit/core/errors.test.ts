@@ -30,6 +30,7 @@ test('a system error is known by its code, and any other error is unexpected', (
     [system('ENOSPC'), 'diskFull', 'ENOSPC'],
     [system('EDQUOT'), 'diskFull', 'EDQUOT'],
     [system('EROFS'), 'storage', 'EROFS'],
+    [system('UNKNOWN'), 'storage', 'UNKNOWN'],
     [system('ERR_INVALID_ARG_TYPE'), 'unexpected', 'Error: no'],
     [new TypeError('x is undefined'), 'unexpected', 'TypeError: x is undefined'],
   ] as const) {

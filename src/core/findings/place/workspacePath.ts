@@ -88,10 +88,10 @@ function withoutRoot(text: string, rootsOf: Spellings = () => []): string {
   return text;
 }
 
-/** Only Windows has drives and `//server`; it ignores letter case. */
+/** Only Windows has drives and `//server`; it ignores letter case. For other paths, the disk of macOS says whether it counts. */
 function isSameStart(head: string, start: string): boolean {
-  if (head.toLowerCase() !== start.toLowerCase()) return false;
-  return /^([a-z]:|\/\/)/i.test(start) || isSamePath(head, start);
+  if (head === start || head.toLowerCase() !== start.toLowerCase()) return head === start;
+  return /^([a-z]:|\/\/)/i.test(start) || (process.platform === 'darwin' && isSamePath(head, start));
 }
 
 /** An absolute folder in all spellings that tools report. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, opendir, readFile, rm, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { lstat, mkdir, opendir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { makePrivateFolder, markOf, readIfThere, readRegularFile, writeFileAtomic } from '../../files.ts';
@@ -238,13 +239,18 @@ async function namesIn(folder: string, path: string): Promise<readonly string[]>
   try {
     await refuseOutside(folder, path);
     for await (const entry of await opendir(path, { bufferSize: 256 })) {
-      if (entry.isFile() && entry.name.endsWith('.json')) names.push(entry.name);
+      if (entry.name.endsWith('.json') && (await isRegular(entry, path))) names.push(entry.name);
       if (names.length > maxFiles) break;
     }
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
   }
   return names;
+}
+
+/** Windows lists every entry of another kind, such as a cloud file, as a link: a look at the entry itself decides. */
+async function isRegular(entry: Dirent, folder: string): Promise<boolean> {
+  return entry.isSymbolicLink() ? (await lstat(join(folder, entry.name))).isFile() : entry.isFile();
 }
 
 function readEntry(file: string, bytesLeft: number): Omit<EntryFile, 'mark'> {

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { askWorker } from '../../askWorker.ts';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, systemCode } from '../../errors.ts';
 import { pathInside, realPath } from '../../paths.ts';
 import { parseGitConfig } from '../../upload/ignore/gitConfig.ts';
 import { gitHome, readText, type Repository, repositoryAt } from '../../upload/ignore/repository.ts';
@@ -84,13 +84,23 @@ function repositoryOf(
 ): Promise<Repository | undefined> {
   const look = async (): Promise<Repository | undefined> => {
     if (within !== undefined && pathInside(within, folder) === undefined) return undefined;
-    const repository = await repositoryAt(folder, { home: gitHome(), env: {} });
+    const repository = await repositoryIfReachable(folder);
     if (repository !== undefined) return repository;
     return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder), within, known);
   };
   const found = known.get(folder) ?? look();
   known.set(folder, found);
   return found;
+}
+
+/** Undefined where the disk does not answer: one lost share must not hide the owners of other files. */
+async function repositoryIfReachable(folder: string): Promise<Repository | undefined> {
+  try {
+    return await repositoryAt(folder, { home: gitHome(), env: {} });
+  } catch (error) {
+    if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
+    return undefined;
+  }
 }
 
 /** The first CODEOWNERS file of a repository, in GitLab's format where the remote is GitLab's or the file lies in its folder. */

@@ -61,11 +61,12 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
   };
   // A slow holder that has renewed meanwhile keeps the lease.
   if ((await isAlive(heldFile, clock)) || !(await lease.renew())) {
-    await rm(file, { force: true });
+    await rm(file, { force: true }).catch(() => setTime(file, releasedMs));
     return undefined;
   }
   sightings.get(clock)?.delete(heldFile);
-  await rm(heldFile, { force: true });
+  // Only the newest counts: on Windows, a program that has the file open keeps it.
+  await rm(heldFile, { force: true }).catch(() => undefined);
   return lease;
 }
 

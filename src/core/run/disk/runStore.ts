@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, rm, utimes } from 'node:fs/promises';
+import { rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import {
   makePrivateFolder,
@@ -11,12 +11,16 @@ import {
   syncFolder,
   watchFolder,
   writeFileAtomic,
+  writeProblem,
 } from '../../files.ts';
 import { type Clock, type Disposable, Emitter, type Event, type Logger } from '../../ports.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { withJournalLock } from './lease.ts';
 import { type ForeignRun, idSchema, parseJournal, phaseOf, type Run } from '../state/run.ts';
 import { newestFirst, runFolders } from './readRuns.ts';
+
+/** Windows shows no file for a moment while a program replaces it. */
+const secondLookMs = 20;
 
 /** The runs on disk, one folder each, and the latest state of each in memory. */
 export class RunStore {
@@ -215,7 +219,7 @@ export class RunStore {
 
   async #read(id: string): Promise<void> {
     const path = this.#journal(id);
-    const mark = await markOf(path);
+    const mark = (await markOf(path)) ?? (this.has(id) ? await this.#lookAgain(path) : undefined);
     if (mark !== undefined && this.#seen.get(id) === mark) return;
     const text = mark === undefined ? undefined : await readIfThere(path);
     if (mark === undefined || text === undefined) {
@@ -240,6 +244,15 @@ export class RunStore {
     }
   }
 
+  /** The mark of a known journal that was not there a moment ago. Throws `storage` if all runs are gone: then the disk is. */
+  async #lookAgain(path: string): Promise<string | undefined> {
+    await sleep(secondLookMs);
+    const mark = await markOf(path);
+    if (mark === undefined && (await markOf(this.#root)) === undefined)
+      throw new AssessmentError('storage', { subject: this.#root, detail: 'ENOENT' });
+    return mark;
+  }
+
   #forget(id: string): void {
     const removed = this.#runs.get(id);
     this.#runs.delete(id);
@@ -261,19 +274,6 @@ export class RunStore {
     const next = previous.then(act, act);
     this.#queues.set(id, next);
     return next;
-  }
-}
-
-/** The system's code for why a folder cannot be made or written; undefined when it can. Throws for a full disk, which may have room later. */
-async function writeProblem(folder: string): Promise<string | undefined> {
-  try {
-    await makePrivateFolder(folder);
-    await access(join(folder, '.'), constants.W_OK);
-    return undefined;
-  } catch (error) {
-    const code = systemCode(error) ?? '';
-    if (['EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EEXIST'].includes(code)) return code;
-    throw error;
   }
 }
 

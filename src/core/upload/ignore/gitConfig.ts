@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../errors.ts';
-import { type GitSurroundings, isOnOtherHost, readText, type Repository } from './repository.ts';
+import { type GitSurroundings, ifReachable, isOnOtherHost, readText, type Repository } from './repository.ts';
 
 export interface IgnoreSettings {
   readonly ignoreCase: boolean;
@@ -45,10 +45,11 @@ export async function readIgnoreSettings(
       if (target) await read(mustBeHere(target), isCertain && include === 'include');
     }
   };
+  let isOfPerson = true;
   const read = async (path: string, isCertain = true): Promise<void> => {
     await setImmediate();
     signal?.throwIfAborted();
-    const text = readText(path);
+    const text = isOfPerson ? ifReachable(() => readText(path)) : readText(path);
     bytes += 4096 + (text?.length ?? 0);
     if (bytes > maxConfigBytes) throw unreadable(path, 'EFBIG', { limit: maxConfigBytes });
     if (text !== undefined) await take(parseGitConfig(text), path, isCertain);
@@ -70,6 +71,7 @@ export async function readIgnoreSettings(
     if (path !== '') await read(path);
   }
   const personalValue = excludesValue();
+  isOfPerson = false;
   if (repository !== undefined) {
     mustBeHere(repository.gitDir);
     await read(join(mustBeHere(repository.commonDir), 'config'));

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { readlink, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve, win32 } from 'node:path';
-import { systemCode } from '../../errors.ts';
+import { AssessmentError, systemCode } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
 
 /** Where git looks for the person's configuration. */
@@ -76,6 +76,16 @@ function readGitFile(folder: string): string | undefined {
   return target === undefined ? undefined : resolve(folder, target);
 }
 
+/** As `read`, for a file of the person's home: undefined also where its drive or share does not answer, which Windows calls `UNKNOWN`. */
+export function ifReachable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AssessmentError && error.data.detail === 'UNKNOWN') return undefined;
+    throw error;
+  }
+}
+
 /** Reads a small file of git, through links; undefined if there is none. Throws `sourceUnreadable`. */
 export function readText(path: string): string | undefined {
   return readRegularFile(path, { maxBytes: maxConfigBytes, followLink: true })?.toString('utf8');
@@ -85,7 +95,9 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) {
+    if (
+      ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG', 'UNKNOWN'].includes(systemCode(error) ?? '')
+    ) {
       return false;
     }
     throw error;
@@ -115,10 +127,19 @@ export function gitHome(
   platform = process.platform,
   { HOME: home, HOMEDRIVE: drive, HOMEPATH: path }: GitSurroundings['env'] = process.env,
   profile = homedir(),
-  isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+  isFolder = (path: string) => statSync(path).isDirectory(),
 ): string {
   if (platform !== 'win32') return profile;
   if (home !== undefined && home !== '') return home;
   const share = drive === undefined || path === undefined ? '' : drive + path;
-  return share !== '' && isFolder(share) ? share : profile;
+  return share !== '' && isReachable(share, isFolder) ? share : profile;
+}
+
+function isReachable(share: string, isFolder: (path: string) => boolean): boolean {
+  try {
+    return isFolder(share);
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  }
 }

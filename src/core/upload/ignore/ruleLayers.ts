@@ -7,7 +7,13 @@ import { type IgnoreRule, IgnoreRules, maxRules, type RuleLine } from './ignoreR
 import { readGitFile, readLines, readOwnFile, settingLines, unreadable, type UnreadByGit } from './ignoreFile.ts'; // prettier-ignore
 import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
 import { toGitBytes } from './pattern.ts';
-import { findRepository, type GitSurroundings, type Repository, repositoryAt } from './repository.ts';
+import {
+  findRepository,
+  type GitSurroundings,
+  ifReachable,
+  type Repository,
+  repositoryAt,
+} from './repository.ts';
 
 export interface RuleOptions {
   /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each only leaves out more, and none undoes another. */
@@ -135,7 +141,9 @@ function gitLayers(
   return [
     { rules: exclude, fileName: '.gitignore' },
     ...ownFiles.map((file) => ({
-      rules: rulesOf(file, { source: 'coreExcludesFile', widened: file !== excludesFile }),
+      rules:
+        ifReachable(() => rulesOf(file, { source: 'coreExcludesFile', widened: file !== excludesFile })) ??
+        new IgnoreRules(ignoreCase),
       fileName: undefined,
     })),
   ];

@@ -1,4 +1,5 @@
-import { type Dirent, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { toGitBytes } from '../ignore/pattern.ts';
 import { isUsableName } from '../sourceFile.ts';
 import type { Reason } from './selection.ts';
@@ -26,15 +27,20 @@ export function reasonByType(path: string, { name, wellFormed, dirent }: FolderE
   return { kind: 'unusableName' };
 }
 
+/** Windows lists every entry of another kind (a cloud file, a deduplicated file) as a link: a look at the entry itself decides. */
+function withType(dirent: Dirent, folder: string): Pick<FolderEntry, 'name' | 'dirent'> {
+  const { name } = dirent;
+  const stat = dirent.isSymbolicLink() ? lstatSync(join(folder, name), { throwIfNoEntry: false }) : undefined;
+  return { name, dirent: stat ?? dirent };
+}
+
 /** In the byte order of the paths below the folder. */
 export function listFolder(full: string, composeNames: boolean): FolderEntry[] {
-  const dirents = readdirSync(full, { withFileTypes: true });
+  const dirents = readdirSync(full, { withFileTypes: true }).map((dirent) => withType(dirent, full));
   // U+FFFD may stand for bytes that are not UTF-8.
   const entries = dirents.some(({ name }) => name.includes('\ufffd'))
     ? readdirSync(full, { withFileTypes: true, encoding: 'buffer' }).map(toEntryOfBytes)
-    : dirents.map((dirent) =>
-        toEntry(dirent, dirent.name, composeNames ? dirent.name.normalize('NFC') : dirent.name),
-      );
+    : dirents.map(({ name, dirent }) => toEntry(dirent, name, composeNames ? name.normalize('NFC') : name));
   return entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 

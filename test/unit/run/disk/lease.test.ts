@@ -174,6 +174,17 @@ describe('a lease', () => {
     });
   }
 
+  test('F176 is taken although the file of the one before it cannot be removed', async (t) => {
+    const folder = await tempFolder(t);
+    // A folder by that name is not removed either.
+    await mkdir(join(folder, 'lease-1.json'));
+    await utimes(join(folder, 'lease-1.json'), 0, 0);
+    const clock = new VirtualClock();
+    const lease = await takeLease(folder, clock);
+    assert.equal(await lease?.renew(), true);
+    assert.equal(await takeLease(folder, clock), undefined);
+  });
+
   test('F63 depends on its own files only', async (t) => {
     const folder = await tempFolder(t);
     const others = ['lease-8.json.tmp', 'lease-x.json', 'notes.txt', 'old-lease-9.json'];

@@ -147,6 +147,8 @@ describe('the run store', () => {
       await store.remove('one');
       await removed;
       assert.deepEqual(lines, []);
+      // Windows keeps a folder that is watched.
+      watching.dispose();
     },
   );
 
@@ -256,6 +258,27 @@ describe('the run store', () => {
       kind: 'notFound',
       data: { subject: 'nobody' },
     });
+  });
+
+  test('F176 names lost storage as such, and forgets no run because of it', async (t) => {
+    const { root, store } = await storeWith(t, named('one'));
+    await rm(root, { recursive: true });
+    await assert.rejects(store.apply('one', { type: 'packaged', at: 1 }), {
+      kind: 'storage',
+      data: { subject: root, detail: 'ENOENT' },
+    });
+    assert.equal(store.get('one')?.id, 'one');
+  });
+
+  test('F176 forgets a run only when a second look finds no journal either', async (t) => {
+    const { root, store, changes } = await storeWith(t, named('one'));
+    const journal = join(root, 'one', 'run.json');
+    await rename(journal, `${journal}.aside`);
+    const refreshed = store.refresh('one');
+    const back = setInterval(() => void rename(`${journal}.aside`, journal).catch(() => undefined), 1);
+    t.after(() => clearInterval(back));
+    assert.equal((await refreshed)?.id, 'one');
+    assert.deepEqual(changes, ['one'], 'nobody was told that it is gone');
   });
 
   test('drops a run whose folder was removed, and an event does not recreate it', async (t) => {

@@ -96,6 +96,10 @@ test('the home folder is the one git uses, on Windows before the profile', () =>
   assert.equal(homeOf({ HOME: 'D:\\home', ...share }), 'D:\\home');
   assert.equal(homeOf(share), 'H:\\me');
   assert.equal(homeOf({ ...share, HOMEPATH: '\\away' }), 'profile');
+  const lost = (): never => {
+    throw Object.assign(new Error('no answer'), { code: 'UNKNOWN' });
+  };
+  assert.equal(gitHome('win32', share, 'profile', lost), 'profile', 'F176');
   assert.equal(homeOf({ HOMEDRIVE: 'H:' }), 'profile');
   assert.equal(homeOf({}), 'profile');
   assert.equal(homeOf({ HOME: '/elsewhere' }, 'linux'), 'profile');
