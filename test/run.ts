@@ -13,6 +13,7 @@ import { installedVariable, installPackaged } from './e2e/stage.ts';
 import { prepareBrowser } from './host/chromium.ts';
 import { ownTemporary } from './host/ownTemporary.ts';
 import { supportedVersions } from './host/vscode.ts';
+import { whyNoWindows } from './host/wine.ts';
 import type { IntegrationEvent } from './integration/events.ts';
 import { addTallies, type Tally } from './integration/runner/results.ts';
 import { runIntegration } from './integration/runner/run.ts';
@@ -79,6 +80,15 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
         concurrency: availableParallelism() + 1,
       },
     ),
+  windows: async (filter) => {
+    const reason = whyNoWindows();
+    if (reason !== undefined) {
+      if (process.env['REQUIRE_ORACLES'] !== undefined) throw new Error(`Windows is missing: ${reason}.`);
+      print(`  - windows: skipped, ${reason}`);
+      return { passed: 0, failed: 0, skipped: 1 };
+    }
+    return runNodeTests(['test/windows/*.test.ts'], { ...filter, concurrency: 1 });
+  },
   integration: async ({ grep }) => {
     const tallies: Tally[] = [];
     for (const [version, set] of [
@@ -105,7 +115,7 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
 };
 
 /** Layers of one entry run concurrently, since each leaves a core idle at times. */
-const order = [['build'], ['typecheck', 'lint', 'unit'], ['integration', 'browser'], ['e2e']];
+const order = [['build'], ['typecheck', 'lint', 'unit'], ['integration', 'browser', 'windows'], ['e2e']];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
 const chosen = values.only?.split(',') ?? Object.keys(layers);

@@ -1,0 +1,19 @@
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+/** A test that ended in Windows; one line of JSON each. */
+export interface EndedTest {
+  readonly name: string;
+  readonly skip?: string | boolean | undefined;
+  /** Of a failed test. */
+  readonly error?: string | undefined;
+}
+
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const { type, data } of events) {
+    if ((type !== 'test:pass' && type !== 'test:fail') || data.details.type === 'suite') continue;
+    const { name, skip } = data;
+    const error = type === 'test:fail' ? inspect(data.details.error.cause ?? data.details.error) : undefined;
+    yield `${JSON.stringify({ name, skip, error } satisfies EndedTest)}\n`;
+  }
+}
