@@ -71,12 +71,15 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
 /** The target of the server's build. */
 const minNodeVersion = 22;
 
-/** Node from the path if it is new enough, else VS Code's own program as Node. */
+/** Node from the path if it is new enough, by its full path, since an agent may have another path; else VS Code's own program as Node. */
 async function findRuntime(): Promise<McpRuntime> {
   try {
     // Windows looks in the current folder first, so the workspace must not be that folder.
-    const { stdout } = await promisify(execFile)('node', ['--version'], { cwd: homedir(), timeout: 10_000 });
-    if (Number(/^v(\d+)\./.exec(stdout)?.[1]) >= minNodeVersion) return { command: 'node' };
+    const script = 'process.versions.node + " " + process.execPath';
+    const options = { cwd: homedir(), timeout: 10_000, windowsHide: true };
+    const { stdout } = await promisify(execFile)('node', ['-p', script], options);
+    const [, version, command] = /^(\d+)\.\S+ (.+)$/m.exec(stdout.trimEnd()) ?? [];
+    if (command !== undefined && Number(version) >= minNodeVersion) return { command };
   } catch {
     // Node is missing or does not run.
   }

@@ -341,13 +341,13 @@ function toFileFailure(error: unknown): Failure | undefined {
 
 /** VS Code gives the system's code and the path only in its message: "Error: EACCES: permission denied, open '/a/b'". */
 function parseVSCodeError(error: vscode.FileSystemError): { code: string; path?: string | undefined } {
-  const [, code, path] = /\b(E[A-Z]{2,}): [^']*(?:'(.*)')?/.exec(error.message) ?? [];
+  const [, code, path] = /\b(E[A-Z]{2,}|UNKNOWN): [^']*(?:'(.*)')?/.exec(error.message) ?? [];
   return { code: code ?? error.code, path };
 }
 
 function readSystemError(error: unknown): { code: string; path?: string | undefined } | undefined {
   const code = systemCode(error);
-  if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) return undefined;
+  if (code === undefined || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const { path, dest } = error as { path?: unknown; dest?: unknown };
   // Of two files, the person chose the one to be written.
   const file = [dest, path].find((candidate) => typeof candidate === 'string');

@@ -76,6 +76,7 @@ describe('sharing findings', () => {
       mcpServers: Record<string, { command: string; args: string[]; env?: Record<string, string> }>;
     };
     const [{ command, args, env = {} } = { command: '', args: [] }] = Object.values(mcpServers);
+    assert.ok(path.isAbsolute(command), 'F176 an agent may have another path');
     const client = new Client({ name: 'invented-agent', version: '1' });
     await client.connect(
       new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...env } }),
