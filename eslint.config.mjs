@@ -64,8 +64,8 @@ export default tseslint.config(
     },
   },
   {
-    // Playwright reads it so.
-    files: ['test/e2e/playwright.config.ts'],
+    // Playwright and the test runner read them so.
+    files: ['test/e2e/playwright.config.ts', 'test/windows/reporter.ts'],
     rules: { 'no-restricted-exports': 'off' },
   },
   {

@@ -13,7 +13,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   for await (const { type, data } of events) {
     if ((type !== 'test:pass' && type !== 'test:fail') || data.details.type === 'suite') continue;
     const { name, skip } = data;
-    const error = type === 'test:fail' ? inspect(data.details.error.cause ?? data.details.error) : undefined;
+    const error = type === 'test:fail' ? inspect(data.details.error.cause) : undefined;
     yield `${JSON.stringify({ name, skip, error } satisfies EndedTest)}\n`;
   }
 }
