@@ -7,8 +7,8 @@ await runTogether(
     'api/address',
     'findings/place/{mappings,runPlaces,workspacePath}',
     'run/disk/{journalLock,lease,readRuns,runStore}',
-    'upload/choose/{choices,prepareUpload,previewModel}',
-    'upload/select/{selectionSystem,selectionChosen}',
+    'upload/choose/{prepareUpload,previewModel}',
+    'upload/select/selectionSystem',
     'workflows/{passwordStore,requestChanges,targetFile}',
   ].join(',')}}.test.ts`,
 );
