@@ -49,7 +49,7 @@ function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
   return pickGroups(shown, t('Choose Pairs by Perspective'), groups, true);
 }
 
-/** Nothing is checked initially. Pairs with findings come first: after a fix, they are tested again. */
+/** Nothing is checked initially. Pairs with findings come first, even if there are none: after a fix, they are tested again. */
 async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,
@@ -59,11 +59,11 @@ async function pickStates(
   const withFindings = new Set(
     found.map(({ finding: { feature = '', perspective = '' } }) => keyOf(feature, perspective)),
   );
+  // A finding without a perspective may be of any pair of its feature.
+  const hasFinding = ({ feature, perspective }: Pair): boolean =>
+    [perspective, ''].some((each) => withFindings.has(keyOf(visibleLine(feature), each)));
   const groups = [
-    {
-      label: t('with findings'),
-      has: ({ feature, perspective }: Pair) => withFindings.has(keyOf(visibleLine(feature), perspective)),
-    },
+    ...(hasFindings(run) ? [{ label: t('with findings'), has: hasFinding, isAlwaysOffered: true }] : []),
     ...pairStates.map((state) => ({
       label: pairStateLabel(state),
       has: ({ feature, perspective }: Pair) => progress.stateOf(feature, perspective) === state,
@@ -72,17 +72,24 @@ async function pickStates(
   return pickGroups(shown, t('Choose Pairs by State'), groups, false);
 }
 
-/** Offers the groups that have pairs; `areChecked` checks those whose pairs are all chosen. */
+interface PairGroup {
+  readonly label: string;
+  readonly has: (pair: Pair) => boolean;
+  /** Else it is offered if it has pairs. */
+  readonly isAlwaysOffered?: boolean;
+}
+
+/** `areChecked` checks the groups whose pairs are all chosen. */
 async function pickGroups(
   { passing, choice }: Pick<ShownFeatures, 'passing' | 'choice'>,
   title: string,
-  groups: readonly { readonly label: string; readonly has: (pair: Pair) => boolean }[],
+  groups: readonly PairGroup[],
   areChecked: boolean,
 ): Promise<Picks> {
   const pairs = pairsOf(passing);
-  const items = groups.flatMap(({ label, has }) => {
+  const items = groups.flatMap(({ label, has, isAlwaysOffered = false }) => {
     const members = pairs.filter(has);
-    if (members.length === 0) return [];
+    if (members.length === 0 && !isAlwaysOffered) return [];
     const chosen = members.filter((pair) => isChosen(choice, pair)).length;
     const description = t('{0} of {1}', formatNumber(chosen), formatNumber(members.length));
     return [{ label, description, picked: areChecked && chosen === members.length, has }];

@@ -242,6 +242,17 @@ describe('the Features view', () => {
       ['with findings false', 'tested false', 'not applicable false', 'not tested false'],
     );
     assert.deepEqual(await chosen(run), [{ feature_name: 'Search', perspective: 'CSRF' }]);
+
+    const firstOffer = async (): Promise<string> => {
+      offered.splice(0);
+      await choosePairs(view, findings);
+      const [first] = offered[1] ?? [];
+      return `${first?.label ?? ''}: ${first?.description ?? ''}`;
+    };
+    found.splice(0, Infinity, invent({ feature: 'Log in' }));
+    assert.equal(await firstOffer(), 'with findings: 0 of 11', 'the finding names no perspective');
+    found.splice(0);
+    assert.equal(await firstOffer(), 'with findings: 0 of 0');
   });
 
   it('F136 marks a chosen feature that no longer exists, which can be unchecked', async () => {

@@ -71,6 +71,19 @@ describe('Owners in the Findings view', () => {
   });
 });
 
+it('F157 the filter “ends within 14 days” shows just those findings, also if no other acceptance ends', async () => {
+  const [open, accepted] = [invent({ index: 0 }), invent({ index: 1, state: 'acceptedRisk' })];
+  const soon = { ...accepted, triage: { ...accepted.triage, until: dayAfter(Date.now(), 3) } };
+  const filtering = new Filtering(makeMemory(), makeMemory());
+  answer({
+    showQuickPick: (items: readonly { part?: string }[]) =>
+      items.find(({ part }) => part === 'acceptance') ?? items,
+  });
+  await filterFindings(filtering, storeOf([open, soon]), {} as unknown as BranchComparison);
+  assert.deepEqual(filtering.filter, { acceptance: ['soon'] });
+  assert.deepEqual([open, soon].filter(filtering.passes), [soon]);
+});
+
 describe('the message of the Findings view', () => {
   const messageOf = (all: readonly ShownFinding[], store: object = {}): string => {
     const view = {} as unknown as vscode.TreeView<unknown>;

@@ -155,7 +155,10 @@ function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
 
-/** Offers the values of findings and the chosen ones. All means none, except for triage: without a choice, settled findings are hidden. */
+/** Without a choice of these, settled findings are hidden. */
+const showingSettled: ReadonlySet<ListPart> = new Set(['triage', 'acceptance']);
+
+/** Offers the values of findings and the chosen ones. All of them are the same as none, unless none hides findings. */
 async function chooseValues(
   part: ListPart,
   filter: Filter,
@@ -178,7 +181,7 @@ async function chooseValues(
     canPickMany: true,
     matchOnDescription: false,
   });
-  const isEverything = picked?.length === items.length && part !== 'triage';
+  const isEverything = picked?.length === items.length && !showingSettled.has(part);
   return isEverything ? [] : picked?.map(({ value }) => value);
 }
 
