@@ -9,7 +9,7 @@ function patternsOf(mark: string, run: string) {
   const letter = `(?!${punctuation})[^\\s${mark}]`;
   const end = `(?![${mark}])`;
   return {
-    first: new RegExp(`^${run}(?:(${punctuation})|([^\\s${mark}]))?`, 'u'),
+    first: `^${run}(?:(${punctuation})|([^\\s${mark}]))?`,
     later: [
       `[^${mark}]+(?=[^${mark}])`,
       `${punctuation}(${run})(?=\\s|$)`,
@@ -22,25 +22,25 @@ function patternsOf(mark: string, run: string) {
   };
 }
 
+const usualPatterns = Lexer.rules.inline.gfm;
 const stars = patternsOf('*', '\\*+');
 const tildes = patternsOf('~', '~~?');
 /** A star between double underscores, which marked leaves to them. */
 const starInUnderscores = '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)';
 
-/** The patterns of GitHub-flavoured Markdown. */
-export const usualPatterns = Lexer.rules.inline.gfm;
+const afterUnderscores = '(?:((?![~_])[\\p{P}\\p{S}])|([^\\s_]))?';
 
 /**
  * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. By these it is: such punctuation counts as
- * letters, and beside such a character other punctuation can begin or end emphasis. Not for underscores, which names contain.
+ * letters, and beside such a character other punctuation can begin or end emphasis. Underscores, which names contain, end as usual.
  * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md
  */
 export const cjkPatterns: typeof usualPatterns = {
   ...usualPatterns,
-  emStrongLDelim: stars.first,
+  emStrongLDelim: new RegExp(`${stars.first}|^_+${afterUnderscores}`, 'u'),
   emStrongRDelimAst: new RegExp(`${starInUnderscores}|${stars.later}`, 'gu'),
-  delLDelim: tildes.first,
+  delLDelim: new RegExp(tildes.first, 'u'),
   delRDelim: new RegExp(`^${tildes.later}`, 'gu'),
-  /** Matches the character before a run. */
-  punctuation: new RegExp(`^(?:\\s|(?![*_])[\\p{P}\\p{S}]|${cjk})`, 'u'),
+  /** Matches the character before a run; of one beyond the basic plane, marked gives only the second half. */
+  punctuation: new RegExp(`^(?:\\s|(?![*_])[\\p{P}\\p{S}]|${cjk}|\\p{Cs})`, 'u'),
 };

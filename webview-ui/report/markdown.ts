@@ -1,6 +1,6 @@
 import { Lexer, Parser, Renderer, Tokenizer, getDefaults } from 'marked';
 import type { MarkedOptions, RendererThis, Token, TokenizerThis, Tokens } from 'marked';
-import { cjkPatterns, usualPatterns } from './emphasis.ts';
+import { cjkPatterns } from './emphasis.ts';
 import { footnoteStart, type Section, splitSections } from './sections.ts';
 
 /** Every other element becomes text. */
@@ -57,7 +57,9 @@ export function readMarkdown(markdown: string): MarkdownReport {
   return {
     sections,
     html(section) {
-      const lexer = new BoundedLexer({ ...options, extensions, tokenizer: new BoundedTokenizer() });
+      const tokenizer = new BoundedTokenizer();
+      const lexer = new BoundedLexer({ ...options, extensions, tokenizer });
+      tokenizer.rules.inline = cjkPatterns;
       lexer.tokens.links = links;
       const tokens = lexer.lex(section.source);
       return Parser.parse(tokens, { ...options, extensions, renderer: new ReportRenderer() });
@@ -89,9 +91,12 @@ function readFootnotes(labels: ReadonlySet<string>) {
     if (isInside || !isKnown(label)) return undefined;
     const [lines = ''] = footnoteLines.exec(source.slice(start.length)) ?? [];
     isInside = true;
-    const tokens = this.lexer.blockTokens(lines.trim().replace(/^(?: {4}|\t)/gm, ''), []);
-    isInside = false;
-    return { type: 'footnote', raw: start + lines, label, tokens };
+    try {
+      const tokens = this.lexer.blockTokens(lines.trim().replace(/^(?: {4}|\t)/gm, ''), []);
+      return { type: 'footnote', raw: start + lines, label, tokens };
+    } finally {
+      isInside = false;
+    }
   }
   function reference(source: string): Tokens.Generic | undefined {
     const [raw = '', label = ''] = footnoteReference.exec(source) ?? [];
@@ -134,13 +139,6 @@ class BoundedTokenizer extends Tokenizer {
 
   override list(source: string): Tokens.List | undefined {
     return this.#nested(() => super.list(source));
-  }
-
-  override emStrong(source: string, masked: string, previous = ''): Tokens.Em | Tokens.Strong | undefined {
-    this.rules.inline = source.startsWith('_') ? usualPatterns : cjkPatterns;
-    // `previous` has only half of a character beyond the basic plane.
-    const before = previous === '' ? '' : /.$/su.exec(masked.slice(0, -source.length).slice(-2))?.[0];
-    return super.emStrong(source, masked, before);
   }
 
   #nested<T>(read: () => T | undefined): T | undefined {
