@@ -12,7 +12,7 @@ import { readStored, type StoredFolder } from './core/findings/agents/storedFind
 import { readingTools } from './core/findings/agents/toolAnswers.ts';
 import { isSamePath, realPath } from './core/paths.ts';
 import { type Logger, systemClock as clock } from './core/ports.ts';
-import { visibleText } from './core/visibleText.ts';
+import { visibleToAgents } from './core/visibleText.ts';
 
 // Standard output carries only the protocol.
 const write = (message: string): void => void process.stderr.write(`${message}\n`);
@@ -53,7 +53,7 @@ async function serve(): Promise<void> {
       if (answer === undefined) throw new Error('There is no such tool.');
       return { content: [{ type: 'text', text: await answer(params.arguments ?? {}) }] };
     } catch (error) {
-      const text = visibleText(error instanceof Error ? error.message : String(error));
+      const text = visibleToAgents(error instanceof Error ? error.message : String(error));
       return { content: [{ type: 'text', text }], isError: true };
     }
   });

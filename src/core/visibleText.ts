@@ -1,16 +1,34 @@
-// Zero-width joiner and non-joiner are harmless: emoji, Persian and Indic scripts need them, and they reorder nothing.
+// Emoji keep what is not drawn by itself: variation selector 16, joiners between emoji, and the tags of a flag.
+const pictograph = String.raw`\p{ExtPict}(?:\uFE0F|\p{EMod})?`;
+const flag = String.raw`\u{1F3F4}[\u{E0061}-\u{E007A}]{2}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{1,3}\u{E007F}`;
+const emoji = String.raw`${flag}|${pictograph}(?:\u200D${pictograph})*|[0-9#*]\uFE0F\u20E3`;
+// Zero-width joiner and non-joiner are harmless: Persian and Indic scripts need them, and they reorder nothing.
 // The last two ranges are not drawn; the variation selectors between them are part of ideographs.
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
+const hidden = String.raw`(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]`;
+const toPeople = new RegExp(`(${emoji})|${hidden}`, 'gu');
+const toAgents = new RegExp(String.raw`(${emoji})|${hidden}|\p{DI}`, 'gu');
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
-const harmless = new Set(['\n', '\t', '\u200C', '\u200D']);
+
+/** What is not drawn and is no white space. */
+export const undrawn = /[[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]--[\t\n\r]]/gv;
 
 /** Shows control, bidi and other invisible characters as `\u{202E}`; keeps line breaks and tabs. */
 export function visibleText(text: string): string {
-  if (plainAscii.test(text)) return text;
+  return plainAscii.test(text) ? text : escapeLines(text, toPeople);
+}
+
+/** `visibleText` that also shows what scripts need and nobody sees: to an agent, it could carry a hidden text. */
+export function visibleToAgents(text: string): string {
+  return plainAscii.test(text) ? text : escapeLines(text, toAgents);
+}
+
+function escapeLines(text: string, shown: RegExp): string {
   return text
     .replaceAll('\r\n', '\n')
-    .replace(invisible, (character) => (harmless.has(character) ? character : escaped(character)));
+    .replace(shown, (character, kept: string | undefined) =>
+      character === '\n' || character === '\t' ? character : (kept ?? escaped(character)),
+    );
 }
 
 /** `visibleText` on one line: trimmed, with each run of white space as one space. */
@@ -20,9 +38,7 @@ export function visibleLine(text: string): string {
 
 /** A file's name or path on one line. White space is kept: it may be the difference between two names. */
 export function visibleName(name: string): string {
-  return name.replace(invisible, (character) =>
-    character === '\u200C' || character === '\u200D' ? character : escaped(character),
-  );
+  return name.replace(toPeople, (character, kept: string | undefined) => kept ?? escaped(character));
 }
 
 const inexact = /\\(?=u\{)|⏎|[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}|^ | $|(?<= ) /gu;

@@ -1,7 +1,9 @@
+import { askWorker } from '../../askWorker.ts';
 import type { OnBytes } from '../../ports.ts';
 import type { SelectedFile } from '../select/selection.ts';
 import type { Omission } from '../sourceFile.ts';
 import { bytesOf, cutTasks, runInWorkers } from '../workers.ts';
+import type { MaskStart } from './maskTexts.ts';
 import type { ScannedFile } from './scanFile.ts';
 import type { ScanAnswer, ScanStart, ScanTask } from './secretWorker.ts';
 
@@ -63,4 +65,10 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
     onBytes?.(done, total);
   }
   return check;
+}
+
+/** Texts are masked here before anything formats or escapes them: the same value with suspected secrets masked in all its strings. Plain data only. */
+export async function maskSecrets<T>(value: T, workerFile: string | URL, signal?: AbortSignal): Promise<T> {
+  const start: MaskStart = { value };
+  return (await askWorker(start, workerFile, signal)) as T;
 }

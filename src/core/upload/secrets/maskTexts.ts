@@ -1,26 +1,65 @@
-import { findAssignments, findTokens, type Match } from './ourRules.ts';
+import { undrawn } from '../../visibleText.ts';
+import type { Match } from './ourRules.ts';
+import { type Found, searchText } from './searchText.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 
 export interface MaskStart {
-  readonly texts: readonly string[];
+  readonly value: unknown;
 }
 
 /** Some kinds count only in files of these names. In texts about files, all kinds count. */
 const paths = ['findings.json', '.npmrc'];
 /** Texts are searched together: each search has a fixed cost, and most texts hold no credential. */
 const chunkLength = 128 * 1024;
+/**
+ * What may be inside a secret in a text: what is not drawn, its visible escape, a backslash of Markdown, and a line break with the mark of the next line, as
+ * in a quote or a difference. A blank line ends a secret.
+ */
+const between = new RegExp(
+  [
+    undrawn.source,
+    String.raw`\\u\{[0-9A-F]{4,6}\}`,
+    String.raw`\\(?=[!-\/:-@\[-\x60\{-~])`,
+    String.raw`(?<!\n)\r?\n(?!\r?\n)[ \t]*(?:(?:[+>#*\|]|-(?!-))[ \t]*)?`,
+  ].join('|'),
+  'gv',
+);
 
-/** Masks what looks like a credential, as the check before an upload does. */
-export async function maskTexts({ texts }: MaskStart, lint: PresetLint): Promise<readonly string[]> {
-  const masked: string[] = [];
+/** The same value with each string in it masked as the check before an upload masks it. An object that occurs several times stays one object. */
+export async function maskTexts({ value }: MaskStart, lint: PresetLint): Promise<unknown> {
+  const texts = new Set<string>();
+  mapStrings(value, (text) => {
+    texts.add(text);
+    return text;
+  });
+  const masked = new Map<string, string>();
   for (const chunk of chunksOf(texts)) {
-    const isClean = (await search(chunk.join('\n\n'), lint)).length === 0;
-    for (const text of chunk) masked.push(isClean ? text : mask(text, await search(text, lint)));
+    const isClean = (await search(chunk.join('\n\n'), lint)).every(({ matches }) => matches.length === 0);
+    if (isClean) continue;
+    for (const text of chunk) masked.set(text, mask(text, await search(text, lint)));
   }
-  return masked;
+  return mapStrings(value, (text) => masked.get(text) ?? text);
 }
 
-function* chunksOf(texts: readonly string[]): Generator<readonly string[]> {
+function mapStrings(
+  value: unknown,
+  map: (text: string) => string,
+  known = new Map<unknown, unknown>(),
+): unknown {
+  if (typeof value === 'string') return map(value);
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  if (known.has(value)) return known.get(value);
+  const each = (part: unknown): unknown => mapStrings(part, map, known);
+  const mapped = Array.isArray(value)
+    ? value.map(each)
+    : value instanceof Map
+      ? new Map([...value].map(([key, part]) => [each(key), each(part)]))
+      : Object.fromEntries(Object.entries(value).map(([key, part]) => [key, each(part)]));
+  known.set(value, mapped);
+  return mapped;
+}
+
+function* chunksOf(texts: Iterable<string>): Generator<readonly string[]> {
   let chunk: string[] = [];
   let length = 0;
   for (const text of texts) {
@@ -35,18 +74,65 @@ function* chunksOf(texts: readonly string[]): Generator<readonly string[]> {
   yield chunk;
 }
 
-async function search(text: string, lint: PresetLint): Promise<readonly Match[]> {
-  const found: Match[] = [];
-  for (const path of paths)
-    found.push(...(await lint(text, path)), ...findTokens(text, path), ...findAssignments(text, path));
-  return found;
+async function search(text: string, lint: PresetLint): Promise<readonly Found[]> {
+  const found = await Promise.all(paths.map((path) => searchText(text, path, lint, between)));
+  return found.flat();
 }
 
-/** The longest first: one secret may hold another. */
-function mask(text: string, matches: readonly Match[]): string {
-  const secrets = new Map(matches.map(({ secret, masked, alias = masked }) => [secret, alias]));
-  return [...secrets]
-    .filter(([secret]) => secret !== '')
-    .sort(([one], [other]) => other.length - one.length)
-    .reduce((rest, [secret, shown]) => rest.replaceAll(secret, () => shown), text);
+/** A part of a text, and what is shown in its place. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly shown: string;
+}
+
+function mask(text: string, found: readonly Found[]): string {
+  const spansOf = (isJoined: boolean): Span[] =>
+    found
+      .filter(({ form }) => form.isJoined === isJoined)
+      .flatMap(({ form, matches }) => matches.flatMap((match) => occurrencesOf(match, form)));
+  const sure = merged(spansOf(false));
+  // After a line break, a secret of any length may go on, or a word may begin: words have no digits.
+  const goesOn = (span: Span): boolean =>
+    sure.every(
+      ({ start, end }) =>
+        end <= span.start ||
+        span.end <= start ||
+        /\d/.test(text.slice(span.start, start)) ||
+        /\d/.test(text.slice(end, span.end)),
+    );
+  let shown = '';
+  let at = 0;
+  for (const span of merged([...sure, ...spansOf(true).filter(goesOn)])) {
+    shown += text.slice(at, span.start) + span.shown;
+    at = span.end;
+  }
+  return shown + text.slice(at);
+}
+
+/** All places of a secret, since some rules report another place than that of the secret. */
+function occurrencesOf(
+  { secret, masked, alias = masked }: Match,
+  { text, originalOf }: Found['form'],
+): Span[] {
+  const spans: Span[] = [];
+  if (secret === '') return spans;
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length))
+    spans.push({ start: originalOf(at), end: originalOf(at + secret.length - 1) + 1, shown: alias });
+  return spans;
+}
+
+/** Spans that do not overlap, in order: one secret may hold another. The longest says what is shown. */
+function merged(spans: readonly Span[]): readonly Span[] {
+  const apart: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = apart.at(-1);
+    if (last === undefined || last.end <= span.start) {
+      apart.push(span);
+      continue;
+    }
+    const { shown } = span.end - span.start > last.end - last.start ? span : last;
+    apart[apart.length - 1] = { start: last.start, end: Math.max(last.end, span.end), shown };
+  }
+  return apart;
 }

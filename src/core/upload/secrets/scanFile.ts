@@ -2,7 +2,9 @@ import { createHash, hash } from 'node:crypto';
 import { type BigIntStats, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
-import { findAssignments, findTokens, isPublicPem, type Match, riskyName } from './ourRules.ts';
+import { undrawn } from '../../visibleText.ts';
+import { isPublicPem, type Match, riskyName } from './ourRules.ts';
+import { searchText } from './searchText.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
@@ -115,13 +117,16 @@ type LineMatch = Match & { readonly line: number };
 async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Promise<LineMatch[]> {
   const { text, end } = chunk;
   const found: LineMatch[] = [];
-  for (const matches of [await lint(text, path), findTokens(text, path), findAssignments(text, path)]) {
+  // Most texts are plain, and the classes of Unicode are slow.
+  const between = /[^\t\n\r -~]/.test(text) ? undrawn : undefined;
+  for (const { matches, form } of await searchText(text, path, lint, between)) {
     let line = chunk.firstLine;
     let at = 0;
     for (const match of matches.toSorted((a, b) => a.index - b.index)) {
-      if (match.index >= end) break;
-      line += linesIn(text, at, match.index);
-      at = match.index;
+      const index = form.originalOf(match.index);
+      if (index >= end) break;
+      line += linesIn(text, at, index);
+      at = index;
       found.push({ ...match, line });
     }
   }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askWorker } from '../../../../src/core/askWorker.ts';
+import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
 
 const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
-const mask = async (texts: readonly string[]): Promise<readonly string[]> =>
-  (await askWorker({ texts }, workerFile)) as readonly string[];
+const mask = <T>(value: T): Promise<T> => maskSecrets(value, workerFile);
 
 test('F151 every kind of credential found in files is masked in a text, and nothing else', async () => {
   const invented = seeds(randomFrom(151));
