@@ -11,7 +11,7 @@ const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 
 /** What is not drawn and is no white space. */
-export const undrawn = /[[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]--[\t\n\r]]/gv;
+export const undrawn = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/gu;
 
 /** Shows control, bidi and other invisible characters as `\u{202E}`; keeps line breaks and tabs. */
 export function visibleText(text: string): string {

@@ -97,7 +97,7 @@ function openSource(root: string, path: string): SourceFile | Omission {
  * Looks for links in the path of an open file: Node has no `openat`. Where the system knows the open file's path, only that counts: between two
  * checks by name, a folder can become a link and a folder again.
  */
-function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
+export function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
   const real = process.platform === 'linux' ? openPath(fd) : undefined;
   if (real === full) return undefined;
   if (real !== undefined && !real.startsWith(root === '/' ? root : `${root}/`)) return 'outsideRoot';

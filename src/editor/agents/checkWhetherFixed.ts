@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { createTwoFilesPatch } from 'diff';
 import * as vscode from 'vscode';
-import { askWorker } from '../../core/askWorker.ts';
 import { attackPathOf } from '../../core/findings/finding.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { addressOf, codeBlock, codeSpan } from '../../core/findings/view/findingMarkdown.ts';
+import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { clip, visibleName } from '../../core/visibleText.ts';
 import { type ChangedFile, changesOf, whyNotSent } from '../findings/code/asAssessed.ts';
 import type { FindingStores } from '../findings/findingArguments.ts';
@@ -26,9 +26,8 @@ export async function checkWhetherFixed(
   deps: FindingStores & { readonly secretWorkerFile: string },
 ): Promise<void> {
   const data = await withProgress(t('Comparing with the assessed code…'), async (_onStep, signal) => {
-    const text = clip(await describe(shown, deps, signal), maxMaskedChars);
-    const [masked = ''] = (await askWorker({ texts: [text] }, deps.secretWorkerFile, signal)) as string[];
-    return masked;
+    const changes = await describeChanges(shown, deps, signal);
+    return describe(await maskSecrets({ shown, changes }, deps.secretWorkerFile, signal));
   });
   const question = [
     t(
@@ -46,23 +45,31 @@ export async function checkWhetherFixed(
   await handToAgent(question.join('\n\n'), clip(data, maxSentChars));
 }
 
-async function describe(shown: ShownFinding, deps: FindingStores, signal: AbortSignal): Promise<string> {
-  const steps = attackPathOf(shown.finding).map((place, at) => {
-    const role = place.role === undefined ? '' : `${roleLabel(place.role)} `;
-    return `${String(at + 1)}. ${role}${codeSpan(addressOf(place, shown))}`;
-  });
+async function describeChanges(
+  shown: ShownFinding,
+  deps: FindingStores,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const changes: string[] = [];
   let chars = 0;
   for (const file of await changesOf(shown, deps)) {
     signal.throwIfAborted();
     await setImmediate();
     if (chars > maxMaskedChars) break;
-    const change = describeChange(file);
+    const change = clip(describeChange(file), maxMaskedChars);
     chars += change.length;
     changes.push(change);
   }
-  if (changes.length === 0)
-    changes.push(t('There is nothing to compare: {0}.', (await whyNotSent(shown.run, deps)).why));
+  return changes.length > 0
+    ? changes
+    : [t('There is nothing to compare: {0}.', (await whyNotSent(shown.run, deps)).why)];
+}
+
+function describe({ shown, changes }: { shown: ShownFinding; changes: readonly string[] }): string {
+  const steps = attackPathOf(shown.finding).map((place, at) => {
+    const role = place.role === undefined ? '' : `${roleLabel(place.role)} `;
+    return `${String(at + 1)}. ${role}${codeSpan(addressOf(place, shown))}`;
+  });
   return [
     findingsMarkdown([shown]),
     ...(steps.length === 0 ? [] : [`### ${t('Attack path')}`, ...steps, '']),
@@ -74,7 +81,8 @@ async function describe(shown: ShownFinding, deps: FindingStores, signal: AbortS
 function describeChange({ path, before, after }: ChangedFile): string {
   const name = visibleName(path);
   if ('why' in before) return t('Not compared: {0}', `${name}: ${before.why}`);
-  if (after === undefined) return t('{0} no longer exists.', name);
+  if (after === undefined)
+    return t('{0} can’t be read. It is gone, too large, or no longer a real file inside the folder.', name);
   if (before.text === after) return t('{0} hasn’t changed.', name);
   const limits = { context: 3, timeout: maxComparisonMs };
   const patch = createTwoFilesPatch(name, name, before.text, after, undefined, undefined, limits);

@@ -6,6 +6,7 @@ import { toCsv } from '../../core/findings/importExport/csv.ts';
 import { toSarif } from '../../core/findings/importExport/sarif/sarif.ts';
 import type { ShownFinding, ShownRun } from '../../core/findings/shownFinding.ts';
 import { isDisplayed } from '../../core/findings/view/filter.ts';
+import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { readIfThere } from '../../core/files.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -78,7 +79,8 @@ export async function exportFindings(
     const written = isPart ? { shown: passing.length, total: cut?.total ?? shown.length } : cut;
     signal.throwIfAborted();
     const part = { ...source, cut: written, shown: passing, absent: absent.filter(scope.passes) };
-    const content = await write(part, deps);
+    // The findings and the report in a bundle are as received: links and shared decisions know them by their hash.
+    const content = await write(await maskSecrets(part, deps.secretWorkerFile, signal), deps);
     signal.throwIfAborted();
     await vscode.workspace.fs.writeFile(to, content);
     return countShown(passing.length, isPart ? undefined : cut);
@@ -115,13 +117,13 @@ async function pickScope({ filtering }: ExportDeps): Promise<ExportScope | 'code
   const codeScanning = {
     label: t('SARIF for Code Scanning'),
     description: t('For upload to GitHub'),
-    detail: t('Without false positives and accepted risks. Suspected secrets are masked.'),
+    detail: t('Without false positives and accepted risks.'),
     scope: 'codeScanning' as const,
   };
   const items = [all, filtered, codeScanning];
   const picked = await vscode.window.showQuickPick<(typeof items)[number]>(items, {
     title: t('Export as SARIF'),
-    placeHolder: t('Choose a format'),
+    placeHolder: t('Choose a format. Suspected secrets are masked.'),
   });
   return picked?.scope;
 }
@@ -141,9 +143,12 @@ async function readArtifacts(run: Run, runs: RunStore): Promise<readonly BundleF
 
 async function agreesToContents(run: Run): Promise<boolean> {
   const yes = t('Save Bundle…');
-  const detail = t(
-    'Contains: the findings with the code they quote, the report, your triage decisions with notes, the list of assessed files, the commit, and the run ID. Doesn’t contain: source files, tokens, or the base URL of the service.',
-  );
+  const detail = [
+    t(
+      'Contains: the findings with the code they quote, the report, your triage decisions with notes, the list of assessed files, the commit, and the run ID. Doesn’t contain: source files, tokens, or the base URL of the service.',
+    ),
+    t('The findings and the report are saved as received. Secrets in them aren’t masked.'),
+  ];
   const question = t('Save the results of {0} as one file that you can share?', titleOf(run));
   return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
 }

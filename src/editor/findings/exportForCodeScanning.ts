@@ -9,15 +9,14 @@ import { repositoryUri } from '../../core/findings/importExport/issueTracker.ts'
 import {
   chooseForUpload,
   codeScanningLimits,
-  textsOf,
   toCodeScanning,
   type Upload,
   type UploadTarget,
-  withTexts,
 } from '../../core/findings/importExport/sarif/codeScanning.ts';
 import type { readLines } from '../../core/findings/importExport/sarif/lineHash.ts';
 import { placeResults, type Repository } from '../../core/findings/importExport/sarif/placeResults.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
+import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { focusView } from '../../lazyView.ts';
 import { repositoryOf } from '../folders.ts';
 import { countFindings, countShown, firstLines, formatBytes, formatNumber } from '../formats.ts';
@@ -84,9 +83,9 @@ async function write(
     readLines: async (start) =>
       (await askWorker(start, parseWorkerFile, signal)) as ReturnType<typeof readLines>,
   });
-  const log = toCodeScanning(source, placed, repository, tool);
-  const masked = await askWorker({ texts: textsOf(log) }, secretWorkerFile, signal);
-  return Buffer.from(`${JSON.stringify(withTexts(log, masked as readonly string[]), undefined, 1)}\n`);
+  const masked = await maskSecrets({ source, placed, repository }, secretWorkerFile, signal);
+  const log = toCodeScanning(masked.source, masked.placed, masked.repository, tool);
+  return Buffer.from(`${JSON.stringify(log, undefined, 1)}\n`);
 }
 
 /** GitHub closes alerts that an upload does not list. Asks if that could close unfixed ones. */

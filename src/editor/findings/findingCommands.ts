@@ -69,8 +69,8 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.setTriage': onAll((shown) => setTriage(shown, deps)),
     'whitebox.extendAcceptance': onAll((shown) => extendAcceptance(shown, deps)),
     'whitebox.reviewSharedDecisions': (folder) => reviewSharedDecisions(folder, deps),
-    'whitebox.copyFinding': onAll(copyFindings),
-    'whitebox.fixWithAgent': onAll(fixWithAgent),
+    'whitebox.copyFinding': onAll((shown) => copyFindings(shown, deps)),
+    'whitebox.fixWithAgent': onAll((shown) => fixWithAgent(shown, deps)),
     'whitebox.checkWhetherFixed': onOne((shown) => checkWhetherFixed(shown, deps)),
     'whitebox.showFindingJson': onOne(showFindingJson),
     'whitebox.confirmLive': onOne((shown) =>
@@ -78,7 +78,7 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     ),
     'whitebox.copyUrl': onOne(copyUrl),
     'whitebox.openUrl': onOne(openUrl),
-    'whitebox.shareFinding': onOne(shareFinding),
+    'whitebox.shareFinding': onOne((shown) => shareFinding(shown, deps)),
     'whitebox.showAttackPath': onOne((shown) => showAttackPath(shown, findings)),
     'whitebox.openAsAssessed': onOne((shown) => openAsAssessed(shown, deps)),
   };

@@ -7,6 +7,7 @@ import {
 } from '../../core/findings/importExport/issueTracker.ts';
 import { fenceData } from '../../core/findings/agents/toolAnswers.ts';
 import { folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
+import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import { runIdOf } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
@@ -21,17 +22,27 @@ const t = vscode.l10n.t;
 
 const openChat = 'workbench.action.chat.open';
 
-export async function copyFindings(shown: readonly ShownFinding[]): Promise<void> {
-  await vscode.env.clipboard.writeText(findingsMarkdown(shown));
+interface SharingDeps {
+  readonly secretWorkerFile: string;
+}
+
+export async function copyFindings(
+  shown: readonly ShownFinding[],
+  { secretWorkerFile }: SharingDeps,
+): Promise<void> {
+  await vscode.env.clipboard.writeText(findingsMarkdown(await maskSecrets(shown, secretWorkerFile)));
   const message = t('{0} copied as Markdown.', countFindings(shown.length));
   vscode.window.setStatusBarMessage(message, messageShownMs);
 }
 
-export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void> {
+export async function fixWithAgent(
+  shown: readonly ShownFinding[],
+  { secretWorkerFile }: SharingDeps,
+): Promise<void> {
   const request = t(
     'Fix the vulnerabilities described below. First verify each one in the code. If it isn’t a vulnerability, say so and change nothing. Keep the change small and the tests passing.',
   );
-  await handToAgent(request, findingsMarkdown(shown));
+  await handToAgent(request, findingsMarkdown(await maskSecrets(shown, secretWorkerFile)));
 }
 
 /** Writes a request with fenced `data` into the chat, as a draft that a person sends. Without a chat, copies it to the clipboard. */
@@ -56,6 +67,7 @@ async function hasChat(): Promise<boolean> {
   return (await vscode.commands.getCommands(true)).includes(openChat);
 }
 
+/** Of findings whose secrets are masked. */
 export function findingsMarkdown(shown: readonly ShownFinding[]): string {
   const words: FindingWords = {
     severity: t('Severity'),
@@ -78,9 +90,10 @@ const maxTitleLength = 200;
 const messageShownMs = 5_000;
 
 /** Copies a link to a finding, or opens the page for a new issue in the tracker of the git remote. Sends nothing. */
-export async function shareFinding(shown: ShownFinding): Promise<void> {
+export async function shareFinding(unmasked: ShownFinding, deps: SharingDeps): Promise<void> {
+  const tracker = await trackerOf(unmasked);
+  const shown = await maskSecrets(unmasked, deps.secretWorkerFile);
   const link = linkTo(shown);
-  const tracker = await trackerOf(shown);
   const items: { label: string; detail: string; act: () => Promise<void> }[] = [];
   if (link !== undefined)
     items.push({ label: t('Copy Link'), detail: t('With title and run ID'), act: () => copyLink(link) });
@@ -93,7 +106,7 @@ export async function shareFinding(shown: ShownFinding): Promise<void> {
     const message = t(
       'There is nothing to share. This run has no ID on a service, and VS Code found no issue tracker.',
     );
-    if ((await showInformation(message, copy)) === copy) await copyFindings([shown]);
+    if ((await showInformation(message, copy)) === copy) await copyFindings([shown], deps);
     return;
   }
   const title = t('Share “{0}”', clip(titleOfFinding(shown.finding), 60));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
@@ -17,6 +18,9 @@ import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const account = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+
+const { extensionPath } = vscode.extensions.getExtension(extensionId)!;
+const deps = { secretWorkerFile: path.join(extensionPath, 'dist', 'secretWorker.cjs') };
 
 describe('links to findings and runs', () => {
   let run: Run;
@@ -57,8 +61,8 @@ describe('links to findings and runs', () => {
     await resetUserSettings();
   });
 
-  const linkTo = (of: Run, path = '/finding', finding = shown.identity.fingerprint): vscode.Uri =>
-    vscode.Uri.parse(`vscode://${extensionId}${path}?${toLinkQuery(of, { finding })}`);
+  const linkTo = (of: Run, page = '/finding', finding = shown.identity.fingerprint): vscode.Uri =>
+    vscode.Uri.parse(`vscode://${extensionId}${page}?${toLinkQuery(of, { finding })}`);
   const followed = async (uri: vscode.Uri, press?: string): Promise<string[]> => {
     const messages = watchMessages(() => press);
     await follow(uri);
@@ -111,7 +115,7 @@ describe('links to findings and runs', () => {
   it('are copied with title and run ID, in the form that other machines open', async () => {
     replace(vscode.extensions, { getExtension: () => undefined });
     answer({ showQuickPick: (items: readonly object[]) => items[0] });
-    await shareFinding(shown);
+    await shareFinding(shown, deps);
     const [title, id, link = ''] = (await vscode.env.clipboard.readText()).split('\n');
     assert.deepEqual([title, id], ['Weak hash', 'Run invented-linked']);
     assert.match(
@@ -132,7 +136,7 @@ describe('links to findings and runs', () => {
     const pages = recordCommand('vscode.open');
     const share = async (press?: string): Promise<void> => {
       const messages = watchMessages(() => press);
-      await shareFinding(shown);
+      await shareFinding(shown, deps);
       const [{ text, buttons, detail } = { text: '', buttons: [], detail: '' }] = messages.shown;
       assert.equal(text, 'Open a page for this finding in github.com/acme/shop?');
       assert.deepEqual(buttons, ['Open Private Security Advisory', 'Open Issue']);

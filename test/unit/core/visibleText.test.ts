@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
-import { toVisibleJson, visibleLine, visibleName, visibleText } from '../../../src/core/visibleText.ts';
+import {
+  toVisibleJson,
+  visibleLine,
+  visibleName,
+  visibleText,
+  visibleToAgents,
+} from '../../../src/core/visibleText.ts';
 import { propertyRuns } from './propertyRuns.ts';
 
 test('F79 control and bidi characters of titles, IDs and ratings become visible escapes', () => {
@@ -70,4 +76,35 @@ test('raw JSON has no invisible characters, and visible text is unchanged', () =
 
 test('a value that is nested too deeply has no JSON', () => {
   assert.equal(toVisibleJson(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), undefined);
+});
+
+test('F79 to agents, every code point that is not drawn is visible, alone and in a text', () => {
+  const ignorable: number[] = [];
+  for (let code = 0; code <= 0x10ffff; code++)
+    if (/\p{DI}/u.test(String.fromCodePoint(code))) ignorable.push(code);
+  assert.ok(ignorable.length > 4_000);
+  for (const code of ignorable) {
+    const character = String.fromCodePoint(code);
+    const escape = `\\u{${code.toString(16).toUpperCase().padStart(4, '0')}}`;
+    assert.equal(visibleToAgents(`a${character}b葛${character}`), `a${escape}b葛${escape}`);
+  }
+});
+
+test('F79 to agents, emoji stay whole, and carry nothing more than they need', () => {
+  const england = '\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}';
+  for (const emoji of [
+    '❤\uFE0F',
+    '👩\u200D💻',
+    '👩🏽\u200D🦰',
+    '🏳\uFE0F\u200D🌈',
+    '1\uFE0F\u20E3',
+    england,
+    '🇯🇵',
+  ])
+    assert.equal(visibleToAgents(`a ${emoji} b`), `a ${emoji} b`);
+  assert.equal(visibleToAgents('❤\uFE0F\uFE0F'), '❤\uFE0F\\u{FE0F}');
+  assert.equal(visibleToAgents('👩\u200Dx'), '👩\\u{200D}x');
+  assert.equal(visibleToAgents('👩\u{E0067}\u{E007F}'), '👩\\u{E0067}\\u{E007F}');
+  assert.equal(visibleToAgents('1\uFE0F2'), '1\\u{FE0F}2');
+  assert.equal(visibleToAgents('می\u200Cخواهم\r\n\tx'), 'می\\u{200C}خواهم\n\tx');
 });

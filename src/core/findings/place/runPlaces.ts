@@ -11,6 +11,7 @@ import {
   type Decode,
   isSent,
   readText,
+  readTextBelow,
   type SentFile,
   type SentOfRun,
   sourceFile,
@@ -217,8 +218,8 @@ export class RunPlaces {
       : followFile(disk.lines, false);
   }
 
-  async #readDisk({ file, sent }: LocatedFile): Promise<DiskText> {
-    const content = await readText(file);
+  async #readDisk({ file, folder, path, sent }: LocatedFile): Promise<DiskText> {
+    const content = await readTextBelow(folder, path);
     if (content === undefined) return { lines: [], isSent: false };
     return {
       lines: splitLines(await toText(content, file, this.#decode)),

@@ -1,15 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, open, read } from 'node:fs';
+import { closeSync, constants, fstatSync, open, read, type Stats } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ScanProgress } from '../../features/scanProgress.ts';
 import { markOf, readIfThere } from '../../files.ts';
-import { isSamePath } from '../../paths.ts';
+import { isSamePath, pathInside, realPath } from '../../paths.ts';
 import type { Run, Target } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
+import { misplaced } from '../../upload/sourceFile.ts';
 import type { Place } from '../finding.ts';
 import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts';
 import { createResolver, type Resolver } from './resolver.ts';
@@ -110,10 +111,10 @@ export async function readAsSent(
   { runFolder, folder, target }: { runFolder: string; folder: string; target: number },
   committed: () => Promise<Buffer | undefined>,
 ): Promise<Buffer | undefined> {
-  for (const file of [sourceFile(runFolder, target, sent.path), join(folder, ...sent.path.split('/'))]) {
-    const content = await readText(file);
-    if (content !== undefined && isSent(content, sent)) return content;
-  }
+  const kept = await readText(sourceFile(runFolder, target, sent.path));
+  if (kept !== undefined && isSent(kept, sent)) return kept;
+  const onDisk = await readTextBelow(folder, sent.path);
+  if (onDisk !== undefined && isSent(onDisk, sent)) return onDisk;
   const content = await committed();
   return content && lineEndsOf(content).find((each) => isSent(each, sent));
 }
@@ -124,19 +125,38 @@ function lineEndsOf(content: Buffer): readonly Buffer[] {
   return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
 }
 
-const [openFd, readFd] = [promisify(open), promisify(read)];
+const [openFd, readPart] = [promisify(open), promisify(read)];
 
 /**
  * Undefined unless it is a readable regular file of at most `maxTextBytes`. Findings point at thousands of files, and the handles of `fs/promises` would
  * take three times as long.
  */
 export async function readText(file: string): Promise<Buffer | undefined> {
+  return readFd(file, constants.O_RDONLY | constants.O_NONBLOCK, () => true);
+}
+
+/** `readText` of a file as an upload reads it: a link, and what lies below a linked folder, is not read. `folder` is absolute, `path` has `/`. */
+export async function readTextBelow(folder: string, path: string): Promise<Buffer | undefined> {
+  const root = await realPath(folder).catch(() => undefined);
+  if (root === undefined) return undefined;
+  const file = join(root, ...path.split('/'));
+  if (pathInside(root, file) === undefined) return undefined;
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  return readFd(file, flags, (fd, stat) => misplaced(fd, root, file, stat) === undefined);
+}
+
+/** Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined, which `|` takes for 0. */
+async function readFd(
+  file: string,
+  flags: number,
+  isWanted: (fd: number, stat: Stats) => boolean,
+): Promise<Buffer | undefined> {
   try {
-    // Without O_NONBLOCK a FIFO would wait for a writer. On Windows it is undefined, which `|` takes for 0.
-    const fd = await openFd(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const fd = await openFd(file, flags);
     try {
       const found = fstatSync(fd);
-      return found.isFile() && found.size <= maxTextBytes ? await readWhole(fd, found.size) : undefined;
+      const isText = found.isFile() && found.size <= maxTextBytes && isWanted(fd, found);
+      return isText ? await readWhole(fd, found.size) : undefined;
     } finally {
       closeSync(fd);
     }
@@ -148,7 +168,7 @@ export async function readText(file: string): Promise<Buffer | undefined> {
 async function readWhole(fd: number, size: number): Promise<Buffer> {
   const content = Buffer.allocUnsafe(size);
   for (let length = 0; length < size;) {
-    const { bytesRead } = await readFd(fd, content, length, size - length, length);
+    const { bytesRead } = await readPart(fd, content, length, size - length, length);
     if (bytesRead === 0) return content.subarray(0, length);
     length += bytesRead;
   }
@@ -224,7 +244,7 @@ async function* sentTexts(
   const changed = new Set<string>();
   for (const file of files.values()) {
     signal?.throwIfAborted();
-    const content = await readText(join(target.folder, ...file.path.split('/')));
+    const content = await readTextBelow(target.folder, file.path);
     if (content !== undefined && isSent(content, file)) yield { path: file.path, content };
     else changed.add(file.path);
   }

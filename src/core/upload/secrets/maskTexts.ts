@@ -4,7 +4,8 @@ import { type Found, searchText } from './searchText.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 
 export interface MaskStart {
-  readonly value: unknown;
+  /** Any plain data. */
+  readonly texts: unknown;
 }
 
 /** Some kinds count only in files of these names. In texts about files, all kinds count. */
@@ -20,13 +21,13 @@ const between = new RegExp(
     undrawn.source,
     String.raw`\\u\{[0-9A-F]{4,6}\}`,
     String.raw`\\(?=[!-\/:-@\[-\x60\{-~])`,
-    String.raw`(?<!\n)\r?\n(?!\r?\n)[ \t]*(?:(?:[+>#*\|]|-(?!-))[ \t]*)?`,
+    String.raw`(?<!\n)\r?\n(?!\r?\n)[ \t]*(?:(?:[+>#*|]|-(?!-))[ \t]*)?`,
   ].join('|'),
-  'gv',
+  'gu',
 );
 
 /** The same value with each string in it masked as the check before an upload masks it. An object that occurs several times stays one object. */
-export async function maskTexts({ value }: MaskStart, lint: PresetLint): Promise<unknown> {
+export async function maskTexts({ texts: value }: MaskStart, lint: PresetLint): Promise<unknown> {
   const texts = new Set<string>();
   mapStrings(value, (text) => {
     texts.add(text);

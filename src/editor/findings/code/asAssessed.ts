@@ -16,7 +16,7 @@ import {
   sentIn,
   toText,
 } from '../../../core/findings/place/sentFiles.ts';
-import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { AssessmentError } from '../../../core/errors.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
@@ -28,7 +28,7 @@ import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
 import { type FindingStores, toArgument } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
-import { decodeFile, textNow, unsavedText } from './driftWatch.ts';
+import { decodeFile, textBelow, unsavedText } from './driftWatch.ts';
 import { showNoPlace } from './goToFinding.ts';
 import { showRuns } from '../../errors/errorActions.ts';
 
@@ -98,8 +98,9 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
   const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
     const all = await filesWithFindings(run, deps);
-    for (const [file, { target, here }] of all) {
+    for (const [file, { target, folder, path }] of all) {
       signal.throwIfAborted();
+      const here = join(folder, ...path.split('/'));
       const content = await readText(here);
       if (content !== undefined && isSent(content, file) && unsavedText(here) === undefined) continue;
       const found = await readAssessed(run, target, file.path, deps.runs);
@@ -129,7 +130,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
 export interface ChangedFile {
   readonly path: string;
   readonly before: AsSent;
-  /** Undefined if the file is gone or not text. */
+  /** Undefined if the file is gone, too large, or no longer a real file below its folder. */
   readonly after: string | undefined;
 }
 
@@ -138,8 +139,8 @@ export async function changesOf(
   deps: FindingStores,
 ): Promise<readonly ChangedFile[]> {
   const changes: ChangedFile[] = [];
-  for (const [{ path }, { target, here }] of await filesWithFindings(run, deps, finding.index)) {
-    const after = await textNow(here);
+  for (const [{ path }, { target, ...here }] of await filesWithFindings(run, deps, finding.index)) {
+    const after = await textBelow(here.folder, here.path);
     changes.push({ path, before: await readAssessed(run, target, path, deps.runs), after });
   }
   return changes;
@@ -165,14 +166,15 @@ async function locateAll(run: Run, { findings, runs }: FindingStores) {
 /** The uploaded files of a run's findings, or of the one with the index `only`, and their local files. */
 async function filesWithFindings(run: Run, deps: FindingStores, only?: number) {
   const { shown, located } = await locateAll(run, deps);
-  const files = new Map<SentFile, { readonly target: number; readonly here: string }>();
+  const files = new Map<SentFile, Pick<ShownPlace, 'folder' | 'path'> & { readonly target: number }>();
   for (const { finding, places } of shown)
     for (const place of only === undefined || finding.index === only ? finding.places : []) {
       const spot = located.get(place);
       if (spot === undefined) continue;
       const { target, file } = spot;
-      const here = places.find(({ reported }) => reported === place)?.file;
-      files.set(file, { target, here: here ?? pathIn(run.targets[target], file.path) });
+      const { folder = run.targets[target]?.folder ?? '', path = file.path } =
+        localPlaceOf(place, { places }) ?? {};
+      files.set(file, { target, folder, path });
     }
   return files;
 }

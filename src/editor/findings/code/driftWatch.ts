@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import { readText, toText } from '../../../core/findings/place/sentFiles.ts';
+import { readText, readTextBelow, toText } from '../../../core/findings/place/sentFiles.ts';
 import { isSamePath } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
@@ -31,6 +32,13 @@ function isOfFile({ uri }: vscode.TextDocument, file: string): boolean {
 export async function textNow(file: string): Promise<string | undefined> {
   const content = unsavedText(file) ?? (await readText(file));
   return typeof content === 'object' ? toText(content, file, decodeFile) : content;
+}
+
+/** `textNow` of a file as an upload reads it: what a link leads to is not read, also if it is open in an editor. */
+export async function textBelow(folder: string, path: string): Promise<string | undefined> {
+  const content = await readTextBelow(folder, path);
+  const file = join(folder, ...path.split('/'));
+  return content && (unsavedText(file) ?? toText(content, file, decodeFile));
 }
 
 interface Deps {

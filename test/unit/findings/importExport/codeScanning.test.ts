@@ -10,9 +10,7 @@ import { repositoryUri } from '../../../../src/core/findings/importExport/issueT
 import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
 import {
   chooseForUpload,
-  textsOf,
   toCodeScanning,
-  withTexts,
 } from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
 import { placeResults } from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
@@ -279,18 +277,5 @@ describe('findings for code scanning', () => {
     assert.deepEqual(before.runs[0]?.artifacts, [], 'what an earlier run was sent may be other bytes');
     const steps = written.results?.[0]?.codeFlows?.[0]?.threadFlows[0]?.locations;
     assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
-  });
-
-  test('F151 can have each text replaced, and paths in their decoded form', async () => {
-    const log = await logOf({ run, shown: findingsOf([{ title: 'A b', file: 'src/app.js', line: 3 }]) });
-    const texts = textsOf(log);
-    assert.deepEqual(withTexts(log, texts), log);
-    const replaced = withTexts(
-      log,
-      texts.map((text) => text.replace('app.js', '… x').replace('A b', 'C')),
-    );
-    const [result] = replaced.runs[0]?.results ?? [];
-    assert.deepEqual(placeOf(result), ['services/shop/src/%E2%80%A6%20x', 3, 1, 3, 17]);
-    assert.match(result?.message.text ?? '', /^C\./);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -7,6 +7,7 @@ import {
   keepSource,
   readAsSent,
   readSentFiles,
+  readTextBelow,
   sourceFile,
 } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -184,4 +185,29 @@ test('a sent file is read from the store, the disk or the commit with either lin
   await keepSource(run, runFolder, { workerFile: parseWorker });
   await rm(folder, { recursive: true });
   assert.equal(await asSent(), text);
+});
+
+test('F179 a file that a link has replaced, or that lies below a replaced folder, is not read', async (t) => {
+  const root = await mkdtemp(path.join(tmpdir(), 'replaced-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
+  for (const name of ['shop/src/a.js', 'shop/lib/a.js', 'shop/other.js', 'outside/a.js']) {
+    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await writeFile(path.join(root, name), name);
+  }
+  const read = async (name: string): Promise<string | undefined> =>
+    (await readTextBelow(folder, name))?.toString();
+  assert.deepEqual([await read('src/a.js'), await read('lib/a.js')], ['shop/src/a.js', 'shop/lib/a.js']);
+  await rename(path.join(folder, 'src'), path.join(folder, 'kept'));
+  await symlink(outside, path.join(folder, 'src'));
+  await rm(path.join(folder, 'lib/a.js'));
+  await symlink(path.join(outside, 'a.js'), path.join(folder, 'lib/a.js'));
+  await symlink('other.js', path.join(folder, 'inside.js'));
+  assert.deepEqual(
+    await Promise.all(['src/a.js', 'lib/a.js', 'inside.js', '../outside/a.js', 'other.js'].map(read)),
+    [undefined, undefined, undefined, undefined, 'shop/other.js'],
+  );
+  // A folder that was opened through a link is what the link leads to.
+  await symlink(folder, path.join(root, 'link'));
+  assert.equal((await readTextBelow(path.join(root, 'link'), 'other.js'))?.toString(), 'shop/other.js');
 });

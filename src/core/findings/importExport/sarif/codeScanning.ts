@@ -156,34 +156,3 @@ function toLocation({ path, region }: ResultPlace, label: string | undefined): L
 function toArtifactLocation(path: string): { uri: string; uriBaseId: string } {
   return { uri: toRelativeUri(path), uriBaseId: sourceRoot };
 }
-
-export function textsOf(log: Log): readonly string[] {
-  const texts: string[] = [];
-  mapTexts(log, (text) => {
-    texts.push(text);
-    return text;
-  });
-  return texts;
-}
-
-/** Replaces all texts, in the order of `textsOf`. */
-export function withTexts(log: Log, texts: readonly string[]): Log {
-  let at = 0;
-  return mapTexts(log, (text) => texts[at++] ?? text) as Log;
-}
-
-const uris = ['uri', 'repositoryUri', 'helpUri'];
-
-function mapTexts(value: unknown, map: (text: string) => string, name = ''): unknown {
-  if (typeof value === 'string') return uris.includes(name) ? mapUri(value, map) : map(value);
-  if (Array.isArray(value)) return value.map((each: unknown) => mapTexts(each, map, name));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapTexts(each, map, key)]));
-}
-
-function mapUri(uri: string, map: (text: string) => string): string {
-  const text = decodeURIComponent(uri);
-  const mapped = map(text);
-  if (mapped === text) return uri;
-  return mapped.includes('://') ? encodeURI(mapped) : toRelativeUri(mapped);
-}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
+import { toCodeScanning } from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
+import type {
+  PlacedFinding,
+  ResultPlace,
+} from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
+import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
+import type { Finding, Place } from '../../../../src/core/findings/finding.ts';
+import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
+import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
+import { shopRun, shownOf, tool } from './exportingFindings.ts';
+
+const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
+const steps = (['source', 'step', 'sink', 'evidence', 'related'] as const).map((role): Place => {
+  return { path: `src/${role}.js`, startLine: 3, snippet: role, label: role, role };
+});
+const main: Place = { path: 'src/app.js', startLine: 1, snippet: 'eval(x)', label: 'Here' };
+const finding: Finding = {
+  index: 0,
+  id: 'F-1',
+  title: 'Invented finding',
+  rule: 'invented-rule',
+  severity: 'high',
+  severityText: 'High!',
+  confidence: 'sure',
+  description: 'It is invented.',
+  blocks: (
+    [
+      ...(['details', 'impact', 'exploitScenario', 'attackScenario', 'evidence'] as const),
+      ...(['reproductionSteps', 'proofOfConcept', 'recommendation'] as const),
+    ] as const
+  ).map((kind) => ({ kind, text: `About ${kind}` })),
+  recommendation: 'Invent less.',
+  places: [main, ...steps],
+  cwes: [],
+  cvss: { score: 8, vector: 'CVSS:3.1/AV:N' },
+  method: 'GET',
+  url: 'https://shop.example/search?q=1',
+  feature: 'Search',
+  perspective: 'XSS',
+};
+
+/** Members that hold one of a few words. */
+const closed = /^(?:severity|kind|role|state|via|until|missing)$/;
+
+/** The value with a credential of its own at the end of each text. */
+function planted(value: unknown, tokenOf: (number: number) => string): { value: unknown; tokens: string[] } {
+  const tokens: string[] = [];
+  const plant = (part: unknown, key: string): unknown => {
+    if (typeof part === 'string') {
+      if (closed.test(key)) return part;
+      const token = tokenOf(tokens.length);
+      tokens.push(token);
+      return key === 'url' ? `${part}&t=${token}` : `${part} ${token}`;
+    }
+    if (Array.isArray(part)) return part.map((each: unknown) => plant(each, key));
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, plant(each, name)]));
+  };
+  return { value: plant(value, ''), tokens };
+}
+
+function sourceOf(tokenOf: (number: number) => string) {
+  const { value, tokens } = planted(
+    {
+      finding,
+      triage: { state: 'acceptedRisk', note: 'Accepted', at: 1, until: '2031-01-01', via: 'agent' },
+      owners: ['@acme/shop'],
+      names: { folder: '/home/canary/shop', name: 'shop', remote: 'https://git.example/acme/shop' },
+      evidence: { kind: 'notAsSent', path: 'src/app.js', missing: 'quote' },
+      local: 'src/here.js',
+    },
+    tokenOf,
+  );
+  const { names, local, ...facts } = value as {
+    finding: Finding;
+    triage: ShownFinding['triage'];
+    owners: string[];
+    names: { folder: string; name: string; remote: string };
+    evidence: { kind: 'notAsSent'; path: string; missing: 'quote' };
+    local: string;
+  };
+  const run = { ...shopRun, targets: [{ folder: names.folder, name: names.name }] };
+  const [shown] = shownOf([facts.finding], () => facts.triage, run);
+  assert.ok(shown);
+  const places = facts.finding.places.map((reported) => {
+    const { folder } = names;
+    return {
+      file: `${folder}/${local}`,
+      folder,
+      path: local,
+      startLine: 2,
+      reported,
+      drift: 'moved' as const,
+    };
+  });
+  const all: ShownFinding = { ...shown, places, owners: facts.owners, evidence: [facts.evidence] };
+  const source: ShownRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
+  const toPlace = ({ path }: Place): ResultPlace => {
+    return { path, region: { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 } };
+  };
+  const placed: PlacedFinding = {
+    shown: all,
+    main: toPlace(main),
+    isElsewhere: false,
+    others: new Map(facts.finding.places.map((place) => [place, toPlace(place)])),
+  };
+  return { source, placed, repository: { names: [names.name], uri: names.remote }, tokens };
+}
+
+const words = {
+  severity: 'Severity',
+  place: 'Location',
+  feature: 'Feature',
+  perspective: 'Perspective',
+  otherPlaces: 'Other locations',
+  triage: 'Triage',
+  owner: 'Owner',
+  description: 'Description',
+  severityOf: (severity: string) => severity,
+  triageOf: ({ state }: { state: string }) => state,
+  standingOf: ({ evidence }: ShownFinding) => [['Quote', JSON.stringify(evidence)]] as const,
+  blockOf: (kind: string) => kind,
+};
+
+const body = (number: number, length: number): string =>
+  `a${String(number).padStart(3, '0')}${'bC4d'.repeat(40)}`.slice(0, length);
+/** Kinds that escaping hides: low line and hyphen in Markdown, percent signs in a URI, a full stop behind. */
+const kinds: Readonly<Record<string, (number: number) => string>> = {
+  github: (number) => ['gh', 'p_', body(number, 36)].join(''),
+  gitlab: (number) => ['glp', 'at-', body(number, 20)].join(''),
+  azure: (number) => ['aB3', '8Q', '~', body(number, 34)].join(''),
+};
+
+for (const [kind, tokenOf] of Object.entries(kinds))
+  test(`F180 a credential (${kind}) in any text of a finding is in no export, in whatever form`, async () => {
+    const { tokens, ...unmasked } = sourceOf(tokenOf);
+    assert.ok(tokens.length > 40);
+    const { source, placed, repository } = await maskSecrets(unmasked, workerFile);
+    const exports = {
+      'SARIF, everything': JSON.stringify(toSarif(source, tool)),
+      'SARIF for code scanning': JSON.stringify(toCodeScanning(source, [placed], repository, tool)),
+      CSV: toCsv(source),
+      Markdown: source.shown.map((shown) => findingMarkdown(shown, words)).join('\n'),
+    };
+    for (const [name, text] of Object.entries(exports)) {
+      const plain = [text, text.replaceAll('\\', ''), text.replaceAll(/%7E/gi, '~')];
+      const secrets = tokens.map((token) => token.slice(6));
+      assert.deepEqual(
+        tokens.filter((_, at) => plain.some((each) => each.includes(secrets[at] ?? ''))),
+        [],
+        name,
+      );
+      assert.match(text, /Invented finding/, name);
+    }
+    // Masking keeps what refers to what.
+    assert.equal(source.shown[0]?.places[0]?.reported, source.shown[0]?.finding.places[0]);
+    assert.match(exports['SARIF, everything'], /src\/here\.js%20/);
+    assert.match(exports['SARIF for code scanning'], /src\/sink\.js%20/);
+  });
