@@ -8,7 +8,7 @@ import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { extensionId, toLinkQuery } from '../../../src/core/run/state/runLink.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import { shareFinding } from '../../../src/editor/findings/shareFindings.ts';
+import { copyFindings, shareFinding } from '../../../src/editor/findings/shareFindings.ts';
 import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
@@ -124,6 +124,20 @@ describe('links to findings and runs', () => {
     );
     await followed(vscode.Uri.parse(link));
     assert.deepEqual(opened, [shown]);
+  });
+
+  it('F180 contain no credential of a finding, nor does its copy', async () => {
+    const token = ['gh', 'p_', 'a1B2'.repeat(9)].join('');
+    const leaky = { ...invent({ title: `Key ${token}`, at: { path: `src/${token}.js` } }), run };
+    replace(vscode.extensions, { getExtension: () => undefined });
+    answer({ showQuickPick: (items: readonly object[]) => items[0] });
+    await shareFinding(leaky, deps);
+    const link = await vscode.env.clipboard.readText();
+    assert.match(link, /^Key gh[^]*\nRun invented-linked\n/);
+    await copyFindings([leaky], deps);
+    const copy = await vscode.env.clipboard.readText();
+    assert.match(copy, /^## Key gh/);
+    for (const text of [link, copy]) assert.doesNotMatch(text.replaceAll('\\', ''), /a1B2a1B2/);
   });
 
   it('open an issue of the git remote only after a warning that names all of it', async () => {
