@@ -1,4 +1,4 @@
-// The fence between the rooms, as CONTRIBUTING draws it: which may import which, type-only imports included.
+// The fence between the rooms, as docs/architecture.md draws it: which may import which, type-only imports included.
 const groundFloor = '^src/core/[^/]+$';
 
 /** What is in a room imports only from there and from the others named here; packages and Node are free. */
@@ -9,13 +9,8 @@ const mayImport = (room, ...others) => ({
   to: { path: '^(src|webview-ui|test)/', pathNot: [room, ...others] },
 });
 
-/** What each part of a run's life stands on; of the parts themselves, start may import watch, and both finish. */
-const belowRun = [
-  '^src/core/run/(disk|state)/',
-  '^src/core/run/runDeps\\.ts$',
-  '^src/core/(workflows|api|upload)/',
-  groundFloor,
-];
+/** What the steps of a run stand on. */
+const belowSteps = ['^src/core/run/(disk|state)/', '^src/core/(workflows|api|upload)/', groundFloor];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -26,9 +21,9 @@ export default {
     mayImport('^src/core/workflows/', '^src/core/api/', groundFloor),
     mayImport('^src/core/run/', '^src/core/(workflows|api|upload)/', groundFloor),
     mayImport('^src/core/run/state/', '^src/core/(workflows|api|upload)/', groundFloor),
-    mayImport('^src/core/run/finish/', ...belowRun),
-    mayImport('^src/core/run/watch/', '^src/core/run/finish/', ...belowRun),
-    mayImport('^src/core/run/start/', '^src/core/run/(watch|finish)/', ...belowRun),
+    mayImport('^src/core/run/disk/', '^src/core/run/state/', '^src/core/(workflows|api)/', groundFloor),
+    mayImport('^src/core/run/steps/', ...belowSteps),
+    mayImport('^src/core/run/drive/', '^src/core/run/steps/', ...belowSteps),
     mayImport('^src/core/findings/', '^src/core/(features|run|workflows|api|upload)/', groundFloor),
     mayImport('^src/core/features/', '^src/core/(run|workflows)/', groundFloor),
     mayImport('^src/core/report/', groundFloor),

@@ -14,13 +14,13 @@ import { hasHitCreditLimit } from '../core/run/state/continuedRuns.ts';
 import {
   isFinal,
   isLive,
-  keptArtifact,
   type Run,
   type RunIn,
   type Target,
   titleOf,
   waitsForToken,
 } from '../core/run/state/run.ts';
+import { keptArtifact } from '../core/run/state/artifacts.ts';
 import { visibleLine } from '../core/visibleText.ts';
 import type { ApplicationInput } from '../core/workflows/application.ts';
 import type { Continuation, NoContinuation, WorkflowId } from '../core/workflows/workflow.ts';
@@ -104,6 +104,7 @@ export function stateLabel(run: Run): string {
       return run.workflow === 'whitebox-assessment'
         ? {
             packaging: t('packaging'),
+            agreeing: t('waiting for your confirmation'),
             uploading: t('uploading'),
             confirming: t('confirming the upload'),
           }[run.step]

@@ -35,23 +35,13 @@ const runFolder = (folder: string, others: readonly string[] = []): Room => ({
 const rooms: Readonly<Record<string, Room>> = {
   tracker: {
     files: ['src/core/run/*.ts'],
-    tests: ['test/unit/run/{start,finish,watch}/!(torture).test.ts'],
+    tests: ['test/unit/run/{drive,steps}/!(torture).test.ts'],
     isHeld: true,
   },
-  disk: runFolder('disk', ['watch/{schedule,watching}', 'finish/strayFolders', 'start/cancelling']),
-  start: runFolder('start', ['disk/{notKept,recoveryNotes,withoutStorage}']),
-  state: runFolder('state', [
-    'watch/schedule',
-    'finish/strayFolders',
-    'disk/{runStore,otherVersions}',
-    'start/cancelling',
-  ]),
-  watch: runFolder('watch', [
-    'finish/{history,removeUploads,retention}',
-    'start/{start,unknownRun}',
-    'disk/withoutStorage',
-  ]),
-  finish: runFolder('finish', ['watch/{oneNotice,poll}', 'disk/withoutStorage']),
+  state: runFolder('state', ['disk/{runStore,otherVersions}', 'drive/cancelling']),
+  disk: runFolder('disk', ['drive/{watching,cancelling}', 'steps/strayFolders']),
+  steps: runFolder('steps', ['drive/{start,unknownRun,oneNotice,poll}', 'disk/{notKept,withoutStorage}']),
+  drive: runFolder('drive', ['steps/{history,removeUploads,retention}', 'disk/{notKept,withoutStorage}']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
     tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],

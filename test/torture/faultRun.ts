@@ -57,7 +57,7 @@ export async function playPlan(
     });
     window.setToken(token);
     forgetWaits(sent);
-    window.store.onDidChange(({ targets }) => {
+    window.store.onDidChange(([{ targets }]) => {
       for (const { upload } of targets) if (upload !== undefined) known.add(upload.fileId);
     });
     windows.push(window);

@@ -125,13 +125,13 @@ export class AssessmentClient {
     await this.#call(`workflows/${workflow}/cancel`, cancelRun, { workflow_run_id: runId }, options);
   }
 
-  /** Downloads an artifact into a file, each try with a new address (docs/api.md, section 4.2). Returns its length in bytes. */
+  /** Downloads an artifact into a file, each attempt with a new address (docs/api.md, section 4.2). Returns its length in bytes. */
   async downloadArtifact(
     workflow: string,
     runId: string,
     artifact: string,
     file: string,
-    options: CallOptions & { maxBytes: number },
+    options: CallOptions & { maxBytes: number; attempts?: number },
   ): Promise<number> {
     const attempt = async (): Promise<number> => {
       const body = { workflow_run_id: runId, artifact_name: artifact };
@@ -145,7 +145,8 @@ export class AssessmentClient {
     };
     const mayRetry = (error: AssessmentError): boolean =>
       idempotent.mayRetry(error) || error.kind === 'addressRefused';
-    return withRetry({ attempts: idempotent.attempts, mayRetry }, attempt, {
+    const { attempts = idempotent.attempts } = options;
+    return withRetry({ attempts, mayRetry }, attempt, {
       ...this.#options,
       signal: options.signal,
     });

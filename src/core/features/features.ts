@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { askWorker } from '../askWorker.ts';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { fieldsOf, firstHit, hitsAt, isObject, keyPaths } from '../json.ts';
-import { keptArtifact, type Run } from '../run/state/run.ts';
+import { type Run } from '../run/state/run.ts';
+import { keptArtifact } from '../run/state/artifacts.ts';
 
 /** A function of the application that a crawl found. Pairs refer to it by its exact name. */
 export interface Feature {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pathKey } from '../paths.ts';
 import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuedRuns.ts';
-import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
+import { endedEarly, isFinal, type Run, runIdOf } from '../run/state/run.ts';
+import { keptArtifact } from '../run/state/artifacts.ts';
 import { applicationSubject } from '../workflows/application.ts';
 
 export function hasFindings(run: Run): boolean {

@@ -54,9 +54,9 @@ export class FindingStore implements Disposable {
     this.#changed = new Emitter(deps.log);
     this.onDidChange = this.#changed.event;
     this.#subscriptions = [
-      deps.runs.onDidChange((run) => {
-        if (isFinal(run) || this.#shownRuns.some((shown) => shown.run.id === run.id))
-          inBackground(this.load(), deps.log);
+      deps.runs.onDidChange((changed) => {
+        const isShown = ({ id }: Run): boolean => this.#shownRuns.some(({ run }) => run.id === id);
+        if (changed.some((run) => isFinal(run) || isShown(run))) inBackground(this.load(), deps.log);
       }),
       deps.triage.onDidChange(() => {
         this.#decide();

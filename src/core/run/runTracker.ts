@@ -1,77 +1,152 @@
 import { join } from 'node:path';
-import { AssessmentError, knownError } from '../errors.ts';
+import { AssessmentError, isAbortError, knownError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
-import type { Disposable } from '../ports.ts';
+import { type Disposable, Emitter, type Event } from '../ports.ts';
+import type { ManifestEntry } from '../upload/archive/packing.ts';
 import { visibleLine } from '../visibleText.ts';
-import { HeldLeases } from './disk/heldLeases.ts';
 import { withJournalLock } from './disk/lease.ts';
-import { downloadAgain, hasRemoteResults, tryToKeepSource } from './finish/downloadArtifacts.ts';
-import { removeUnneededArchives } from './finish/localCleanup.ts';
-import { hasUploads, removeUploads } from './finish/removeUploads.ts';
-import type { RunDeps } from './runDeps.ts';
-import { claimStart, type StartClaim } from './start/claim.ts';
-import { wasRefused } from './start/dispatch.ts';
-import type { InputOptions } from './start/inputFiles.ts';
-import { type PackedRun, RunStarter } from './start/start.ts';
-import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
+import { claimStart, type StartClaim } from './drive/claim.ts';
+import type { Drive } from './drive/drive.ts';
+import { DrivingWindow } from './drive/windows.ts';
+import { hasRemoteResults } from './state/artifacts.ts';
+import { type Assessment, newRun, type RunNote, trackedRun } from './state/newRun.ts';
+import { mayHaveUploads } from './state/next.ts';
 import { isFinal, isLive, type Run, runIdOf } from './state/run.ts';
-import { RunWatch } from './watch/watch.ts';
+import { wasRefused } from './steps/dispatch.ts';
+import { downloadAgain } from './steps/downloadArtifacts.ts';
+import { tryToRemove } from './steps/removeUploads.ts';
+import type { RunDeps, Start, StartOptions } from './steps/step.ts';
+
+/** A run whose archives are on disk. It waits for the person's agreement: nothing of it has left the machine. */
+export interface PackedRun {
+  readonly run: Run;
+  readonly manifests: readonly Iterable<ManifestEntry>[];
+  start(): Promise<Run | undefined>;
+  /** Removes everything of the run, unless it was started. */
+  discard(): Promise<void>;
+}
 
 /** The editor's door to runs: start, track, cancel, resend, remove. One window at a time drives a run to its end. */
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
-  readonly #leases: HeldLeases;
-  readonly #watch: RunWatch;
-  readonly #starter: RunStarter;
-  readonly onDidEnd: RunWatch['onDidEnd'];
-  readonly onDidNearRetention: RunWatch['onDidNearRetention'];
-  readonly onDidFailToKeep: RunStarter['onDidFailToKeep'];
+  readonly #window: DrivingWindow;
+  /** Called once, in one window, with each run that has ended or waits for a person. */
+  readonly onDidEnd: Event<Run>;
+  /** Called once, in one window, with each run whose results the service may soon delete and this machine does not have. */
+  readonly onDidNearRetention: Event<Run>;
+  /** Called with the local ID and `notKept` (subject: the run ID) when a run was accepted and the disk does not take that yet. */
+  readonly onDidFailToKeep: Event<{ readonly id: string; readonly error: AssessmentError }>;
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
-    const leases = (this.#leases = new HeldLeases(deps));
-    this.#watch = new RunWatch(deps, leases);
-    this.#starter = new RunStarter({ ...deps, leases }, this.#watch);
-    this.onDidEnd = this.#watch.onDidEnd;
-    this.onDidNearRetention = this.#watch.onDidNearRetention;
-    this.onDidFailToKeep = this.#starter.onDidFailToKeep;
+    const events = {
+      ended: new Emitter<Run>(deps.log),
+      nearRetention: new Emitter<Run>(deps.log),
+      failToKeep: new Emitter<{ readonly id: string; readonly error: AssessmentError }>(deps.log),
+    };
+    this.#window = new DrivingWindow({ ...deps, ...events });
+    this.onDidEnd = events.ended.event;
+    this.onDidNearRetention = events.nearRetention.event;
+    this.onDidFailToKeep = events.failToKeep.event;
   }
 
+  /** In wall-clock milliseconds; undefined when no poll is planned. */
   nextCheckAt(id: string): number | undefined {
-    return this.#watch.nextPollAt(id);
+    const run = this.#deps.store.get(id);
+    if (run === undefined || !isLive(run) || run.check === undefined) return undefined;
+    // Where no lease can be written, no window drives the run.
+    return this.#deps.store.problem === undefined ? run.check.at + run.check.ms : undefined;
   }
 
   resume(): Promise<void> {
-    return this.#watch.resume();
+    return this.#window.resume();
   }
 
   focused(): Promise<void> {
-    return this.#watch.focused();
+    return this.#window.focused();
   }
 
   checkNow(id?: string): Promise<void> {
-    return this.#watch.checkNow(id);
+    return this.#window.checkNow(id);
   }
 
   /** For a stored or removed token; `isNewSource` for changed settings of where tokens come from. `isTokenOf` says which runs use the token. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
-    return this.#watch.tokenChanged(isTokenOf, isNewSource);
+    return this.#window.tokenChanged(isTokenOf, isNewSource);
   }
 
   claim(subjects: readonly string[]): Promise<StartClaim> {
     return claimStart(subjects, this.#deps);
   }
 
-  start(assessment: Assessment, options?: InputOptions): Promise<Run | undefined> {
-    return this.#starter.start(assessment, options);
+  /**
+   * Packs, uploads and dispatches; resolves with the run once it is running, unknown or ended. Until something has left the
+   * machine, a failure is thrown, a cancellation resolves to undefined, and nothing of the run is kept.
+   */
+  async start(assessment: Assessment, options: StartOptions = {}): Promise<Run | undefined> {
+    const packed = await this.pack(assessment, options);
+    const run = await packed?.start();
+    await packed?.discard();
+    return run;
   }
 
-  pack(assessment: Assessment, options: InputOptions): Promise<PackedRun | undefined> {
-    return this.#starter.pack(assessment, options);
+  /** Makes the archives of a run whose folders the caller has claimed; undefined after a cancellation. Keeps nothing of the run where that fails. */
+  async pack(assessment: Assessment, options: StartOptions): Promise<PackedRun | undefined> {
+    const { store, clock } = this.#deps;
+    await store.requireWritable();
+    const { id, ...run } = newRun({ id: store.newId(), now: clock.now() }, assessment);
+    const start: Start = { ...options, assessment };
+    try {
+      const drive = await this.#window.take(id, { newRun: { id, ...run }, start });
+      if (drive === undefined) throw new AssessmentError('busyElsewhere');
+      const packed = await drive.until(({ state }, isIdle) => state === 'preparing' && isIdle);
+      let isStarted = false;
+      return {
+        run: packed,
+        manifests: start.manifests ?? [],
+        start: async () => {
+          if (options.signal?.aborted === true) return undefined;
+          isStarted = true;
+          return this.#agree(drive);
+        },
+        discard: async () => {
+          if (!isStarted) await this.#discard(id);
+        },
+      };
+    } catch (error) {
+      await this.#discard(id);
+      if (isAbortError(error)) return undefined;
+      throw knownError(error);
+    }
   }
 
+  async #agree(drive: Drive): Promise<Run> {
+    const { store, clock } = this.#deps;
+    try {
+      const run = await store.apply(drive.id, { type: 'agreed', at: clock.now() });
+      if (run.state !== 'preparing' || run.step !== 'uploading') throw new AssessmentError('busyElsewhere');
+    } catch (error) {
+      const known = knownError(error);
+      drive.stop();
+      // Another window took it over, and removed it.
+      throw known.kind === 'notFound' ? new AssessmentError('busyElsewhere') : known;
+    }
+    drive.look();
+    return drive.until(isStarted);
+  }
+
+  async #discard(id: string): Promise<void> {
+    try {
+      await this.#window.giveUp(id);
+      await this.#deps.store.remove(id);
+    } catch (failure) {
+      this.#deps.log.warn(`Run ${id}: its remaining files could not be removed: ${String(failure)}`);
+    }
+  }
+
+  /** The service's ID of an accepted run, while the disk does not take it. */
   unsavedRunId(id: string): string | undefined {
-    return this.#starter.unsavedRunId(id);
+    return this.#window.driveOf(id)?.unsavedRunId;
   }
 
   /** Watches a run of the service; throws when the service does not know it. Returns a run that is listed already, without asking. */
@@ -97,6 +172,7 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor, log } = this.#deps;
     const run = this.#require(id);
     if (run.state !== 'running') return;
+    this.#window.driveOf(id)?.interrupt();
     const sentAt = clock.now();
     let sends = 0;
     let conflict: AssessmentError | undefined;
@@ -138,20 +214,32 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
+  /** Sends the start request of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
-    return this.#starter.resend(this.#require(id), signal);
+    const { store, clock } = this.#deps;
+    const run = this.#require(id);
+    if (run.state !== 'unknown') return run;
+    await store.requireWritable();
+    const first = { type: 'dispatchIntended', at: clock.now() } as const;
+    const drive = await this.#window.take(id, { start: { signal }, first });
+    if (drive === undefined) throw new AssessmentError('busyElsewhere');
+    return drive.until((each, isIdle) => each.state !== 'dispatching' && isStarted(each, isIdle));
   }
 
   /** Ends an `unknown` run as `cancelled`, and removes its uploads. */
   async abandon(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'abandoned', at: clock.now() });
-    if (run !== undefined) await this.#watch.settle(run);
+    if (run !== undefined) await this.#window.drive(id);
   }
 
   /** For a run that no longer answers; the service may still run it. Throws `changedMeanwhile` when it answers again, or has ended. */
   async stopWatching(id: string): Promise<void> {
-    if (!(await this.#watch.unwatch(id, 'person'))) throw new AssessmentError('changedMeanwhile');
+    const { store, clock, log } = this.#deps;
+    const run = await store.applyIfDue(id, { type: 'unwatched', at: clock.now() });
+    if (run === undefined) throw new AssessmentError('changedMeanwhile');
+    log.info(`Run ${id} is no longer watched`);
+    await this.#window.drive(id);
   }
 
   /** An empty label removes the name that a person gave. */
@@ -165,30 +253,32 @@ export class RunTracker implements Disposable {
 
   /** Throws the first failure after saving the other artifacts; a cancellation changes nothing. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
-    const { store, clock, clientFor } = this.#deps;
+    const { store, clock, log, workOut } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    // A person who was just shown the end may ask while this window still removes uploads.
-    const isMine = this.#watch.isFinishing(id);
-    if (!isMine && !(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
-    try {
-      const signal = this.#watch.stoppedOr(cancelled);
-      const download = { client: clientFor(run), folder: store.folderOf(id), signal, clock };
-      const { artifacts, failure } = await downloadAgain(run, download);
-      await tryToKeepSource(run, this.#deps, signal);
-      const next = await store.apply(id, { type: 'downloadedAgain', artifacts, at: clock.now() });
-      await removeUnneededArchives(next, this.#deps);
-      if (failure !== undefined) throw failure;
-    } finally {
-      if (!isMine) await this.#leases.release(id);
-    }
+    const { stopped } = this.#window;
+    const signal = cancelled === undefined ? stopped : AbortSignal.any([stopped, cancelled]);
+    const { artifacts, failure } = await downloadAgain(run, { ...this.#deps, signal });
+    await workOut?.(run, signal).catch((error: unknown) => {
+      if (isAbortError(error)) throw error;
+      log.warn(`Run ${id}: its findings could not be worked out: ${String(error)}`);
+    });
+    await store.apply(id, { type: 'downloadedAgain', artifacts, at: clock.now() });
+    if (failure !== undefined) throw failure;
   }
 
-  /** Returns the first failure, after which some uploads may be left. */
+  /** Tries once. Returns the first failure, after which some uploads may be left. */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = await this.#deps.store.refresh(id);
-    if (run === undefined) return undefined;
-    return removeUploads(run, true, this.#deps);
+    return run && this.#removeUploads(run, true);
+  }
+
+  #removeUploads(run: Run, includeConfirmed: boolean): Promise<AssessmentError | undefined> {
+    const { store } = this.#deps;
+    return tryToRemove(run, includeConfirmed, {
+      ...this.#deps,
+      record: (event) => store.apply(run.id, event),
+    });
   }
 
   /**
@@ -200,6 +290,7 @@ export class RunTracker implements Disposable {
     const run = await this.#deps.store.refresh(id);
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');
+    await this.#window.giveUp(id);
     const failure = leavesSource ? undefined : await this.#removeRemaining(run);
     if (failure !== undefined) return failure;
     if (leavesSource) {
@@ -208,12 +299,12 @@ export class RunTracker implements Disposable {
         `Run ${id} is removed. The service may still have these files: ${visibleLine(files.join(', '))}`,
       );
     }
-    await this.#watch.discard(id);
+    await this.#deps.store.remove(id);
     return undefined;
   }
 
   dispose(): void {
-    this.#watch.stop();
+    this.#window.stop();
   }
 
   /** Runs `act`, with all journals read, while no other window does so: each run ID is listed once. */
@@ -240,9 +331,9 @@ export class RunTracker implements Disposable {
     let ended: Run | undefined = run;
     try {
       const isUndispatched = run.state === 'unknown' || run.state === 'preparing';
-      if (!isUndispatched && !hasUploads(run, includeConfirmed, clock.now())) return undefined;
+      if (!isUndispatched && !mayHaveUploads(run, includeConfirmed, clock.now())) return undefined;
       if (isUndispatched) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
-      if (ended !== undefined) return await removeUploads(ended, includeConfirmed, this.#deps);
+      if (ended !== undefined) return await this.#removeUploads(ended, includeConfirmed);
     } catch (error) {
       return knownError(error);
     }
@@ -259,4 +350,9 @@ function isRunOfNote(run: Run, note: Pick<RunNote, 'baseUrl' | 'organizationId' 
     run.baseUrl === note.baseUrl &&
     run.organizationId === note.organizationId
   );
+}
+
+/** A person who cancelled does not wait for the removal of uploads. */
+function isStarted({ state }: Run, isIdle: boolean): boolean {
+  return state === 'cancelled' || (isIdle && state !== 'preparing' && state !== 'dispatching');
 }

@@ -102,7 +102,7 @@ export function createFeaturesView(
     );
   });
   const live = new Set<string>();
-  const runChanges = runs.onDidChange((run) => {
+  const showChange = (run: Run): void => {
     if (run.id === shown?.run.id) {
       if (runs.get(run.id) === undefined) render(undefined);
       else
@@ -117,7 +117,8 @@ export function createFeaturesView(
     if (isLive(run)) live.add(run.id);
     else if (wasShown || (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run)))
       void attempt('whitebox.showFeatures', () => show(run));
-  });
+  };
+  const runChanges = runs.onDidChange((changed) => changed.forEach(showChange));
 
   return {
     /** Throws `badFeatures` for a run without readable features. */

@@ -56,8 +56,8 @@ export function registerFindingDetails(deps: PanelDeps & FindingStores): Documen
     },
     toDocument: (shown) => toDetails(shown, findings),
     onDidChange: (refresh) => {
-      const confirmations = runs.onDidChange(({ confirms }) => {
-        if (confirms !== undefined) refresh();
+      const confirmations = runs.onDidChange((changed) => {
+        if (changed.some(({ confirms }) => confirms !== undefined)) refresh();
       });
       const changes = findings.onDidChange(() => refresh());
       return vscode.Disposable.from(confirmations, changes);

@@ -40,7 +40,7 @@ export function registerReports(
     load: () => runs.reload(),
     find: (id) => runs.get(id),
     toDocument: (run) => toReport(run, deps),
-    onDidChange: (refresh) => runs.onDidChange(({ id }) => refresh(id)),
+    onDidChange: (refresh) => runs.onDidChange((changed) => changed.forEach(({ id }) => refresh(id))),
   });
 }
 

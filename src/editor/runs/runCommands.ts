@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
+import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { isLive, maxLabelLength, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';

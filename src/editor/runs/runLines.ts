@@ -6,15 +6,8 @@ import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import { isContinued, predecessorOf } from '../../core/run/state/continuedRuns.ts';
 import { lastGoodAnswerAt, mayStopWatching } from '../../core/run/state/deadlines.ts';
-import {
-  elapsedMs,
-  type Failure,
-  isFinal,
-  isLive,
-  roleOf,
-  type Run,
-  runIdOf,
-} from '../../core/run/state/run.ts';
+import { elapsedMs, type Failure, isFinal, isLive, type Run, runIdOf } from '../../core/run/state/run.ts';
+import { roleOf } from '../../core/run/state/artifacts.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { perspectives } from '../../core/workflows/application.ts';
 import { openFile } from '../errors/errorActions.ts';

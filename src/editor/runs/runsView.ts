@@ -5,14 +5,13 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { pathKey } from '../../core/paths.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
+import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuedRuns.ts';
 import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {
   elapsedMs,
   type Failure,
-  type ForeignRun,
   isFinal,
   isLive,
   isUnsent,
@@ -21,6 +20,7 @@ import {
   runIdOf,
   titleOf,
 } from '../../core/run/state/run.ts';
+import { type ForeignRun } from '../../core/run/disk/journal.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatDay, formatDuration, formatTime } from '../formats.ts';
 import {

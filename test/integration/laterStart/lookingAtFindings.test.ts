@@ -145,7 +145,7 @@ describe('messages about findings and runs', () => {
     const stateWith = (...runs: Run[]): string =>
       stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, runs);
     const troubled = (kind: ErrorKind): Run =>
-      ({ ...runOf.running, trouble: { kind, since: 0, times: 1, pollsInVain: 1, wakingMs: 0 } }) as Run;
+      ({ ...runOf.running, trouble: { kind, since: 0, times: 1, failures: 1, tokens: 0 } }) as Run;
     const kinds: readonly ErrorKind[] = ['unsent', 'serverError', 'notFound', 'unauthorized', 'tokenCommand'];
     assert.deepEqual(
       kinds.map((kind) => stateWith(troubled(kind))),

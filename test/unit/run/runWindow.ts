@@ -9,7 +9,7 @@ import type { IdleLimits } from '../../../src/core/api/http.ts';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
-import type { RunDeps } from '../../../src/core/run/runDeps.ts';
+import type { RunDeps } from '../../../src/core/run/steps/step.ts';
 import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 import type { RunNotes } from '../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -66,7 +66,9 @@ export interface WindowOptions {
   readonly deleteSource?: boolean;
   readonly idle?: IdleLimits;
   readonly random?: () => number;
-  readonly keepSource?: NonNullable<RunDeps['keepSource']>;
+  readonly workOut?: NonNullable<RunDeps['workOut']>;
+  /** Answers at once by default. */
+  readonly askWorkbench?: () => Promise<unknown>;
   readonly workerFile?: string;
   readonly retainLocalDays?: number;
   readonly notes?: RunNotes | undefined;
@@ -158,7 +160,8 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
         : Promise.resolve(passwords);
     },
     deleteSourceAfterRun: () => options.deleteSource ?? true,
-    keepSource: options.keepSource,
+    workOut: options.workOut,
+    askWorkbench: options.askWorkbench,
     retainLocalDays: () => options.retainLocalDays ?? 90,
     notes: options.notes,
   });
@@ -171,13 +174,14 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
 
   const until = (id: string, isReached: (run: Run) => boolean): Promise<Run> => {
     const reached = new Promise<Run>((resolve) => {
-      const look = (run: Run | undefined): void => {
-        if (run?.id !== id || !isReached(run)) return;
+      const look = (changed: readonly (Run | undefined)[]): void => {
+        const run = changed.find((each) => each?.id === id);
+        if (run === undefined || !isReached(run)) return;
         listening.dispose();
         resolve(run);
       };
       const listening = store.onDidChange(look);
-      look(store.get(id));
+      look([store.get(id)]);
     });
     return fixture.passUntil(reached);
   };

@@ -1,5 +1,6 @@
 import type { Description } from '../../../src/core/api/schema.ts';
-import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
+import { advance } from '../../../src/core/run/state/advance.ts';
+import type { RunEvent } from '../../../src/core/run/state/event.ts';
 import { toAnswered } from '../../../src/core/run/state/answered.ts';
 import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 
@@ -40,7 +41,7 @@ export function answered(
   at: number,
   run: Pick<Run, 'workflow'> = packagingRun,
 ): Extract<RunEvent, { type: 'answered' }> {
-  return { ...toAnswered(run, description), at };
+  return { ...toAnswered(run, description), jitter: 0.5, at };
 }
 
 export function asJournaled<T>(run: T): T {
@@ -59,6 +60,7 @@ const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
 const launch: RunEvent[] = [
   { type: 'archived', target: 0, archive, coverage, at },
   { type: 'packaged', at },
+  { type: 'agreed', at },
   { type: 'reserved', target: 0, fileId: 'file-1', at },
   { type: 'uploaded', at },
   { type: 'confirmed', target: 0, at },
@@ -71,7 +73,7 @@ function after(run: Run, ...events: RunEvent[]): Run {
 }
 
 const running = after(packagingRun, ...launch);
-const dispatching = after(packagingRun, ...launch.slice(0, 6));
+const dispatching = after(packagingRun, ...launch.slice(0, 7));
 const collecting = after(running, answered(success, at));
 const lost = { kind: 'connectionLost' } as const;
 
@@ -83,8 +85,9 @@ export function stepOf(run: Run | undefined): string | undefined {
 /** A run at each step of its preparation, reached by events. */
 export const preparingAt = {
   packaging: packagingRun,
-  uploading: after(packagingRun, ...launch.slice(0, 3)),
-  confirming: after(packagingRun, ...launch.slice(0, 5)),
+  agreeing: after(packagingRun, ...launch.slice(0, 2)),
+  uploading: after(packagingRun, ...launch.slice(0, 4)),
+  confirming: after(packagingRun, ...launch.slice(0, 6)),
 };
 
 /** One run of each state, reached by events. */
@@ -95,8 +98,8 @@ export const runOf: Readonly<Record<RunState, Run>> = {
   running,
   cancelling: after(running, { type: 'cancelAsked', at }),
   collecting,
-  succeeded: after(collecting, { type: 'collected', artifacts: [], at }),
-  aborted: after(running, answered(aborted, at), { type: 'collected', artifacts: [], at }),
+  succeeded: after(collecting, { type: 'downloaded', artifacts: [], at }, { type: 'collected', at }),
+  aborted: after(running, answered(aborted, at), { type: 'collected', at }),
   cancelled: after(packagingRun, { type: 'abandoned', at }),
   failed: after(packagingRun, { type: 'failed', failure: lost, at }),
   imported: {
@@ -114,10 +117,11 @@ export const runOf: Readonly<Record<RunState, Run>> = {
 export const eventOf = {
   archived: launch[0]!,
   packaged: launch[1]!,
+  agreed: launch[2]!,
   reserved: { type: 'reserved', target: 0, fileId: 'file-2', at },
-  uploaded: launch[3]!,
-  confirmed: launch[4]!,
-  dispatchIntended: launch[5]!,
+  uploaded: launch[4]!,
+  confirmed: launch[5]!,
+  dispatchIntended: launch[6]!,
   dispatched: { type: 'dispatched', runId: 'run-2', at },
   runIdGiven: { type: 'runIdGiven', runId: 'run-3', at },
   dispatchStopped: { type: 'dispatchStopped', by: 'person', at },
@@ -127,7 +131,8 @@ export const eventOf = {
   'answered RUNNING': answered(stillRunning, 20),
   'answered SUCCESS': answered(success, at),
   'answered ABORTED': answered(aborted, at),
-  pollFailed: { type: 'pollFailed', failure: lost, retryAfterMs: 0, wakingMs: 0, at },
+  pollFailed: { type: 'pollFailed', failure: lost, retryAfterMs: 0, jitter: 0.5, at },
+  tokenChanged: { type: 'tokenChanged', isNewSource: false, jitter: 0.5, at },
   cancelSent: { type: 'cancelSent', at },
   cancelRefused: { type: 'cancelRefused', sentAt: at, at },
   artifactDownloaded: {
@@ -136,11 +141,14 @@ export const eventOf = {
     at,
   },
   cancelAsked: { type: 'cancelAsked', at },
-  collected: { type: 'collected', artifacts: [{ name: 'report', file: 'report.md', bytes: 3 }], at },
+  downloaded: { type: 'downloaded', artifacts: [{ name: 'report', file: 'report.md', bytes: 3 }], at },
+  workOutBegun: { type: 'workOutBegun', at },
+  collected: { type: 'collected', at },
   failed: { type: 'failed', failure: lost, at },
   abandoned: { type: 'abandoned', at },
   uploadRemoved: { type: 'uploadRemoved', target: 0, state: 'deleted', at },
   foundConfirmed: { type: 'foundConfirmed', target: 0, at },
-  removalDelayed: { type: 'removalDelayed', retryAfterMs: 60_000, at },
+  removalFailed: { type: 'removalFailed', failure: lost, retryAfterMs: 60_000, jitter: 0.5, at },
+  archivesRemoved: { type: 'archivesRemoved', at },
   endNotified: { type: 'endNotified', at },
 } as const satisfies Record<string, RunEvent>;

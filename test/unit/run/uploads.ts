@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { InputOptions } from '../../../src/core/run/start/inputFiles.ts';
+import type { StartOptions } from '../../../src/core/run/steps/step.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import type { Fixture, RunWindow } from './runWindow.ts';
@@ -20,7 +20,7 @@ export async function startAsking(
   { tracker }: RunWindow,
   assessment: Assessment,
   confirmUpload: ConfirmUpload,
-  options: InputOptions = {},
+  options: StartOptions = {},
 ): Promise<Run | undefined> {
   const claim = await tracker.claim(assessment.targets.map(({ folder }) => folder));
   try {
@@ -36,7 +36,7 @@ export async function startAsking(
 export async function startWith(
   window: RunWindow,
   fixture: Fixture,
-  { confirmUpload, ...options }: InputOptions & { readonly confirmUpload?: ConfirmUpload },
+  { confirmUpload, ...options }: StartOptions & { readonly confirmUpload?: ConfirmUpload },
 ): Promise<Run | undefined> {
   const assessment = await window.assessment();
   const started =

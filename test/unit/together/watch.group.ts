@@ -1,3 +1,3 @@
 import { runTogether } from './together.ts';
 
-await runTogether('run/!(disk|start|state)/**/*.test.ts');
+await runTogether('run/!(disk|state|steps)/**/*.test.ts');

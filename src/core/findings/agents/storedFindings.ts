@@ -3,7 +3,7 @@ import { markOf } from '../../files.ts';
 import { pathInside, realPath } from '../../paths.ts';
 import { once } from '../../yieldingWork.ts';
 import type { Clock, Logger } from '../../ports.ts';
-import { readRuns } from '../../run/disk/readRuns.ts';
+import { readRuns } from '../../run/disk/journal.ts';
 import type { Run } from '../../run/state/run.ts';
 import { hasFindings } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Clock } from '../../ports.ts';
-import type { RunsOnDisk } from '../../run/disk/readRuns.ts';
+import type { RunsOnDisk } from '../../run/disk/journal.ts';
 import { coverageOf } from '../../run/state/coverage.ts';
 import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';

@@ -14,10 +14,13 @@ import {
   writeProblem,
 } from '../../files.ts';
 import { type Clock, type Disposable, Emitter, type Event, type Logger } from '../../ports.ts';
-import { advance, type RunEvent } from '../state/advance.ts';
+import { advance } from '../state/advance.ts';
+import type { RunEvent } from '../state/event.ts';
 import { withJournalLock } from './lease.ts';
-import { type ForeignRun, idSchema, parseJournal, phaseOf, type Run } from '../state/run.ts';
-import { newestFirst, runFolders } from './readRuns.ts';
+import { idSchema, phaseOf, type Run } from '../state/run.ts';
+import { type ForeignRun, newestFirst, parseJournal, runFolders } from './journal.ts';
+
+export type ChangedRuns = readonly [Run, ...Run[]];
 
 /** Windows shows no file for a moment while a program replaces it. */
 const secondLookMs = 20;
@@ -32,7 +35,7 @@ export class RunStore {
   /** The mark (`markOf`) of each journal as last read or written here. */
   readonly #seen = new Map<string, string>();
   readonly #queues = new Map<string, Promise<unknown>>();
-  readonly #change: Emitter<Run>;
+  readonly #change: Emitter<ChangedRuns>;
   readonly #foreignChange: Emitter<string>;
   readonly #problemChange: Emitter<undefined>;
   #problem: string | undefined;
@@ -49,7 +52,8 @@ export class RunStore {
     this.onDidChangeProblem = this.#problemChange.event;
   }
 
-  readonly onDidChange: Event<Run>;
+  /** Once for each reading or write, with all runs that it changed or removed. */
+  readonly onDidChange: Event<ChangedRuns>;
 
   /** Called with the ID of a foreign run that appears or disappears. */
   readonly onDidChangeForeign: Event<string>;
@@ -98,17 +102,16 @@ export class RunStore {
   /** Reads journals that have changed on disk; a damaged one is set aside. */
   async reload(): Promise<void> {
     await this.#checkFolder();
-    const folders = await runFolders(this.#root).catch((error: unknown) => {
-      if (this.#problem === undefined) throw error;
-      return [];
-    });
-    for (const id of new Set([...folders, ...this.#runs.keys(), ...this.#foreign.keys()])) {
-      try {
-        await this.refresh(id);
-      } catch (error) {
-        this.#log.error(`The journal of run ${id} could not be read: ${systemCode(error) ?? String(error)}`);
-      }
-    }
+    const folders = await this.#folders();
+    await this.#readAll(new Set([...folders, ...this.#runs.keys(), ...this.#foreign.keys()]));
+  }
+
+  /** As `reload`, of new runs and of those that are open: ended runs are not looked at. */
+  async readOpen(isOpen: (run: Run) => boolean): Promise<void> {
+    await this.#checkFolder();
+    const added = (await this.#folders()).filter((id) => !this.has(id));
+    const open = [...this.#runs.values()].filter(isOpen).map(({ id }) => id);
+    await this.#readAll([...added, ...open]);
   }
 
   watch(): Disposable {
@@ -125,11 +128,9 @@ export class RunStore {
   }
 
   /** Rereads a journal, after the events that are being applied; undefined when there is no such run. */
-  refresh(id: string): Promise<Run | undefined> {
-    return this.#queued(id, async () => {
-      await this.#read(id);
-      return this.#runs.get(id);
-    });
+  async refresh(id: string): Promise<Run | undefined> {
+    this.#fire(await this.#queued(id, () => this.#read(id)));
+    return this.#runs.get(id);
   }
 
   /** Sortable by time, and random: windows need not agree on it. */
@@ -142,7 +143,7 @@ export class RunStore {
     await this.#queued(run.id, async () => {
       if (this.#foreign.has(run.id)) throw new AssessmentError('busyElsewhere');
       await makePrivateFolder(this.folderOf(run.id));
-      await this.#write(run);
+      await this.#locked(run.id, () => this.#write(run));
       await syncFolder(dirname(this.folderOf(run.id)));
     });
   }
@@ -162,7 +163,7 @@ export class RunStore {
     await this.#queued(id, async () => {
       // Another window may renew its lease in this folder meanwhile.
       await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
-      this.#forget(id);
+      this.#fire(this.#forget(id));
     });
   }
 
@@ -181,7 +182,7 @@ export class RunStore {
       // Most late events need no lock.
       if (advance(known, event) === known) return { run: known, changed: false };
       // No other window writes the journal between the read and the write.
-      return withJournalLock(join(this.folderOf(id), 'lock'), this.#clock, async () => {
+      return this.#locked(id, async () => {
         const run = await this.#require(id);
         const next = advance(run, event);
         if (next === run) return { run, changed: false };
@@ -192,8 +193,35 @@ export class RunStore {
     });
   }
 
+  #locked<T>(id: string, act: () => Promise<T>): Promise<T> {
+    return withJournalLock(join(this.folderOf(id), 'lock'), this.#clock, act);
+  }
+
+  async #folders(): Promise<readonly string[]> {
+    return runFolders(this.#root).catch((error: unknown) => {
+      if (this.#problem === undefined) throw error;
+      return [];
+    });
+  }
+
+  async #readAll(ids: Iterable<string>): Promise<void> {
+    const changed: Run[] = [];
+    for (const id of ids) {
+      try {
+        changed.push(...(await this.#queued(id, () => this.#read(id))));
+      } catch (error) {
+        this.#log.error(`The journal of run ${id} could not be read: ${systemCode(error) ?? String(error)}`);
+      }
+    }
+    this.#fire(changed);
+  }
+
+  #fire([first, ...rest]: readonly Run[]): void {
+    if (first !== undefined) this.#change.fire([first, ...rest]);
+  }
+
   async #require(id: string): Promise<Run> {
-    await this.#read(id);
+    this.#fire(await this.#read(id));
     const run = this.#runs.get(id);
     if (run === undefined) throw new AssessmentError('notFound', { subject: id });
     return run;
@@ -204,7 +232,7 @@ export class RunStore {
     this.#seen.set(run.id, await writeFileAtomic(path, `${JSON.stringify(run, undefined, 1)}\n`));
     this.#runs.set(run.id, run);
     await this.#touchFolder(run.id);
-    this.#change.fire(run);
+    this.#fire([run]);
   }
 
   /** Other windows watch the folder of all runs, which shows no change inside a run's folder. */
@@ -217,31 +245,30 @@ export class RunStore {
     }
   }
 
-  async #read(id: string): Promise<void> {
+  /** Returns the run that has changed, if it has. */
+  async #read(id: string): Promise<Run[]> {
     const path = this.#journal(id);
     const mark = (await markOf(path)) ?? (this.has(id) ? await this.#lookAgain(path) : undefined);
-    if (mark !== undefined && this.#seen.get(id) === mark) return;
+    if (mark !== undefined && this.#seen.get(id) === mark) return [];
     const text = mark === undefined ? undefined : await readIfThere(path);
-    if (mark === undefined || text === undefined) {
-      this.#forget(id);
-      return;
-    }
+    if (mark === undefined || text === undefined) return this.#forget(id);
     const journal = parseJournal(text);
     if (journal !== undefined && 'run' in journal && journal.run.id === id) {
       this.#forgetForeign(id);
       this.#seen.set(id, mark);
       this.#runs.set(id, journal.run);
-      this.#change.fire(journal.run);
-    } else if (journal !== undefined && 'foreign' in journal && journal.foreign.id === id) {
-      this.#forget(id);
+      return [journal.run];
+    }
+    if (journal !== undefined && 'foreign' in journal && journal.foreign.id === id) {
+      const forgotten = this.#forget(id);
       this.#seen.set(id, mark);
       this.#foreign.set(id, journal.foreign);
       this.#foreignChange.fire(id);
-    } else {
-      const aside = await quarantine(path, this.#clock.now());
-      this.#log.error(`The journal of run ${id} is damaged and was set aside as ${aside}`);
-      this.#forget(id);
+      return forgotten;
     }
+    const aside = await quarantine(path, this.#clock.now());
+    this.#log.error(`The journal of run ${id} is damaged and was set aside as ${aside}`);
+    return this.#forget(id);
   }
 
   /** The mark of a known journal that was not there a moment ago. Throws `storage` if all runs are gone: then the disk is. */
@@ -253,12 +280,13 @@ export class RunStore {
     return mark;
   }
 
-  #forget(id: string): void {
+  /** Returns the run, unless it was forgotten before. */
+  #forget(id: string): Run[] {
     const removed = this.#runs.get(id);
     this.#runs.delete(id);
     this.#seen.delete(id);
-    if (removed !== undefined) this.#change.fire(removed);
     this.#forgetForeign(id);
+    return removed === undefined ? [] : [removed];
   }
 
   #forgetForeign(id: string): void {
@@ -274,26 +302,5 @@ export class RunStore {
     const next = previous.then(act, act);
     this.#queues.set(id, next);
     return next;
-  }
-}
-
-const saveRetryMs = 5_000;
-
-/** Retries until the disk takes it; calls `onFailure` with the first failure. Rejects only once `stopped` aborts. For facts that no poll finds again. */
-export async function untilSaved<T>(
-  write: () => Promise<T>,
-  options: {
-    readonly clock: Clock;
-    readonly stopped: AbortSignal;
-    readonly onFailure?: (error: unknown) => void;
-  },
-): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await write();
-    } catch (error) {
-      if (tries === 1) options.onFailure?.(error);
-      await options.clock.sleep(saveRetryMs, options.stopped);
-    }
   }
 }

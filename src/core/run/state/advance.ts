@@ -1,68 +1,24 @@
-import { isGivenUp, isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
+import { keptOrFailed } from './artifacts.ts';
+import { isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
+import type { RunEvent } from './event.ts';
 import {
   type Artifact,
-  deniesRun,
   type Exit,
   type Failure,
   isFinal,
   isLive,
-  keptOrFailed,
   type LiveRun,
-  mayBeInVain,
   type Run,
   type RunIn,
   shared,
   type Target,
-  type Trouble,
   type UploadState,
 } from './run.ts';
+import { pollFailed, removalFailed, tokenChanged } from './trouble.ts';
+import { pollWait } from './waits.ts';
 
 /** After so many answers that say EXITED without saying how, no better one is expected. */
 const maxEmptyExits = 5;
-
-export type RunEvent = { readonly at: number } & (
-  | ({ readonly type: 'archived'; readonly target: number } & Required<Pick<Target, 'archive' | 'coverage'>>)
-  | { readonly type: 'packaged' }
-  | {
-      readonly type: 'reserved';
-      readonly target: number;
-      readonly fileId: string;
-      readonly host?: string | undefined;
-    }
-  | { readonly type: 'uploaded' }
-  | { readonly type: 'confirmed'; readonly target: number }
-  | { readonly type: 'dispatchIntended' }
-  | { readonly type: 'dispatched'; readonly runId: string }
-  | { readonly type: 'runIdGiven'; readonly runId: string }
-  | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
-  | { readonly type: 'dispatchLost'; readonly reason: Failure }
-  | { readonly type: 'takenOver' }
-  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. */
-  | { readonly type: 'answered'; readonly status: string; readonly exit?: Exit | undefined }
-  | {
-      readonly type: 'pollFailed';
-      readonly failure: Failure;
-      readonly retryAfterMs: number;
-      /** Waking time since the last poll. */
-      readonly wakingMs: number;
-    }
-  | { readonly type: 'cancelAsked' }
-  | { readonly type: 'cancelSent' }
-  | { readonly type: 'cancelRefused'; readonly sentAt: number }
-  | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
-  | { readonly type: 'collected'; readonly artifacts: readonly Artifact[] }
-  | { readonly type: 'failed'; readonly failure: Failure }
-  | { readonly type: 'abandoned' }
-  | { readonly type: 'uploadRemoved'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
-  | { readonly type: 'foundConfirmed'; readonly target: number }
-  | { readonly type: 'removalDelayed'; readonly retryAfterMs: number }
-  | { readonly type: 'endNotified' }
-  | { readonly type: 'unwatched'; readonly by: 'person' | 'time' }
-  | { readonly type: 'downloadedAgain'; readonly artifacts: readonly Artifact[] }
-  | { readonly type: 'retentionNotified' }
-  | { readonly type: 'renamed'; readonly label: string }
-  | { readonly type: 'answeredIsSame'; readonly isSame: boolean }
-);
 
 /**
  * The next state of a run. Pure. Returns the same object for an event that does not belong to the state, or comes after a final state. Events about
@@ -75,7 +31,9 @@ export function advance(run: Run, event: RunEvent): Run {
         ? withTarget(run, event.target, { archive: event.archive, coverage: event.coverage })
         : run;
     case 'packaged':
-      return isAt(run, 'packaging') ? { ...run, step: 'uploading', packagedAt: event.at } : run;
+      return isAt(run, 'packaging') ? { ...run, step: 'agreeing', packagedAt: event.at } : run;
+    case 'agreed':
+      return isAt(run, 'agreeing') ? { ...run, step: 'uploading' } : run;
     case 'reserved':
       return isAt(run, 'uploading') || wasNeverSent(run)
         ? withTarget(run, event.target, {
@@ -102,7 +60,9 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'answered':
       return run.state === 'running' || run.state === 'cancelling' ? answered(run, event, event.at) : run;
     case 'pollFailed':
-      return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
+      return isLive(run) ? pollFailed(run, event) : run;
+    case 'tokenChanged':
+      return tokenChanged(run, event);
     case 'cancelAsked':
       return run.state === 'running'
         ? { ...withoutCancelSent(run), state: 'cancelling', cancelAskedAt: event.at }
@@ -117,12 +77,17 @@ export function advance(run: Run, event: RunEvent): Run {
       return run.state === 'collecting'
         ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
         : run;
+    case 'downloaded':
+      return run.state === 'collecting' ? downloaded(run, event.artifacts) : run;
+    case 'workOutBegun':
+      return run.state === 'collecting' ? { ...run, workOutTries: (run.workOutTries ?? 0) + 1 } : run;
     case 'collected':
-      return run.state === 'collecting' ? collected(run, event.artifacts, event.at) : run;
+      return run.state === 'collecting' ? collected(run, event) : run;
     case 'failed':
       return failed(run, event.failure, event.at);
     case 'abandoned':
-      if (run.state === 'unknown') return { ...toCancelled(run, event.at), mayStillRun: true };
+      if (run.state === 'unknown')
+        return { ...toCancelled(run, event.at), noticeDue: false, mayStillRun: true };
       return run.state === 'preparing' ? toCancelled(run, event.at) : run;
     case 'uploadRemoved':
       return withUpload(run, event.target, event.state, event.at);
@@ -131,18 +96,24 @@ export function advance(run: Run, event: RunEvent): Run {
       const isConfirmed = upload?.state === 'confirmed';
       return withTarget(run, event.target, isConfirmed ? { upload: { ...upload, isSure: true } } : {});
     }
-    case 'removalDelayed':
-      return { ...run, removeNotBefore: event.at + event.retryAfterMs };
+    case 'removalFailed':
+      return removalFailed(run, event);
     case 'endNotified':
       return run.noticeDue ? { ...run, noticeDue: false } : run;
     case 'unwatched':
-      return isLive(run) ? unwatched(run, event.by, event.at) : run;
+      return isLive(run) ? unwatched(run, event.at) : run;
     case 'downloadedAgain':
       return isFinal(run) && 'exit' in run && run.exit !== undefined
         ? { ...run, artifacts: [...event.artifacts] }
         : run;
     case 'retentionNotified':
       return isRetentionNoticeDue(run, event.at) ? { ...run, retentionNoticedAt: event.at } : run;
+    case 'cleanUpDue':
+      return { ...run, cleanUpDueAt: event.at };
+    case 'cleanUpNotDue':
+      return { ...run, cleanUpDueAt: undefined };
+    case 'archivesRemoved':
+      return { ...run, archivesRemovedAt: event.at, cleanUpDueAt: undefined };
     case 'renamed':
       return renamed(run, event.label.trim());
     case 'answeredIsSame':
@@ -174,14 +145,22 @@ function intendDispatch(run: Run, at: number): Run {
   }
   if (run.state !== 'unknown') return run;
   const { intendedAt, reason } = run;
-  return { ...shared(run), state: 'dispatching', intendedAt: at, resendOf: { intendedAt, reason } };
+  return {
+    ...shared(run),
+    noticeDue: false,
+    state: 'dispatching',
+    intendedAt: at,
+    resendOf: { intendedAt, reason },
+  };
 }
 
 /** For the answer to a dispatch, also a late one, and for the run ID that a person found for a lost dispatch. */
 function dispatched(run: Run, runId: string, at: number): Run {
   if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
-  const dispatchedAt = run.state === 'unknown' ? run.intendedAt : at;
-  return { ...shared(run), state: 'running', runId, dispatchedAt, emptyExits: 0 };
+  const answer = { ...shared(run), noticeDue: false, runId, emptyExits: 0 };
+  return run.state === 'unknown'
+    ? { ...answer, state: 'running', dispatchedAt: run.intendedAt }
+    : { ...answer, state: 'running', dispatchedAt: at, check: pollWait(at, 0, 0) };
 }
 
 /** This dispatch was not sent; a lost one before it may have been accepted. A person's stop is a cancellation, a closed window a failure. */
@@ -194,58 +173,65 @@ function dispatchStopped(
 }
 
 function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
-  return { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason };
+  return { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason, noticeDue: true };
 }
 
 /** For a run whose window has gone: an interrupted upload has failed, and an interrupted dispatch may have been accepted. */
 function takenOver(run: Run, at: number): Run {
   if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
-  return run.state === 'preparing' && run.step !== 'packaging'
-    ? toFailed(run, { kind: 'interrupted' }, at)
-    : run;
+  return isAt(run, 'uploading') || isAt(run, 'confirming') ? toFailed(run, { kind: 'interrupted' }, at) : run;
 }
 
 /** Once the service may have a run, no failure on this side ends it. */
 function failed(run: Run, failure: Failure, at: number): Run {
   if (run.state === 'dispatching' && run.resendOf !== undefined)
-    return { ...shared(run), state: 'unknown', ...run.resendOf, refusal: failure };
+    return { ...shared(run), state: 'unknown', ...run.resendOf, refusal: failure, noticeDue: true };
   return run.state === 'preparing' || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
 }
 
 /** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyExits`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
-  { status, exit }: { status: string; exit?: Exit | undefined },
+  { status, exit, jitter }: { status: string; exit?: Exit | undefined; jitter: number },
   at: number,
 ): Run {
   const { runId, dispatchedAt } = run;
   const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
-  if (status !== 'EXITED') return withStatus(run, status, 0, at);
+  const withStatus = (emptyExits: number): Run => stillRunning(run, { status, emptyExits, jitter, at });
+  if (status !== 'EXITED') return withStatus(0);
   if (exit !== undefined) {
     const ranAt = run.lastAnswerAt ?? dispatchedAt;
     const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
     return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
   const emptyExits = run.emptyExits + 1;
-  if (emptyExits < maxEmptyExits) return withStatus(run, status, emptyExits, at);
+  if (emptyExits < maxEmptyExits) return withStatus(emptyExits);
   return cancelAt === undefined
     ? { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt }
     : { ...toCancelled(run, at), runId, dispatchedAt, exitedAt: at, noticeDue: true };
 }
 
-function withStatus(
+function stillRunning(
   run: RunIn<'running' | 'cancelling'>,
-  status: string,
-  emptyExits: number,
-  at: number,
+  { status, emptyExits, jitter, at }: { status: string; emptyExits: number; jitter: number; at: number },
 ): Run {
   const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
-  return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown };
+  const watchedMs = (run.watchedMs ?? 0) + (run.check?.ms ?? 0);
+  // The clock at the dispatch may have been ahead.
+  const check = pollWait(at, Math.max(at - run.dispatchedAt, watchedMs), jitter);
+  return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown, check, watchedMs };
 }
 
 /** Each artifact is here, or has a failure. */
-function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at: number): Run {
-  const { runId, dispatchedAt, exit, exitedAt, ranAt } = run;
+function downloaded(run: RunIn<'collecting'>, artifacts: readonly Artifact[]): RunIn<'collecting'> {
+  return { ...run, artifacts: [...artifacts], isDownloaded: true, trouble: undefined, check: undefined };
+}
+
+function collected(
+  run: RunIn<'collecting'>,
+  { failure, at }: { failure?: Failure | undefined; at: number },
+): Run {
+  const { runId, dispatchedAt, exit, exitedAt, ranAt, artifacts = [] } = run;
   const end = {
     ...shared(run),
     runId,
@@ -254,7 +240,8 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
     exitedAt,
     ranAt,
     endedAt: at,
-    artifacts: [...artifacts],
+    artifacts,
+    workOutFailure: failure,
     noticeDue: true,
   };
   if (exit.kind === 'SUCCESS') return { ...end, state: 'succeeded' };
@@ -262,14 +249,14 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
 }
 
 /** Ends a live run that still does not answer. One that has exited keeps its exit, without the artifacts that could not be downloaded. */
-function unwatched(run: LiveRun, by: 'person' | 'time', at: number): Run {
-  if (!(by === 'person' ? mayStopWatching(run, at) : isGivenUp(run, at))) return run;
+function unwatched(run: LiveRun, at: number): Run {
+  if (!mayStopWatching(run, at)) return run;
   const { runId, dispatchedAt } = run;
   const failure: Failure = { kind: 'unanswered' };
-  const noticeDue = by === 'time';
-  if (run.state !== 'collecting') return { ...toFailed(run, failure, at), runId, dispatchedAt, noticeDue };
+  if (run.state !== 'collecting')
+    return { ...toFailed(run, failure, at), runId, dispatchedAt, noticeDue: false };
   const artifacts = run.exit.artifacts.map((name) => keptOrFailed(run, name, failure));
-  return { ...collected(run, artifacts, at), noticeDue };
+  return { ...collected(downloaded(run, artifacts), { at }), noticeDue: false };
 }
 
 /** Undoes only the cancellation that the refusal answers: an earlier one, whose answer was lost, may have been accepted. */
@@ -287,21 +274,6 @@ function withoutCancelSent(run: RunIn<'running'>): RunIn<'running'> {
 
 function renamed(run: Run, label: string): Run {
   return label === (run.label ?? '') ? run : { ...run, label: label === '' ? undefined : label };
-}
-
-function worsened(
-  previous: Trouble | undefined,
-  event: { failure: Failure; retryAfterMs: number; wakingMs: number; at: number },
-): Trouble {
-  const { failure, retryAfterMs, at } = event;
-  const notBefore = retryAfterMs > 0 ? at + retryAfterMs : undefined;
-  const deniedSince = previous?.deniedSince ?? (deniesRun(failure) ? at : undefined);
-  const timesBefore = previous?.kind === failure.kind ? previous.times : 0;
-  const { since = at, pollsInVain = 0, wakingMs = 0 } = previous ?? {};
-  const inVain = mayBeInVain(failure)
-    ? { pollsInVain: pollsInVain + 1, wakingMs: wakingMs + event.wakingMs }
-    : { pollsInVain, wakingMs };
-  return { ...failure, notBefore, deniedSince, since, times: timesBefore + 1, ...inVain };
 }
 
 function toCancelled(run: Run, at: number): RunIn<'cancelled'> {

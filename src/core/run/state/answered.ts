@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Description, identifierSchema } from '../../api/schema.ts';
 import { workflows } from '../../workflows/workflows.ts';
-import type { RunEvent } from './advance.ts';
+import type { EventOf } from './event.ts';
 import type { Exit, Run } from './run.ts';
 
 /** No workflow has more than four (docs/api.md, section 2.4). */
@@ -11,7 +11,7 @@ const maxArtifacts = 50;
 export function toAnswered(
   { workflow }: Pick<Run, 'workflow'>,
   description: Description,
-): Omit<Extract<RunEvent, { type: 'answered' }>, 'at'> {
+): Omit<EventOf<'answered'>, 'at' | 'jitter'> {
   const { status } = description;
   if (status !== 'EXITED') return { type: 'answered', status };
   return { type: 'answered', status, exit: toExit(description, Object.keys(workflows[workflow].artifacts)) };

@@ -1,10 +1,8 @@
-import { deniesRun, isFinal, isLive, type LiveRun, mayBeInVain, needsPerson, type Run } from './run.ts';
-import { minWakingMs } from './wakingTime.ts';
+import { deniesRun, isFinal, isLive, type LiveRun, needsPerson, type Run } from './run.ts';
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */
 export const retentionMs = 30 * dayMs;
-const minPollsInVain = 48;
 /** How long before the service may delete missing results the notice comes. */
 const warnBeforeMs = 5 * dayMs;
 
@@ -18,13 +16,13 @@ export function lastGoodAnswerAt(run: LiveRun): number {
 }
 
 /**
- * True when a person may stop watching a run. For a day: the service has denied the run, its cancellation has not ended it, or its results are not
- * all here after its exit. Or it waits for a token or the network for longer than the service keeps results.
+ * True when a person may stop watching a run. For a day: the service has denied the run, its cancellation has not ended
+ * it, or its results are not all here after its exit. Or polls have failed for longer than the service keeps results.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;
   const { trouble } = run;
-  if ((needsPerson(run) || isOffline(run)) && isPastWatching(run, now)) return true;
+  if (trouble !== undefined && now - lastGoodAnswerAt(run) >= retentionMs) return true;
   if (run.state === 'collecting') return now - run.exitedAt >= dayMs;
   if (run.state === 'cancelling' && now - run.cancelAskedAt >= dayMs) return true;
   return trouble !== undefined && deniesRun(trouble) && now - (trouble.deniedSince ?? now) >= dayMs;
@@ -32,18 +30,6 @@ export function mayStopWatching(run: Run, now: number): boolean {
 
 export function needsDecision(run: Run, now: number): boolean {
   return needsPerson(run) || mayStopWatching(run, now);
-}
-
-/** True for a live run without a good answer for as long as the service keeps results. */
-export function isPastWatching(run: Run, now: number): boolean {
-  return isLive(run) && now - lastGoodAnswerAt(run) >= retentionMs;
-}
-
-/** True after 30 days without a good answer and 48 polls in vain over 24 h of waking time. A run that waits for a person or the network is kept. */
-export function isGivenUp(run: Run, now: number): boolean {
-  if (!isLive(run) || run.trouble === undefined || !isPastWatching(run, now)) return false;
-  const { pollsInVain, wakingMs } = run.trouble;
-  return mayBeInVain(run.trouble) && pollsInVain >= minPollsInVain && wakingMs >= minWakingMs;
 }
 
 /** Until when (wall clock, ms) the service keeps a run's results: 30 days after it was last seen running; undefined without results. */

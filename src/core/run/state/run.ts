@@ -4,6 +4,7 @@ import { type AssessmentError, errorKinds } from '../../errors.ts';
 import { applicationInputSchema, looseObject } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { coverageSchema } from './coverage.ts';
+import { waitSchema } from './waits.ts';
 
 const time = z.number();
 const count = z.int().check(z.minimum(0));
@@ -24,15 +25,21 @@ export type Failure = z.infer<typeof failureSchema>;
 const troubleSchema = z.extend(failureSchema, {
   since: time,
   times: count,
+  failures: count,
+  /** How often the token has changed since the last good answer. */
+  tokens: count,
   deniedSince: z.optional(time),
-  notBefore: z.optional(time),
-  /** Polls since the last good answer that `mayBeInVain` counts, and the waking time that they took. */
-  pollsInVain: count,
-  // The monotonic clock counts fractions of a millisecond.
-  wakingMs: z.number().check(z.minimum(0)),
 });
-/** The latest failed poll. `times`: failures of its kind in a row. `since`: when polls began to fail. `notBefore`: the end of `Retry-After`. */
+/** The latest failed poll. `since`: when polls began to fail. `failures`: in a row; `times`: those of its kind. */
 export type Trouble = z.infer<typeof troubleSchema>;
+
+const removalSchema = z.extend(failureSchema, {
+  failures: count,
+  tokens: count,
+  wait: z.optional(waitSchema),
+});
+/** The latest failed removal of uploads: how many have failed in a row, and the wait before the next; none until the token changes. */
+export type FailedRemoval = z.infer<typeof removalSchema>;
 
 const archiveSchema = looseObject({
   file: z.string(),
@@ -95,8 +102,8 @@ export const maxLabelLength = 100;
 /** The local ID of a run, which is also the name of its folder. */
 export const idSchema = z.string().check(z.regex(/^[0-9a-z-]{1,64}$/));
 
-const journalVersion = 1;
-const workflowSchema = z.enum(workflowIds);
+export const journalVersion = 1;
+export const workflowSchema = z.enum(workflowIds);
 
 const base = looseObject({
   version: z.literal(journalVersion),
@@ -125,8 +132,10 @@ const base = looseObject({
   label: z.optional(z.string()),
   retryOf: z.optional(idSchema),
   retentionNoticedAt: z.optional(time),
-  /** Until when `Retry-After` delays the removal of uploads. */
-  removeNotBefore: z.optional(time),
+  removal: z.optional(removalSchema),
+  archivesRemovedAt: z.optional(time),
+  /** When local files of the run were first seen to be past their time. */
+  cleanUpDueAt: z.optional(time),
 });
 
 /** A dispatch that may have been accepted, and why its answer is missing. */
@@ -141,6 +150,10 @@ const watched = {
   /** Answers so far that said EXITED without saying how. */
   emptyExits: count,
   trouble: z.optional(troubleSchema),
+  /** The wait before the next poll; absent when one is due, or when it needs another token. */
+  check: z.optional(waitSchema),
+  /** How long the run has been watched: its age, should the clock at its dispatch have been wrong. */
+  watchedMs: z.optional(z.number()),
 };
 
 const ended = {
@@ -151,14 +164,16 @@ const ended = {
   ranAt: z.optional(time),
   endedAt: time,
   artifacts: z.array(artifactSchema),
+  /** Why the findings could not be worked out. */
+  workOutFailure: z.optional(failureSchema),
 };
 
 /** A run's journal entry: one variant per state, each with only what that state has. */
 export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('preparing'),
-    /** A run without files passes all steps at once. */
-    step: z.enum(['packaging', 'uploading', 'confirming']),
+    /** `agreeing` waits for the person. A run without files has nothing to package, upload or confirm. */
+    step: z.enum(['packaging', 'agreeing', 'uploading', 'confirming']),
   }),
   z.extend(base, {
     state: z.literal('dispatching'),
@@ -189,7 +204,12 @@ export const runSchema = z.discriminatedUnion('state', [
     ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
     artifacts: z.optional(z.array(artifactSchema)),
+    /** True once each artifact is here or has a failure. */
+    isDownloaded: z.optional(z.boolean()),
+    /** How often working out the findings has begun. */
+    workOutTries: z.optional(count),
     trouble: z.optional(troubleSchema),
+    check: z.optional(waitSchema),
   }),
   z.extend(base, { state: z.literal('succeeded'), ...ended }),
   z.extend(base, { state: z.literal('aborted'), ...ended }),
@@ -204,6 +224,7 @@ export const runSchema = z.discriminatedUnion('state', [
     exitedAt: z.optional(time),
     ranAt: z.optional(time),
     artifacts: z.optional(z.array(artifactSchema)),
+    workOutFailure: z.optional(failureSchema),
   }),
   z.extend(base, {
     state: z.literal('failed'),
@@ -262,11 +283,6 @@ export function needsPerson(run: Run): boolean {
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 
-/** True for a failed poll that counts towards giving a run up. One that waits for a person, or never reached the service, does not count. */
-export function mayBeInVain(failure: Pick<Failure, 'kind'>): boolean {
-  return !waitsForToken(failure) && failure.kind !== 'tokenCommand' && failure.kind !== 'unsent';
-}
-
 /** True for a live run that is polled only after its token has changed. */
 export function needsToken(run: Run): boolean {
   return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
@@ -279,29 +295,6 @@ export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
 /** True when the service says that it does not know the run, or may not show it. */
 export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'notFound' || kind === 'forbidden';
-}
-
-/** The role of an artifact: the member of the service's output that refers to it, else its name (docs/api.md, section 2.5). */
-export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
-  return role;
-}
-
-export function artifactIn({ roles }: Exit, name: string): Pick<Artifact, 'name' | 'role'> {
-  return roles?.find((each) => each.name === name) ?? { name };
-}
-
-export function keptArtifact(run: Run, role: string): Artifact | undefined {
-  return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
-}
-
-export function keptOrFailed(run: Run & { readonly exit: Exit }, name: string, failure: Failure): Artifact {
-  const kept = keptArtifacts(run).find((artifact) => artifact.name === name);
-  return kept ?? { ...artifactIn(run.exit, name), failure };
-}
-
-export function keptArtifacts(run: Run): Artifact[] {
-  const artifacts = 'artifacts' in run ? (run.artifacts ?? []) : [];
-  return artifacts.filter(({ file }) => file !== undefined);
 }
 
 /** True for a run that failed before its dispatch was accepted: a retry is not paid for twice. */
@@ -338,30 +331,4 @@ export function shared(run: Run): z.infer<typeof base> {
     ([key, value]) => !keysOfOneState.has(key) && value !== undefined,
   );
   return Object.fromEntries(entries) as z.infer<typeof base>;
-}
-
-const foreignSchema = z.object({
-  id: idSchema,
-  version: z.number(),
-  workflow: z.string(),
-  createdAt: z.catch(z.optional(time), undefined),
-});
-/** A run in a journal of a later version, or of an unknown workflow; shown, and never changed. */
-export type ForeignRun = Pick<z.infer<typeof foreignSchema>, 'id' | 'createdAt'>;
-
-/** Undefined for a damaged journal. */
-export function parseJournal(text: string): { run: Run } | { foreign: ForeignRun } | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const run = runSchema.safeParse(value);
-  if (run.success) return { run: run.data };
-  const foreign = foreignSchema.safeParse(value);
-  if (!foreign.success) return undefined;
-  const { version, workflow } = foreign.data;
-  const isOurs = version <= journalVersion && workflowSchema.safeParse(workflow).success;
-  return isOurs ? undefined : { foreign: foreign.data };
 }

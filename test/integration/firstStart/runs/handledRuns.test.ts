@@ -67,8 +67,8 @@ describe('a run', () => {
       kind: 'notFound',
       since,
       deniedSince: since,
-      pollsInVain: 1,
-      wakingMs: 0,
+      failures: 1,
+      tokens: 0,
       times: 9,
     });
     await call('refreshRuns');

@@ -26,7 +26,7 @@ const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: '
 const day = 24 * 60 * 60 * 1000;
 const refused = {
   ...runOf.running,
-  trouble: { kind: 'unauthorized', since: 0, times: 1, pollsInVain: 1, wakingMs: 0 },
+  trouble: { kind: 'unauthorized', since: 0, times: 1, failures: 1, tokens: 0 },
 } as Run;
 
 describe('runs that wait for the user', () => {
@@ -240,7 +240,7 @@ describe('runs that wait for the user', () => {
   });
 
   const troubled = (kind: Failure['kind']): Run =>
-    ({ ...runOf.running, trouble: { kind, since: 0, times: 1, pollsInVain: 1, wakingMs: 0 } }) as Run;
+    ({ ...runOf.running, trouble: { kind, since: 0, times: 1, failures: 1, tokens: 0 } }) as Run;
   for (const [run, said] of [
     [refused, 'running · sign-in needed'],
     [troubled('tokenCommand'), 'running · token command failed'],

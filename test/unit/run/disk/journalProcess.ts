@@ -19,7 +19,7 @@ process.once('message', () => {
         type: 'pollFailed',
         failure: { kind: 'timeout' },
         retryAfterMs: 0,
-        wakingMs: 0,
+        jitter: 0,
         at,
       });
     process.send?.('done');

@@ -71,11 +71,13 @@ describe('a window that is killed', () => {
         }
         if (killed?.state === 'dispatching') assert.equal(runs[0]?.state, 'unknown');
         if (killed?.state === 'running') assert.equal(runs[0]?.state, 'succeeded');
-        if (killed !== undefined && !isLive(killed) && stepOf(killed) !== 'packaging')
+        const hasSent = !['packaging', 'agreeing'].includes(stepOf(killed) ?? '');
+        if (killed !== undefined && !isLive(killed) && hasSent)
           assert.equal(window.ended.length, 1, 'the user was notified once');
       }
       const expected = [
         'packaging',
+        'agreeing',
         'uploading',
         'confirming',
         'dispatching',
@@ -101,7 +103,7 @@ describe('a window that is killed', () => {
       });
       fixture.service.addFault({ match: { path }, before: { kind: 'stall' } });
       const { baseUrl, organizationId, token } = fixture.service;
-      const child = fork(join(import.meta.dirname, '../start/startingProcess.ts'), [], { stdio: 'inherit' });
+      const child = fork(join(import.meta.dirname, '../drive/startingProcess.ts'), [], { stdio: 'inherit' });
       child.send({ root: fixture.root, folder: fixture.folder, baseUrl, organizationId, token });
       await arrived;
       const gone = once(child, 'exit');
@@ -135,7 +137,7 @@ describe('a window that is closed', () => {
 
   test('F46 before it sends its intended dispatch has started nothing, and says so', async (t) => {
     const { fixture, window } = await setUpWindow(t);
-    window.store.onDidChange(({ state }) => {
+    window.store.onDidChange(([{ state }]) => {
       if (state === 'dispatching') window.tracker.dispose();
     });
     await window.start();

@@ -84,7 +84,7 @@ describe('a journal of another version', () => {
 
   test('F164 with a kind of failure that this version does not know shows it as unexpected', async (t) => {
     const { fixture, id } = await setUpRun(t);
-    const trouble = { kind: 'eclipsed', since: 1, times: 1, pollsInVain: 0, wakingMs: 0 };
+    const trouble = { kind: 'eclipsed', since: 1, times: 1, failures: 1, tokens: 0 };
     await rewrite(fixture, id, (journal) => ({ ...journal, trouble }));
     const { store } = openWindow(t, fixture);
     await store.reload();

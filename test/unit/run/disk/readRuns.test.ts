@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readRuns } from '../../../../src/core/run/disk/readRuns.ts';
+import { readRuns } from '../../../../src/core/run/disk/journal.ts';
 import { runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { isPastWatching } from '../../../../src/core/run/state/deadlines.ts';
 import { type Run, type RunIn, shared } from '../../../../src/core/run/state/run.ts';
 import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
@@ -65,7 +64,6 @@ describe('the notes of runs under way', () => {
     assert.deepEqual(known(run), known(first));
     assert.ok(run.state === 'running' && run.dispatchedAt === first.dispatchedAt);
     assert.equal(run.createdAt, first.dispatchedAt, 'what was started since is newer');
-    assert.equal(isPastWatching(run, fixture.clock.now() + 29 * dayMs), false, 'it has just answered');
     await fixture.service.finishRun(run.runId);
     await rebuilt.untilEnded(run.id);
     await rebuilt.until(run.id, ({ targets }) => targets.every(({ upload }) => upload?.state === 'deleted'));

@@ -20,7 +20,7 @@ function open(root: string): Opened {
   const log = { debug: write, info: write, warn: write, error: write };
   const store = new RunStore(root, { clock: new VirtualClock(), log });
   const changes: string[] = [];
-  store.onDidChange(({ id }) => changes.push(id));
+  store.onDidChange((changed) => changes.push(...changed.map(({ id }) => id)));
   return { store, lines, changes };
 }
 
@@ -114,7 +114,7 @@ describe('the run store', () => {
         .all()
         .map((run) => `${run.id} ${phaseOf(run)}`)
         .sort(),
-      ['created packaging', 'kept uploading'],
+      ['created packaging', 'kept agreeing'],
     );
   });
 
@@ -181,7 +181,7 @@ describe('the run store', () => {
   test('removes a run at once, also without a folder, and fires no event for disposed listeners', async (t) => {
     const { root, store } = await storeWith(t, named('one'), named('other'));
     const heard: string[] = [];
-    const listening = store.onDidChange(({ id }) => heard.push(id));
+    const listening = store.onDidChange(([{ id }]) => heard.push(id));
     await rm(join(root, 'one'), { recursive: true });
     await store.remove('one');
     assert.deepEqual([store.get('one'), heard], [undefined, ['one']]);
@@ -194,7 +194,7 @@ describe('the run store', () => {
     const { store, lines } = await storeWith(t, named('one'));
     await store.apply('one', { type: 'renamed', label: 'Monday', at: 6 });
     await store.apply('one', { type: 'packaged', at: 7 });
-    assert.deepEqual(lines, ['Run one: packaging → uploading']);
+    assert.deepEqual(lines, ['Run one: packaging → agreeing']);
   });
 
   test('loses nothing if two windows write in turns, at any speed', async (t) => {
@@ -207,7 +207,7 @@ describe('the run store', () => {
           type: 'pollFailed',
           failure,
           retryAfterMs: 0,
-          wakingMs: 0,
+          jitter: 0,
           at: turn,
         });
       }
@@ -223,7 +223,7 @@ describe('the run store', () => {
     store.onDidChange(() => {
       throw new Error('an invented listener fails');
     });
-    store.onDidChange(({ state }) => heard.push(state));
+    store.onDidChange(([{ state }]) => heard.push(state));
     const run = await store.apply(packagingRun.id, { type: 'renamed', label: 'Before', at: 2 });
     assert.equal(run.label, 'Before');
     assert.deepEqual([changes.length, heard], [2, ['preparing']]);
@@ -235,7 +235,7 @@ describe('the run store', () => {
     const failure = { kind: 'timeout' } as const;
     await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
-        store.apply(runOf.running.id, { type: 'pollFailed', failure, retryAfterMs: 0, wakingMs: 0, at }),
+        store.apply(runOf.running.id, { type: 'pollFailed', failure, retryAfterMs: 0, jitter: 0, at }),
       ),
     );
     const run = store.get(runOf.running.id);
@@ -295,7 +295,11 @@ describe('the run store', () => {
       const { root } = await storeWith(t, named('one'));
       assert.equal((await stat(join(root, 'one', 'run.json'))).mode & 0o777, 0o600);
       assert.equal((await stat(join(root, 'one'))).mode & 0o777, 0o700);
-      assert.deepEqual(await readdir(join(root, 'one')), ['run.json'], 'and nothing temporary is left');
+      assert.deepEqual(
+        await readdir(join(root, 'one')),
+        ['lock', 'run.json'],
+        'and nothing temporary is left',
+      );
     },
   );
 

@@ -20,62 +20,73 @@ const columns: Readonly<Record<string, Run>> = Object.fromEntries(
 );
 
 /** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
+// prettier-ignore
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
-  //                  packaging uploading  confirming dispatching unknown   running    cancelling collecting succ. abort. canc. fail. imp.
+  //   packaging   agreeing    uploading   confirming  dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
   archived:
-    /*      */ '=         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '=           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   packaged:
-    /*      */ 'uploading ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    'agreeing    ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  agreed:
+    '·           uploading   ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   reserved:
-    /*      */ '·         =          ·          ·          ·         ·          ·          ·          ·     ·      =     =    ·',
+    '·           ·           =           ·           ·           ·           ·           ·           ·           ·     ·     =     =     ·',
   uploaded:
-    /*      */ '·         confirming ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           confirming  ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   confirmed:
-    /*     */ '·         ·          =          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           =           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchIntended:
-    '·         ·          dispatching ·         dispatching ·        ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',
   dispatched:
-    /*    */ '·         ·          ·          running    running   ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
   runIdGiven:
-    /*    */ '·         ·          ·          ·          running   ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           running     ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchStopped:
-    '·         ·          ·          cancelled  ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
   'dispatchStopped by the window':
-    '·         ·          ·          failed     ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
   takenOver:
-    /*     */ '·         failed     failed     unknown    ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           failed      failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchLost:
-    /*  */ '·         ·          ·          unknown    ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
   'answered RUNNING':
-    '·         ·          ·          ·          ·         =          =          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           =           =           ·           ·     ·     ·     ·     ·',
   'answered SUCCESS':
-    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
   'answered ABORTED':
-    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
   pollFailed:
-    /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
+  tokenChanged:
+    '·           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   cancelSent:
-    /*    */ '·         ·          ·          ·          ·         =          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
   cancelRefused:
-    /* */ '·         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   artifactDownloaded:
-    /*  */ '·         ·          ·          ·          ·         ·          ·          =          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
   cancelAsked:
-    /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
+  downloaded:
+    '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
+  workOutBegun:
+    '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
   collected:
-    /*     */ '·         ·          ·          ·          ·         ·          ·          succeeded  ·     ·      ·     ·    ·',
+    '·           ·           ·           ·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
   failed:
-    /*        */ 'failed    failed     failed     failed     ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    'failed      failed      failed      failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
   abandoned:
-    /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·    ·',
+    'cancelled   cancelled   cancelled   cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
   uploadRemoved:
-    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
+    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
   foundConfirmed:
-    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
-  removalDelayed:
-    '=         =          =          =          =         =          =          =          =     =      =     =    =',
+    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
+  removalFailed:
+    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
+  archivesRemoved:
+    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
   endNotified:
-    /*       */ '·         ·          ·          ·          ·         ·          ·          ·          =     =      ·     =    ·',
+    '·           ·           ·           ·           ·           =           ·           ·           ·           =     =     ·     =     ·',
 };
 
 describe('advance', () => {
@@ -99,7 +110,7 @@ describe('advance', () => {
     names.map((name) => eventOf[name]).reduce<Run>(advance, run);
 
   test('a dispatch is not intended before a file is confirmed', () => {
-    const run = after(runOf.preparing, 'archived', 'packaged', 'reserved', 'uploaded');
+    const run = after(runOf.preparing, 'archived', 'packaged', 'agreed', 'reserved', 'uploaded');
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
@@ -126,12 +137,12 @@ describe('advance', () => {
     const { unknown } = runOf;
     const again = advance(unknown, { type: 'dispatchIntended', at: 5_000 });
     assert.equal(again.state, 'dispatching');
-    assert.deepEqual(advance(again, eventOf.dispatchStopped), unknown);
+    assert.deepEqual(advance(again, eventOf.dispatchStopped), { ...unknown, noticeDue: false });
     const failure = { kind: 'forbidden', status: 403 } as const;
     const refused = advance(again, { type: 'failed', failure, at: 6_000 });
     assert.deepEqual(refused, { ...unknown, refusal: failure });
     const third = advance(refused, { type: 'dispatchIntended', at: 7_000 });
-    assert.deepEqual(advance(third, eventOf.dispatchStopped), unknown);
+    assert.deepEqual(advance(third, eventOf.dispatchStopped), { ...unknown, noticeDue: false });
     const lost = advance(third, eventOf.dispatchLost);
     assert.deepEqual([lost.state, 'intendedAt' in lost && lost.intendedAt], ['unknown', 7_000]);
   });
@@ -186,25 +197,36 @@ describe('advance', () => {
       type: 'pollFailed',
       failure,
       retryAfterMs: 0,
-      wakingMs: 0,
+      jitter: 0,
       at: 100,
     });
     assert.deepEqual(asJournaled('trouble' in once && once.trouble), {
       ...failure,
       since: 100,
       times: 1,
-      pollsInVain: 1,
-      wakingMs: 0,
+      failures: 1,
+      tokens: 0,
     });
-    const twice = advance(once, { type: 'pollFailed', failure, retryAfterMs: 7_000, wakingMs: 100, at: 200 });
+    assert.deepEqual('check' in once && once.check, { at: 100, ms: 1_000, firmMs: 0 });
+    const next = { type: 'pollFailed', failure, retryAfterMs: 7_000, jitter: 1, at: 200 } as const;
+    const twice = advance(once, next);
     assert.deepEqual(asJournaled('trouble' in twice && twice.trouble), {
       ...failure,
       since: 100,
       times: 2,
-      notBefore: 7_200,
-      pollsInVain: 2,
-      wakingMs: 100,
+      failures: 2,
+      tokens: 0,
     });
+    assert.deepEqual('check' in twice && twice.check, { at: 200, ms: 67_000, firmMs: 7_000 });
+    const extra = advance(once, { ...next, retryAfterMs: 0, isExtra: true });
+    assert.ok(extra.state === 'running' && once.state === 'running');
+    assert.deepEqual(
+      [extra.trouble, extra.check],
+      [once.trouble, once.check],
+      'out of turn, it moves nothing',
+    );
+    const limited = advance(once, { ...next, isExtra: true });
+    assert.equal('check' in limited && limited.check?.firmMs, 7_000, 'but Retry-After counts');
     const good = advance(twice, answered(stillRunning, 300));
     assert.equal('trouble' in good && good.trouble, undefined);
     assert.equal('lastAnswerAt' in good && good.lastAnswerAt, 300);
@@ -269,39 +291,49 @@ describe('advance', () => {
     assert.deepEqual(upload.failure, { kind: 'interrupted' });
   });
 
-  test('a delay of the removal counts from the answer, and only a confirmed file is found confirmed', () => {
-    assert.equal(after(runOf.succeeded, 'removalDelayed').removeNotBefore, 60_010);
+  test('only a confirmed file is found confirmed', () => {
     const isSure = (run: Run): boolean | undefined => after(run, 'foundConfirmed').targets[0]?.upload?.isSure;
     assert.deepEqual([isSure(runOf.succeeded), isSure(preparingAt.uploading)], [true, undefined]);
   });
 
-  test('a person stops watching a denied run without a notice, and time with one', () => {
-    const dayMs = 24 * 60 * 60 * 1000;
-    const trouble = {
-      kind: 'notFound',
-      since: 5,
-      times: 48,
-      pollsInVain: 48,
-      wakingMs: dayMs,
-      deniedSince: 5,
-    };
-    const denied = { ...runOf.running, trouble } as Run;
-    const unwatched = (by: 'person' | 'time', at: number, run = denied): Run =>
-      advance(run, { type: 'unwatched', by, at });
-    assert.equal(unwatched('person', dayMs), denied);
-    assert.equal(unwatched('time', 29 * dayMs), denied);
-    for (const [by, at] of [
-      ['person', 2 * dayMs],
-      ['time', 31 * dayMs],
-    ] as const) {
-      const end = unwatched(by, at);
-      assert.ok(end.state === 'failed');
+  test('F56 a refused token stops polls and removals until another token comes, at once at first, then later', () => {
+    const failure = { kind: 'unauthorized' } as const;
+    const event = { failure, retryAfterMs: 0, jitter: 0, at: 100 };
+    const changed = (at: number, isNewSource = false) =>
+      ({ type: 'tokenChanged', isNewSource, jitter: 0, at }) as const;
+    const waits = [
+      ['pollFailed', runOf.running, (run: Run) => 'check' in run && run.check],
+      ['removalFailed', runOf.succeeded, (run: Run) => run.removal?.wait],
+    ] as const;
+    for (const [type, run, waitOf] of waits) {
+      const refused = advance(run, { type, ...event });
+      assert.equal(waitOf(refused), undefined);
+      const first = advance(refused, changed(200));
+      assert.deepEqual(waitOf(first), { at: 200, ms: 0, firmMs: 0 });
+      const second = advance(advance(first, { type, ...event }), changed(300));
+      assert.deepEqual(waitOf(second), { at: 300, ms: 1_000, firmMs: 0 });
       assert.deepEqual(
-        [end.failure, end.runId, end.dispatchedAt, end.noticeDue],
-        [{ kind: 'unanswered' }, 'run-1', 10, by === 'time'],
+        waitOf(advance(second, changed(400))),
+        waitOf(second),
+        'a third does not extend the wait',
       );
+      assert.deepEqual(waitOf(advance(second, changed(500, true))), { at: 500, ms: 0, firmMs: 0 });
     }
-    const exited = unwatched('person', 2 * dayMs, runOf.collecting);
+  });
+
+  test('a person stops watching a denied run after a day, without a notice', () => {
+    const dayMs = 24 * 60 * 60 * 1000;
+    const trouble = { kind: 'notFound', since: 5, times: 48, failures: 48, tokens: 0, deniedSince: 5 };
+    const denied = { ...runOf.running, trouble } as Run;
+    const unwatched = (at: number, run = denied): Run => advance(run, { type: 'unwatched', at });
+    assert.equal(unwatched(dayMs), denied);
+    const end = unwatched(2 * dayMs);
+    assert.ok(end.state === 'failed');
+    assert.deepEqual(
+      [end.failure, end.runId, end.dispatchedAt, end.noticeDue],
+      [{ kind: 'unanswered' }, 'run-1', 10, false],
+    );
+    const exited = unwatched(2 * dayMs, runOf.collecting);
     assert.ok(exited.state === 'succeeded' && !exited.noticeDue);
     const failure = { kind: 'unanswered' };
     assert.deepEqual(exited.artifacts, [
@@ -316,7 +348,7 @@ describe('advance', () => {
       type: 'pollFailed',
       failure: refused,
       retryAfterMs: 0,
-      wakingMs: 0,
+      jitter: 0,
       at: 1,
     });
     assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'pollFailed'))], [true, false]);

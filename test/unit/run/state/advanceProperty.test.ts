@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { advance, type RunEvent } from '../../../../src/core/run/state/advance.ts';
+import { advance } from '../../../../src/core/run/state/advance.ts';
+import type { RunEvent } from '../../../../src/core/run/state/event.ts';
 import { isFinal, type Run, runSchema, shared } from '../../../../src/core/run/state/run.ts';
 import { answered, packagingRun, stepOf } from '../sampleRuns.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -47,12 +48,12 @@ const description = fc.record(
 const target = fc.constantFrom(0, 1);
 const type = <T extends string>(name: T): fc.Arbitrary<T> => fc.constant(name);
 
-/** Clocks count parts of a millisecond, too. */
-const wakingMs = fc.double({ min: 0, max: 1e9, noNaN: true });
+const jitter = fc.double({ min: 0, max: 1, noNaN: true });
 
 /** Any event; those of the start are more frequent, so that late states are reached. */
 const event = fc.oneof(
   { weight: 3, arbitrary: fc.record({ type: type('packaged'), at }) },
+  { weight: 3, arbitrary: fc.record({ type: type('agreed'), at }) },
   { weight: 3, arbitrary: fc.record({ type: type('uploaded'), at }) },
   { weight: 3, arbitrary: fc.record({ type: type('reserved'), target, fileId: id, at }) },
   { weight: 3, arbitrary: fc.record({ type: type('confirmed'), target, at }) },
@@ -64,18 +65,22 @@ const event = fc.oneof(
   fc.record({ type: type('dispatchStopped'), by: fc.constantFrom('person', 'windowClose'), at }),
   fc.record({ type: type('takenOver'), at }),
   fc.record({ type: type('archived'), target, archive, coverage, at }),
-  fc.record({ type: type('pollFailed'), failure, retryAfterMs: fc.nat(), wakingMs, at }),
+  fc.record({ type: type('pollFailed'), failure, retryAfterMs: fc.nat(), jitter, isExtra: fc.boolean(), at }),
+  fc.record({ type: type('tokenChanged'), isNewSource: fc.boolean(), jitter, at }),
   fc.record({ type: type('cancelAsked'), at }),
   fc.record({ type: type('cancelSent'), at }),
   fc.record({ type: type('cancelRefused'), sentAt: at, at }),
-  fc.record({ type: type('collected'), artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }), at }),
+  fc.record({ type: type('downloaded'), artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }), at }),
+  fc.record({ type: type('workOutBegun'), at }),
+  fc.record({ type: type('collected'), failure, at }),
   fc.record({ type: type('failed'), failure, at }),
   fc.record({ type: type('abandoned'), at }),
   fc.record({ type: type('uploadRemoved'), target, state: fc.constantFrom('cancelled', 'deleted'), at }),
   fc.record({ type: type('foundConfirmed'), target, at }),
-  fc.record({ type: type('removalDelayed'), retryAfterMs: fc.nat(), at }),
+  fc.record({ type: type('removalFailed'), failure, retryAfterMs: fc.nat(), jitter, at }),
   fc.record({ type: type('endNotified'), at }),
-  fc.record({ type: type('unwatched'), by: fc.constantFrom('person', 'time'), at }),
+  fc.record({ type: type('unwatched'), at }),
+  fc.record({ type: fc.constantFrom('cleanUpDue', 'cleanUpNotDue', 'archivesRemoved'), at }),
   fc.record({
     type: type('downloadedAgain'),
     artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }),
@@ -89,6 +94,7 @@ const event = fc.oneof(
 /** Events up to a second dispatch; cases start anywhere on it, so that many reach late states. */
 const toSecondDispatch: RunEvent[] = [
   { type: 'packaged', at: 1 },
+  { type: 'agreed', at: 1 },
   { type: 'reserved', target: 0, fileId: 'file-1', at: 1 },
   { type: 'uploaded', at: 1 },
   { type: 'confirmed', target: 0, at: 1 },
@@ -133,7 +139,11 @@ test('after a final state, events change only upload, artifacts, notices and nam
           'reserved',
           'uploadRemoved',
           'foundConfirmed',
-          'removalDelayed',
+          'removalFailed',
+          'tokenChanged',
+          'cleanUpDue',
+          'cleanUpNotDue',
+          'archivesRemoved',
           'endNotified',
           'downloadedAgain',
           'retentionNotified',
@@ -148,7 +158,9 @@ test('after a final state, events change only upload, artifacts, notices and nam
           targets: shared(run).targets.length,
           artifacts: 0,
           retentionNoticedAt: 0,
-          removeNotBefore: 0,
+          removal: 0,
+          cleanUpDueAt: 0,
+          archivesRemovedAt: 0,
           label: 0,
         });
         assert.deepEqual(frozen(after), frozen(before));

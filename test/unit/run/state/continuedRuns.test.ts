@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Description } from '../../../../src/core/api/schema.ts';
-import { advance, type RunEvent } from '../../../../src/core/run/state/advance.ts';
+import { advance } from '../../../../src/core/run/state/advance.ts';
+import type { RunEvent } from '../../../../src/core/run/state/event.ts';
 import {
   continuationsOf,
   hasHitCreditLimit,
@@ -21,7 +22,11 @@ const atCreditLimit: Description = {
 /** A run with this end, with or without a feature list. */
 function ended(workflow: WorkflowId, description: Description, hasFeatures: boolean): Run {
   const artifacts = hasFeatures ? [{ name: 'features', file: 'features.json', bytes: 2 }] : [];
-  const events: RunEvent[] = [answered(description, at, { workflow }), { type: 'collected', artifacts, at }];
+  const events: RunEvent[] = [
+    answered(description, at, { workflow }),
+    { type: 'downloaded', artifacts, at },
+    { type: 'collected', at },
+  ];
   return events.reduce(advance, { ...runOf.running, workflow });
 }
 

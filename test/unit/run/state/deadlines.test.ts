@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  isGivenUp,
   isNearRetentionEnd,
   isPastLocalRetention,
   isRetentionNoticeDue,
@@ -35,22 +34,22 @@ test('a run that may be given up, or has an unconfirmed start, needs a decision'
 test('a run that the service denies may be given up a day after the first denial, not before', () => {
   const { running } = runOf;
   assert.ok(running.state === 'running');
-  const trouble = { since: 5, times: 1, pollsInVain: 1, wakingMs: 0 };
+  const trouble = { since: 5, times: 1, failures: 1, tokens: 0 };
   const denied = { ...running, trouble: { ...trouble, kind: 'notFound' as const, deniedSince: 9 } };
   assert.deepEqual(after(mayStopWatching, denied, 9, [0, day - 1, day]), [false, false, true]);
   const failing = { ...running, trouble: { ...trouble, kind: 'serverError' as const, deniedSince: 9 } };
   assert.deepEqual(after(mayStopWatching, failing, 9, [day]), [false]);
 });
 
-test('a run that waits for a token may be given up when its results may be deleted, not before', () => {
+test('a run whose polls fail may be given up when its results may be deleted, not before', () => {
   const { running } = runOf;
   assert.ok(running.state === 'running');
-  const trouble = { since: 5, times: 1, pollsInVain: 1, wakingMs: 0 };
+  const trouble = { since: 5, times: 1, failures: 1, tokens: 0 };
   const results = [30 * day - 1, 30 * day];
   for (const [kind, expected] of [
     ['unauthorized', [false, true]],
     ['unsent', [false, true]],
-    ['serverError', [false, false]],
+    ['serverError', [false, true]],
   ] as const) {
     const waiting: Run = { ...running, lastAnswerAt: 7, trouble: { ...trouble, kind } };
     assert.deepEqual(after(mayStopWatching, waiting, 7, results), expected, kind);
@@ -66,22 +65,6 @@ test('F125 a run with missing results may be given up a day after its end was se
 test('a healthy run is never given up, however long it takes', () => {
   for (const run of [runOf.running, runOf.succeeded, runOf.unknown])
     assert.equal(mayStopWatching(run, 365 * day), false, run.state);
-});
-
-test('a run is given up after 30 days without an answer, 48 polls in vain and a day of waking time', () => {
-  const { running } = runOf;
-  assert.ok(running.state === 'running');
-  const enough = { kind: 'serverError', since: 5, times: 48, pollsInVain: 48, wakingMs: day } as const;
-  const isGivenUpWith = (trouble: object | undefined, ms = 30 * day, run: Run = running): boolean =>
-    isGivenUp({ ...run, lastAnswerAt: 7, trouble } as Run, 7 + ms);
-  assert.equal(isGivenUpWith(enough), true);
-  assert.equal(isGivenUpWith(enough, 30 * day - 1), false);
-  assert.equal(isGivenUpWith(enough, 365 * day, runOf.unknown), false);
-  assert.equal(isGivenUpWith(undefined), false);
-  for (const less of [{ pollsInVain: 47 }, { wakingMs: day - 1 }])
-    assert.equal(isGivenUpWith({ ...enough, ...less }), false, JSON.stringify(less));
-  for (const kind of ['unauthorized', 'notSignedIn', 'tokenCommand', 'unsent'])
-    assert.equal(isGivenUpWith({ ...enough, kind }), false, kind);
 });
 
 test('results are kept for 30 days from the last answer of a live run, or from when an ended one last ran', () => {

@@ -5,15 +5,13 @@ import {
   deniesRun,
   elapsedMs,
   isUnsent,
-  keptArtifact,
-  keptOrFailed,
-  mayBeInVain,
   needsToken,
   type Run,
   shared,
   titleOf,
   toFailure,
 } from '../../../../src/core/run/state/run.ts';
+import { keptArtifact, keptOrFailed } from '../../../../src/core/run/state/artifacts.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';
 
 test('a run has lasted from its dispatch or creation to its exit, its end, or now', () => {
@@ -48,11 +46,19 @@ test('a run is unsent if it failed before the service had it', () => {
 test('a run needs a token if it is live and its token was rejected or removed', () => {
   const { running, succeeded } = runOf;
   assert.ok(running.state === 'running');
-  const trouble = { since: 5, times: 1, pollsInVain: 0, wakingMs: 0 };
+  const trouble = { since: 5, times: 1, failures: 1, tokens: 0 };
   const needs = (kind: 'unauthorized' | 'notSignedIn' | 'serverError', run: Run = running): boolean =>
     needsToken({ ...run, trouble: { ...trouble, kind } } as Run);
   assert.deepEqual([needs('unauthorized'), needs('notSignedIn'), needs('serverError')], [true, true, false]);
   assert.deepEqual([needs('unauthorized', succeeded), needsToken(running)], [false, false]);
+});
+
+test('a run is denied by a service that does not know it, or may not show it', () => {
+  const kinds = ['notFound', 'forbidden', 'serverError'] as const;
+  assert.deepEqual(
+    kinds.map((kind) => deniesRun({ kind })),
+    [true, true, false],
+  );
 });
 
 test('a run is named by its folders, and takes over only common members of all states', () => {
@@ -95,18 +101,6 @@ test('an artifact that is here is found by its role, and another one has the rea
     [report, { ...roles[1], failure }, { name: 'extra', failure }],
   );
   assert.equal(keptArtifact(runOf.running, 'findings'), undefined);
-});
-
-test('a failure is counted towards giving up unless it waits for a person or never left this machine', () => {
-  const kinds = ['serverError', 'notFound', 'unauthorized', 'notSignedIn', 'tokenCommand', 'unsent'] as const;
-  assert.deepEqual(
-    kinds.map((kind) => mayBeInVain({ kind })),
-    [true, true, false, false, false, false],
-  );
-  assert.deepEqual(
-    (['notFound', 'forbidden', 'serverError'] as const).map((kind) => deniesRun({ kind })),
-    [true, true, false],
-  );
 });
 
 test('of an error only known facts are kept', () => {

@@ -1,0 +1,68 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { systemCode } from '../../errors.ts';
+import { readIfThere } from '../../files.ts';
+import { idSchema, journalVersion, type Run, runSchema, workflowSchema } from '../state/run.ts';
+
+const foreignSchema = z.object({
+  id: idSchema,
+  version: z.number(),
+  workflow: z.string(),
+  createdAt: z.catch(z.optional(z.number()), undefined),
+});
+/** A run in a journal of a later version, or of an unknown workflow; shown, and never changed. */
+export type ForeignRun = Pick<z.infer<typeof foreignSchema>, 'id' | 'createdAt'>;
+
+/** Undefined for a damaged journal. */
+export function parseJournal(text: string): { run: Run } | { foreign: ForeignRun } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const run = runSchema.safeParse(value);
+  if (run.success) return { run: run.data };
+  const foreign = foreignSchema.safeParse(value);
+  if (!foreign.success) return undefined;
+  const { version, workflow } = foreign.data;
+  const isOurs = version <= journalVersion && workflowSchema.safeParse(workflow).success;
+  return isOurs ? undefined : { foreign: foreign.data };
+}
+
+export interface RunsOnDisk {
+  /** Newest first. */
+  readonly runs: readonly Run[];
+  /** The number of journals that are damaged, unreadable, or of another version. */
+  readonly unread: number;
+}
+
+/** Reads the journals and changes nothing: `RunStore` sets damaged ones aside. Throws the system's error for an unreadable folder. */
+export async function readRuns(root: string): Promise<RunsOnDisk> {
+  const runs: Run[] = [];
+  let unread = 0;
+  for (const id of await runFolders(root)) {
+    const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
+    if (text === undefined) continue; // not written yet, or removed meanwhile
+    const journal = parseJournal(text);
+    if (journal !== undefined && 'run' in journal && journal.run.id === id) runs.push(journal.run);
+    else unread += 1;
+  }
+  return { runs: runs.sort(newestFirst), unread };
+}
+
+export function newestFirst(one: ForeignRun, other: ForeignRun): number {
+  return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
+}
+
+/** The names of the runs' folders, without links. Throws the system's error for an unreadable folder. */
+export async function runFolders(root: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(root, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,320 @@
+import { join } from 'node:path';
+import { AssessmentError, isAbortError, knownError } from '../../errors.ts';
+import { type Lease, takeLease } from '../disk/lease.ts';
+import type { RunEvent } from '../state/event.ts';
+import { next, type Next } from '../state/next.ts';
+import { type Run, toFailure } from '../state/run.ts';
+import { isOver } from '../state/waits.ts';
+import { perform } from '../steps/perform.ts';
+import { toPollFailed } from '../steps/poll.ts';
+import type { RunDeps, RunEvents, Start, StepDeps } from '../steps/step.ts';
+import { Pauses, UnsavedEvents } from './unsavedEvents.ts';
+
+export type DriveDeps = RunDeps & RunEvents & ConstructorParameters<typeof UnsavedEvents>[3];
+
+interface DriveOptions {
+  readonly lease: Lease;
+  /** Present in the window that starts the run. */
+  readonly start?: Start | undefined;
+  /** Applied before the first step. */
+  readonly first?: RunEvent | undefined;
+}
+
+/**
+ * Drives a run while this window holds its lease: asks `next`, performs the step whose wait is over, saves its event, and
+ * asks again. What it has to know is in the journal. It ends when the run needs nothing, is gone, or is stopped.
+ */
+export class Drive {
+  readonly id: string;
+  /** Resolves when the drive has ended and the lease is given back. */
+  readonly ended: Promise<void>;
+  readonly #deps: DriveDeps;
+  readonly #start: Start | undefined;
+  readonly #pauses: Pauses;
+  readonly #events: UnsavedEvents;
+  readonly #stop = new AbortController();
+  #lease: Lease;
+  #underWay: { readonly step: Next['step']; readonly abort: AbortController } | undefined;
+  /** When this window first saw each wait, by the monotonic clock. */
+  #firstSeen = new Map<string, number>();
+  #hurry: 'jump' | 'person' | undefined;
+  /** Ends the wait; defined while no step is due. */
+  #wake: (() => void) | undefined;
+  #hasEnded = false;
+  /** Why a start was not carried out. */
+  #failure: Error | undefined;
+  /** Called whenever the run may have changed. */
+  readonly #watchers = new Set<() => void>();
+
+  constructor(id: string, { lease, start, first }: DriveOptions, deps: DriveDeps) {
+    this.id = id;
+    this.#deps = deps;
+    this.#lease = lease;
+    this.#start = start;
+    this.#pauses = new Pauses(id, deps);
+    this.#events = new UnsavedEvents(id, first === undefined ? [] : [first], this.#pauses, deps);
+    this.ended = this.#drive();
+  }
+
+  get step(): Next['step'] | undefined {
+    return this.#underWay?.step;
+  }
+
+  /** True while a start packages, uploads or sends. */
+  get isStarting(): boolean {
+    return ['package', 'upload', 'confirm', 'send'].includes(this.step ?? '');
+  }
+
+  get unsavedRunId(): string | undefined {
+    return this.#events.runId;
+  }
+
+  /** Looks again at what is due. */
+  look(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  /** Ends the wait before a poll or a download, but not a `Retry-After`: the clocks jumped, or a person asks. */
+  hurry(why: 'jump' | 'person'): void {
+    this.#hurry = why;
+    this.look();
+  }
+
+  /** Aborts the step under way, unless it starts the run. */
+  interrupt(): void {
+    if (!this.isStarting) this.#underWay?.abort.abort(new DOMException('Interrupted', 'AbortError'));
+  }
+
+  /** True once the run needs nothing more from this window. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Applies an event after the step under way; false if the drive ends before. */
+  async record(event: RunEvent): Promise<boolean> {
+    await this.whenIdle();
+    if (this.#hasEnded) return false;
+    await this.#events.record(event);
+    this.look();
+    return true;
+  }
+
+  /** Gives the lease back; the step under way ends soon. */
+  stop(reason: Error = new DOMException('Stopped', 'AbortError')): void {
+    this.#stop.abort(reason);
+    this.look();
+    void this.#release();
+  }
+
+  renewLease(): Promise<boolean> {
+    return this.#lease.renew();
+  }
+
+  /** Resolves once no step is due. */
+  async whenIdle(): Promise<void> {
+    if (!this.#isIdle()) await this.#watch(() => this.#isIdle());
+  }
+
+  /** Resolves with the run once it satisfies the condition. Rejects with the reason if the drive ends before. */
+  async until(isReached: (run: Run, isIdle: boolean) => boolean): Promise<Run> {
+    let reached: Run | undefined;
+    const look = (): boolean => {
+      const run = this.#events.run();
+      // An accepted run is reached only once its ID is saved.
+      if (run === undefined || this.unsavedRunId !== undefined) return false;
+      if (isReached(run, this.#isIdle())) reached = run;
+      return reached !== undefined;
+    };
+    if (!look()) await this.#watch(look);
+    if (this.#failure !== undefined) throw this.#failure;
+    if (reached === undefined) throw this.#stop.signal.aborted ? this.#stop.signal.reason : busyElsewhere();
+    return reached;
+  }
+
+  #isIdle(): boolean {
+    return this.#wake !== undefined || this.#hasEnded;
+  }
+
+  /** Resolves when `look` returns true, or at the end. */
+  #watch(look: () => boolean): Promise<void> {
+    const found = new Promise<void>((resolve) => {
+      const watcher = (): void => {
+        if (!look()) return;
+        this.#watchers.delete(watcher);
+        resolve();
+      };
+      this.#watchers.add(watcher);
+    });
+    return Promise.race([found, this.ended]);
+  }
+
+  #tell(): void {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  async #drive(): Promise<void> {
+    try {
+      // Its creator has to know the drive before its first step.
+      await Promise.resolve();
+      for (;;) {
+        await this.#events.saveDue();
+        const run = this.#events.run();
+        if (run === undefined) break;
+        const owed = next(run, this.#circumstances());
+        if (owed.length === 0 && this.#events.isEmpty) break;
+        const hurry = this.#hurry;
+        const due = this.#firstDue(owed, hurry);
+        this.#hurry = undefined;
+        // An intended start request is noted as stopped.
+        if (this.#stop.signal.aborted && due?.step !== 'send') break;
+        if (due === undefined) await this.#untilWoken();
+        else await this.#perform(due, hurry === 'person');
+        if (this.#stop.signal.aborted && due?.step === 'send') break;
+      }
+    } catch (error) {
+      this.#logged(error);
+    } finally {
+      this.#hasEnded = true;
+      this.#tell();
+      await this.#release();
+    }
+  }
+
+  #circumstances() {
+    const { clock, deleteSourceAfterRun, retainLocalDays } = this.#deps;
+    return {
+      now: clock.now(),
+      isStarter: this.#start !== undefined,
+      deletesSource: deleteSourceAfterRun(),
+      retainLocalDays: retainLocalDays(),
+    };
+  }
+
+  #firstDue(owed: readonly Next[], hurry: 'jump' | 'person' | undefined): Next | undefined {
+    const { clock } = this.#deps;
+    const seenBefore = this.#firstSeen;
+    this.#firstSeen = new Map();
+    for (const { step, wait } of owed) {
+      if (wait === undefined) continue;
+      const key = `${step} ${String(wait.at)} ${String(wait.ms)}`;
+      this.#firstSeen.set(key, seenBefore.get(key) ?? clock.monotonic());
+    }
+    return owed.find(({ step, wait }) => {
+      if (this.#pauses.has(step)) return false;
+      if (wait === undefined) return true;
+      const firstSeen = this.#firstSeen.get(`${step} ${String(wait.at)} ${String(wait.ms)}`);
+      const isCutShort =
+        (step === 'poll' || step === 'download') &&
+        (hurry === 'person' || (hurry === 'jump' && Number.isFinite(wait.ms)));
+      return isOver(wait, firstSeen ?? clock.monotonic(), clock, isCutShort);
+    });
+  }
+
+  async #untilWoken(): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#tell();
+    await woken;
+  }
+
+  async #perform(due: Next, isExtra: boolean): Promise<void> {
+    const abort = new AbortController();
+    this.#underWay = { step: due.step, abort };
+    const signals = [abort.signal, this.#stop.signal];
+    if (this.isStarting && this.#start?.signal !== undefined) signals.push(this.#start.signal);
+    if (due.step === 'send') this.#events.expectOutcome(due.run);
+    const deps: StepDeps = {
+      ...this.#deps,
+      signal: AbortSignal.any(signals),
+      start: this.#start ?? {},
+      save: (event) => this.#events.save(event),
+      record: (event) => this.#events.record(event),
+      renewLease: () => this.renewLease(),
+    };
+    try {
+      const event = await perform(due, deps);
+      this.#pauses.clear(due.step);
+      if (event !== undefined) await this.#events.record(event);
+      if (due.step === 'send') await this.#keepLease();
+    } catch (error) {
+      await this.#fail(due, error, isExtra);
+    } finally {
+      this.#underWay = undefined;
+      this.#tell();
+    }
+  }
+
+  /** What the failure of a step means for the run. */
+  async #fail(due: Next, error: unknown, isExtra: boolean): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    const at = this.#deps.clock.now();
+    switch (due.step) {
+      case 'package':
+        // Nothing of it has left this machine.
+        await this.#deps.store.remove(this.id);
+        this.#abandonStart(this.#logged(error));
+        break;
+      case 'upload':
+      case 'confirm': {
+        const known = this.#logged(error);
+        if (isAbortError(error)) await this.#events.record({ type: 'abandoned', at });
+        else if (isBusy(known)) this.#abandonStart(known);
+        else await this.#events.record({ type: 'failed', failure: toFailure(knownError(known)), at });
+        break;
+      }
+      case 'send':
+        this.#events.expectOutcome(undefined);
+        this.#abandonStart(this.#logged(error));
+        break;
+      case 'poll':
+      case 'download':
+        if (!isAbortError(error))
+          await this.#events.record(toPollFailed(due.run, error, { ...this.#deps, isExtra }));
+        break;
+      default:
+        if (!isAbortError(error)) this.#pauses.add(due.step, error);
+    }
+  }
+
+  #abandonStart(failure: Error): void {
+    this.#failure = failure;
+    this.stop(failure);
+  }
+
+  /** The lease has gone with the folder of a run whose journal was lost and written again. */
+  async #keepLease(): Promise<void> {
+    const { store, clock } = this.#deps;
+    if (this.#stop.signal.aborted || (await this.#lease.renew().catch(() => true))) return;
+    const lease = await takeLease(join(store.folderOf(this.id), 'lease'), clock);
+    if (lease === undefined) this.stop(busyElsewhere());
+    else this.#lease = lease;
+  }
+
+  /** The error as one to throw; logs one that nobody foresaw. */
+  #logged(error: unknown): Error {
+    if (error instanceof Error && isAbortError(error)) return error;
+    const known = knownError(error);
+    if (known !== error)
+      this.#deps.log.error(
+        `Run ${this.id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
+    return known;
+  }
+
+  async #release(): Promise<void> {
+    await this.#lease.release().catch((error: unknown) => {
+      this.#deps.log.warn(`The lease of run ${this.id} could not be released: ${String(error)}`);
+    });
+  }
+}
+
+function busyElsewhere(): AssessmentError {
+  return new AssessmentError('busyElsewhere');
+}
+
+function isBusy(error: Error): boolean {
+  return error instanceof AssessmentError && error.kind === 'busyElsewhere';
+}

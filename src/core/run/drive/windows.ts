@@ -1,0 +1,316 @@
+import { join } from 'node:path';
+import { AssessmentError, isAbortError } from '../../errors.ts';
+import { sweepTemporary } from '../../files.ts';
+import type { Disposable } from '../../ports.ts';
+import { takeLease } from '../disk/lease.ts';
+import type { RunEvent } from '../state/event.ts';
+import { next } from '../state/next.ts';
+import { isLive, type LiveRun, needsToken, type Run } from '../state/run.ts';
+import { mayNeedOtherToken } from '../state/trouble.ts';
+import { isOver } from '../state/waits.ts';
+import { poll, toPollFailed } from '../steps/poll.ts';
+import type { Start } from '../steps/step.ts';
+import { removeStrays } from '../steps/strayFolders.ts';
+import { Drive, type DriveDeps } from './drive.ts';
+
+const beatMs = 5_000;
+/** A longer gap between beats, or between the two clocks, means that the machine slept or a clock was set. */
+const jumpMs = 30_000;
+/** A workbench that does not answer for this long is gone, although its extension host lives. */
+const maxAnswerMs = 10_000;
+const focusPollMs = 60_000;
+const strayCheckMs = 60 * 60 * 1000;
+
+interface TakeOptions {
+  /** A run without a journal yet. */
+  readonly newRun?: Run | undefined;
+  readonly start?: Start | undefined;
+  readonly first?: RunEvent | undefined;
+}
+
+/**
+ * This window among those that may drive runs. It takes the lease of each run that needs something and that no other
+ * living window drives, at its start, at its focus, and on a beat every 5 s while any run needs something.
+ */
+export class DrivingWindow {
+  readonly #deps: DriveDeps;
+  readonly #drives = new Map<string, Drive>();
+  readonly #taking = new Set<string>();
+  readonly #failedRenewals = new Set<string>();
+  readonly #stop = new AbortController();
+  #following: Disposable | undefined;
+  #isBeating = false;
+  #strayCheckAt = -Infinity;
+  /** True while files that no run has are due for removal. */
+  #areStraysDue = false;
+  /** Since when a question to the workbench has no answer, by the monotonic clock. */
+  #askedSince: number | undefined;
+  readonly #focusPolls = new Map<string, number>();
+
+  constructor(deps: DriveDeps) {
+    this.#deps = deps;
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  driveOf(id: string): Drive | undefined {
+    const drive = this.#drives.get(id);
+    return drive?.hasEnded === true ? undefined : drive;
+  }
+
+  /** Reads the journals, and drives what needs something; resolves once none of it is due. */
+  async resume(): Promise<void> {
+    await this.#deps.store.reload();
+    this.#following ??= this.#deps.store.onDidChange((changed) => this.#onChange(changed));
+    await this.#removeStrays();
+    const drives = await this.#takeOverAll();
+    await Promise.all(drives.map((drive) => drive.whenIdle()));
+  }
+
+  /** Resumes, and polls the runs of this window whose last poll failed, each at most once a minute. */
+  async focused(): Promise<void> {
+    await this.resume();
+    const now = this.#deps.clock.monotonic();
+    for (const drive of this.#drives.values()) {
+      const run = this.#deps.store.get(drive.id);
+      const hasFailed = run !== undefined && isLive(run) && run.trouble !== undefined && !needsToken(run);
+      if (!hasFailed || now - (this.#focusPolls.get(drive.id) ?? -Infinity) < focusPollMs) continue;
+      this.#focusPolls.set(drive.id, now);
+      await this.#hurry(drive);
+    }
+  }
+
+  /** For a person who asks about one live run, or all of them: polls, unless `Retry-After` has not passed. */
+  async checkNow(id?: string): Promise<void> {
+    const { store } = this.#deps;
+    await store.reload();
+    await this.#takeOverAll();
+    const runs = store.all().filter((run) => isLive(run) && (id === undefined || run.id === id)) as LiveRun[];
+    await Promise.all(
+      runs.map((run) => {
+        const drive = this.driveOf(run.id);
+        return drive === undefined ? this.#ask(run) : this.#hurry(drive);
+      }),
+    );
+  }
+
+  /** Drives on with what waits for a token. `isNewSource`: a person changed where tokens come from. */
+  async tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): Promise<void> {
+    const { store, clock, random } = this.#deps;
+    const waiting = store.all().filter((run) => mayNeedOtherToken(run) && isTokenOf(run));
+    await Promise.all(
+      waiting.map(async ({ id }) => {
+        const event = { type: 'tokenChanged', isNewSource, jitter: random(), at: clock.now() } as const;
+        const held = this.#drives.get(id);
+        const isRecorded = (await held?.record(event)) === true;
+        await (isRecorded ? held : await this.#tryToTake(id, { first: event }))?.whenIdle();
+      }),
+    );
+  }
+
+  /** Takes the lease of a run and drives it; undefined while a living window, also this one, has it. */
+  async take(id: string, { newRun, start, first }: TakeOptions = {}): Promise<Drive | undefined> {
+    const held = this.#drives.get(id);
+    if (this.#stop.signal.aborted || this.#taking.has(id) || held?.hasEnded === false) return undefined;
+    const { store, clock } = this.#deps;
+    this.#taking.add(id);
+    try {
+      await held?.ended;
+      const lease = await takeLease(join(store.folderOf(id), 'lease'), clock);
+      if (lease === undefined) return undefined;
+      try {
+        if (newRun !== undefined) await store.create(newRun);
+        // The previous holder may have advanced it.
+        else if (!(await this.#readLatest(id))) {
+          await lease.release();
+          return undefined;
+        }
+      } catch (error) {
+        await lease.release();
+        throw error;
+      }
+      const drive = new Drive(id, { lease, start, first }, this.#deps);
+      this.#drives.set(id, drive);
+      void drive.ended.then(() => {
+        if (this.#drives.get(id) === drive) this.#drives.delete(id);
+      });
+      if (this.stopped.aborted) drive.stop();
+      this.#beat();
+      return drive;
+    } finally {
+      this.#taking.delete(id);
+    }
+  }
+
+  /** Stops driving a run, for a person who removes it. */
+  async giveUp(id: string): Promise<void> {
+    const drive = this.#drives.get(id);
+    drive?.stop();
+    await drive?.ended;
+  }
+
+  /** Drives what a person's event has left to do; resolves once none of it is due. */
+  async drive(id: string): Promise<void> {
+    const drive = this.driveOf(id) ?? (await this.#tryToTake(id));
+    drive?.look();
+    await drive?.whenIdle();
+  }
+
+  /** Gives all leases back, so that another window can take over at once. */
+  stop(): void {
+    this.#following?.dispose();
+    this.#stop.abort(new DOMException('Disposed', 'AbortError'));
+    for (const drive of this.#drives.values()) drive.stop();
+  }
+
+  #onChange(changed: readonly Run[]): void {
+    for (const { id } of changed) this.#drives.get(id)?.look();
+    this.#beat();
+  }
+
+  /** Asks without the lease; the window that has it reads the answer in the journal. */
+  async #ask(run: LiveRun): Promise<void> {
+    const { store, clock } = this.#deps;
+    if (run.state === 'collecting') return;
+    if (run.check !== undefined && !isOver(run.check, clock.monotonic(), clock, true)) return;
+    try {
+      await store.apply(run.id, await poll(run, this.#deps));
+    } catch (error) {
+      if (isAbortError(error)) throw error;
+      await store.apply(run.id, toPollFailed(run, error, { ...this.#deps, isExtra: true }));
+    }
+  }
+
+  /** Nobody waits for a long step that is already under way. */
+  async #hurry(drive: Drive): Promise<void> {
+    const { step } = drive;
+    if (step !== undefined && step !== 'poll') return;
+    if (step === undefined) drive.hurry('person');
+    await drive.whenIdle();
+  }
+
+  async #removeStrays(): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    if (store.problem !== undefined || clock.monotonic() - this.#strayCheckAt < strayCheckMs) return;
+    this.#strayCheckAt = clock.monotonic();
+    this.#areStraysDue = await removeStrays(this.#deps).catch((error: unknown) => {
+      log.warn(`Files of ended processes could not be removed: ${String(error)}`);
+      return false;
+    });
+  }
+
+  /** Takes over every run that needs something; a failure with one does not stop the others. */
+  async #takeOverAll(): Promise<Drive[]> {
+    this.#beat();
+    // Where no lease can be written, runs are shown as last saved.
+    if (this.#deps.store.problem !== undefined || this.#isTornAway()) return [];
+    const runs = this.#deps.store.all().filter((run) => !this.#drives.has(run.id) && this.#isOwed(run));
+    const taken = await Promise.all(runs.map(({ id }) => this.#tryToTake(id)));
+    return taken.filter((drive) => drive !== undefined);
+  }
+
+  async #tryToTake(id: string, options: TakeOptions = {}): Promise<Drive | undefined> {
+    try {
+      return await this.take(id, options);
+    } catch (error) {
+      this.#deps.log.error(`Run ${id} could not be taken over: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  async #readLatest(id: string): Promise<boolean> {
+    const { store, clock, log } = this.#deps;
+    await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
+      log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
+    });
+    return (await store.refresh(id)) !== undefined;
+  }
+
+  /** True while some window has to act on a run. */
+  #isOwed(run: Run): boolean {
+    const { clock, deleteSourceAfterRun, retainLocalDays } = this.#deps;
+    const given = {
+      isStarter: false,
+      deletesSource: deleteSourceAfterRun(),
+      retainLocalDays: retainLocalDays(),
+    };
+    return next(run, { ...given, now: clock.now() }).length > 0;
+  }
+
+  #isBeatNeeded(): boolean {
+    return (
+      this.#drives.size > 0 || this.#areStraysDue || this.#deps.store.all().some((run) => this.#isOwed(run))
+    );
+  }
+
+  /** Starts the beat, unless nothing is to do: an idle window has no timer. */
+  #beat(): void {
+    if (this.#isBeating || this.#stop.signal.aborted || !this.#isBeatNeeded()) return;
+    this.#isBeating = true;
+    this.#beats().catch((error: unknown) => {
+      if (!isAbortError(error)) this.#deps.log.error(`The beat stopped: ${String(error)}`);
+    });
+  }
+
+  async #beats(): Promise<void> {
+    const { clock, log } = this.#deps;
+    try {
+      while (this.#isBeatNeeded()) {
+        const [wall, monotonic] = [clock.now(), clock.monotonic()];
+        await clock.sleep(beatMs, this.#stop.signal);
+        const passed = clock.monotonic() - monotonic;
+        const jumped = passed > jumpMs || Math.abs(clock.now() - wall - passed) > jumpMs;
+        if (jumped) log.info('The machine slept, or its clock was changed: polling every run');
+        await this.#onBeat(jumped);
+      }
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+
+  async #onBeat(jumped: boolean): Promise<void> {
+    if (jumped) this.#askedSince = undefined;
+    this.#askWorkbench();
+    if (this.#isTornAway()) {
+      for (const drive of this.#drives.values()) if (!drive.isStarting) drive.stop();
+    }
+    await Promise.all([...this.#drives.values()].map((drive) => this.#renew(drive)));
+    if (jumped) for (const drive of this.#drives.values()) drive.hurry('jump');
+    await this.#deps.store
+      .readOpen((run) => this.#isOwed(run))
+      .catch((error: unknown) => {
+        this.#deps.log.error(`The journals could not be read: ${String(error)}`);
+      });
+    await this.#removeStrays();
+    void this.#takeOverAll();
+    for (const drive of this.#drives.values()) drive.look();
+  }
+
+  async #renew(drive: Drive): Promise<void> {
+    try {
+      if (!(await drive.renewLease())) drive.stop(new AssessmentError('busyElsewhere'));
+      this.#failedRenewals.delete(drive.id);
+    } catch (error) {
+      // One warning: the disk may be full or read-only for days. The lease is kept until another window takes it.
+      const level = this.#failedRenewals.has(drive.id) ? 'debug' : 'warn';
+      this.#deps.log[level](`The lease of run ${drive.id} could not be renewed: ${String(error)}`);
+      this.#failedRenewals.add(drive.id);
+    }
+  }
+
+  #askWorkbench(): void {
+    const { askWorkbench, clock, log } = this.#deps;
+    if (askWorkbench === undefined || this.#askedSince !== undefined) return;
+    this.#askedSince = clock.monotonic();
+    askWorkbench().then(
+      () => (this.#askedSince = undefined),
+      (error: unknown) => log.debug(`The workbench did not answer: ${String(error)}`),
+    );
+  }
+
+  #isTornAway(): boolean {
+    return this.#askedSince !== undefined && this.#deps.clock.monotonic() - this.#askedSince >= maxAnswerMs;
+  }
+}

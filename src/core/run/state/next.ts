@@ -1,0 +1,178 @@
+import { AssessmentError } from '../../errors.ts';
+import { dayMs, isPastLocalRetention, isRetentionNoticeDue, retentionMs } from './deadlines.ts';
+import type { RunEvent } from './event.ts';
+import {
+  isFinal,
+  type LiveRun,
+  type Run,
+  type RunIn,
+  runIdOf,
+  type Target,
+  toFailure,
+  waitsForToken,
+} from './run.ts';
+import { untilAgreed, untilTokenChanges, type Wait } from './waits.ts';
+
+const maxArchiveAgeMs = 7 * dayMs;
+/** Files that the wall clock, which may be wrong, says are past their time are removed if that is still so a day later. */
+const cleanUpDelayMs = dayMs;
+/** A step that ends its process would otherwise end each process that takes the run over. */
+const maxWorkOutTries = 2;
+
+/** What counts beside the journal. */
+export interface Circumstances {
+  readonly now: number;
+  /** True in the window that starts the run: it has the files, the passwords, and the person's agreement. */
+  readonly isStarter: boolean;
+  readonly deletesSource: boolean;
+  readonly retainLocalDays: number;
+}
+
+type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
+
+/** A step that a run needs, and the wait before it; `note` changes the journal alone. */
+export type Next = { readonly wait?: Wait | undefined } & (
+  | { readonly step: 'package' | 'upload' | 'confirm'; readonly run: RunIn<'preparing'> }
+  | { readonly step: 'send'; readonly run: RunIn<'dispatching'> }
+  | { readonly step: 'poll'; readonly run: RunIn<'running' | 'cancelling'> }
+  | { readonly step: 'download' | 'workOut'; readonly run: RunIn<'collecting'> }
+  | {
+      readonly step: 'announce' | 'removeArchives' | 'removeUploads' | 'warnOfRetention' | 'forget';
+      readonly run: Run;
+    }
+  | { readonly step: 'note'; readonly run: Run; readonly event: WithoutTime<RunEvent> }
+);
+
+/**
+ * What a run needs, the most urgent first: a window that holds its lease performs the first step whose wait is over, and
+ * asks again. Empty for a run that needs nothing: then the lease is given back.
+ */
+export function next(run: Run, given: Circumstances): readonly Next[] {
+  switch (run.state) {
+    case 'preparing':
+      return [preparing(run, given)];
+    case 'dispatching':
+      return [given.isStarter ? { step: 'send', run } : { step: 'note', run, event: { type: 'takenOver' } }];
+    case 'running':
+    case 'cancelling':
+      return [
+        ...retentionNotice(run, given),
+        ...localFiles(run, given),
+        { step: 'poll', run, wait: check(run) },
+      ];
+    case 'collecting':
+      return [...retentionNotice(run, given), collecting(run)];
+    case 'unknown':
+      return notice(run);
+    case 'succeeded':
+    case 'aborted':
+    case 'cancelled':
+    case 'failed':
+    case 'imported':
+      return [
+        ...notice(run),
+        ...retentionNotice(run, given),
+        ...localFiles(run, given),
+        ...uploads(run, given),
+      ];
+  }
+}
+
+/** A window that has not started the run cannot go on with it: of a run that sent nothing, nothing is kept. */
+function preparing(run: RunIn<'preparing'>, { isStarter }: Circumstances): Next {
+  switch (run.step) {
+    case 'packaging':
+      return isStarter ? { step: 'package', run } : { step: 'forget', run };
+    case 'agreeing':
+      return isStarter ? { step: 'upload', run, wait: untilAgreed } : { step: 'forget', run };
+    case 'uploading':
+      return isStarter ? { step: 'upload', run } : { step: 'note', run, event: { type: 'takenOver' } };
+    case 'confirming':
+      return isStarter ? { step: 'confirm', run } : { step: 'note', run, event: { type: 'takenOver' } };
+  }
+}
+
+function collecting(run: RunIn<'collecting'>): Next {
+  if (run.isDownloaded !== true) return { step: 'download', run, wait: check(run) };
+  if ((run.workOutTries ?? 0) < maxWorkOutTries) return { step: 'workOut', run };
+  return {
+    step: 'note',
+    run,
+    event: { type: 'collected', failure: toFailure(new AssessmentError('workerCrashed')) },
+  };
+}
+
+function check({ check: wait, trouble }: LiveRun): Wait | undefined {
+  return wait ?? (trouble !== undefined && waitsForToken(trouble) ? untilTokenChanges : undefined);
+}
+
+function notice(run: Run): Next[] {
+  return run.noticeDue ? [{ step: 'announce', run }] : [];
+}
+
+function retentionNotice(run: Run, { now }: Circumstances): Next[] {
+  return isRetentionNoticeDue(run, now) ? [{ step: 'warnOfRetention', run }] : [];
+}
+
+/** The source goes with the results; archives, and the run itself, past their time. */
+function localFiles(run: Run, { now, retainLocalDays }: Circumstances): Next[] {
+  const hasArchives =
+    run.archivesRemovedAt === undefined && run.targets.some(({ archive }) => archive !== undefined);
+  if (hasArchives && !needsArchives(run)) return [{ step: 'removeArchives', run }];
+  const step = isPastLocalRetention(run, retainLocalDays, now)
+    ? 'forget'
+    : hasArchives && now - (run.uploadedAt ?? run.createdAt) > maxArchiveAgeMs
+      ? 'removeArchives'
+      : undefined;
+  const { cleanUpDueAt: dueAt } = run;
+  if (step === undefined)
+    return dueAt === undefined ? [] : [{ step: 'note', run, event: { type: 'cleanUpNotDue' } }];
+  if (dueAt === undefined) return [{ step: 'note', run, event: { type: 'cleanUpDue' } }];
+  return [{ step, run, wait: { at: dueAt, ms: cleanUpDelayMs, firmMs: cleanUpDelayMs } }];
+}
+
+/** True until every artifact is here: the text that findings point at is taken from the archives. */
+function needsArchives(run: Run): boolean {
+  return (
+    !isFinal(run) ||
+    ('artifacts' in run && (run.artifacts ?? []).some(({ failure }) => failure !== undefined))
+  );
+}
+
+/** Uploads whose removal needs another token wait for `tokenChanged`, without a lease. */
+function uploads(run: Run, { deletesSource, now }: Circumstances): Next[] {
+  if (!mayHaveUploads(run, deletesSource, now)) return [];
+  const { removal } = run;
+  return removal !== undefined && removal.wait === undefined
+    ? []
+    : [{ step: 'removeUploads', run, wait: removal?.wait }];
+}
+
+export interface UploadToRemove {
+  readonly target: number;
+  readonly fileId: string;
+  readonly state: 'reserved' | 'confirmed';
+}
+
+/** True for an ended run that may have files on the service; past `retentionMs` the service has removed them itself. */
+export function mayHaveUploads(run: Run, includeConfirmed: boolean, now: number): boolean {
+  if (!isFinal(run) || now - run.endedAt > retentionMs) return false;
+  return uploadsToRemove(run, includeConfirmed).length > 0;
+}
+
+export function uploadsToRemove(run: Run, includeConfirmed: boolean): readonly UploadToRemove[] {
+  return run.targets.flatMap(({ upload }, target) =>
+    isToRemove(upload, run, includeConfirmed) ? [{ target, fileId: upload.fileId, state: upload.state }] : [],
+  );
+}
+
+/** The files of a run with a run ID are confirmed. Of another run, one may still be a reservation, because `confirm` takes a conflict for success. */
+function isToRemove(
+  upload: Target['upload'],
+  run: Run,
+  includeConfirmed: boolean,
+): upload is NonNullable<Target['upload']> & { state: 'reserved' | 'confirmed' } {
+  if (upload?.state !== 'confirmed') return upload?.state === 'reserved';
+  const isSurelyConfirmed = upload.isSure === true || runIdOf(run) !== undefined;
+  return includeConfirmed || !isSurelyConfirmed;
+}

@@ -1,0 +1,73 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAbortError, knownError } from '../../errors.ts';
+import { markOf } from '../../files.ts';
+import { answerOf } from '../../yieldingWork.ts';
+import type { RunStore } from '../disk/runStore.ts';
+import type { EventOf } from '../state/event.ts';
+import { isFinal, isLive, type Run, toFailure } from '../state/run.ts';
+import type { RunDeps, StepDeps } from './step.ts';
+
+const maxWorkOutMs = 60_000;
+
+/** Works out the findings. The run ends even if that fails; the try counts even if it ends this process. */
+export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collected'>> {
+  const { clock, log } = deps;
+  await deps.record({ type: 'workOutBegun', at: clock.now() });
+  const ended = new AbortController();
+  const signal = AbortSignal.any([deps.signal, ended.signal]);
+  try {
+    await answerOf(Promise.resolve(deps.workOut?.(run, signal)), 'findings', {
+      clock,
+      maxMs: maxWorkOutMs,
+    });
+    return { type: 'collected', at: clock.now() };
+  } catch (error) {
+    if (isAbortError(error)) throw error;
+    log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
+    return { type: 'collected', failure: toFailure(knownError(error)), at: clock.now() };
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Asks the workbench first, which may be gone; then notes that the end was shown, and shows it. */
+export async function announce({ askWorkbench, clock, record, ended }: StepDeps): Promise<undefined> {
+  await answerOf(Promise.resolve(askWorkbench?.()), 'VS Code', { clock });
+  const noted = await record({ type: 'endNotified', at: clock.now() });
+  // A lost start may have got its run ID meanwhile.
+  if (!isLive(noted)) ended.fire(noted);
+}
+
+export async function warnOfRetention(run: Run, deps: StepDeps): Promise<undefined> {
+  const { store, clock, record, nearRetention } = deps;
+  const isComplete = await hasResults(run, store);
+  const noted = await record({ type: 'retentionNotified', at: clock.now() });
+  if (!isComplete) nearRetention.fire(noted);
+}
+
+async function hasResults(run: Run, store: RunStore): Promise<boolean> {
+  if (!isFinal(run)) return false;
+  for (const { file } of 'artifacts' in run ? (run.artifacts ?? []) : []) {
+    const mark = file === undefined ? undefined : await markOf(join(store.folderOf(run.id), file));
+    if (mark === undefined) return false;
+  }
+  return true;
+}
+
+export async function removeArchives(
+  run: Run,
+  { store, clock }: Pick<RunDeps, 'store' | 'clock'>,
+): Promise<EventOf<'archivesRemoved'>> {
+  for (const { archive } of run.targets)
+    if (archive !== undefined) await rm(join(store.folderOf(run.id), archive.file), { force: true });
+  return { type: 'archivesRemoved', at: clock.now() };
+}
+
+/** Removes a run that sent nothing, or is past its retention period, with its folder. */
+export async function forget(run: Run, { store, log }: Pick<RunDeps, 'store' | 'log'>): Promise<undefined> {
+  log.info(
+    `Run ${run.id} is removed: ${isFinal(run) ? 'its retention period is over' : 'its start was interrupted'}`,
+  );
+  await store.remove(run.id);
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { needsToken, type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
+import { minuteMs, pass, stride } from '../passTime.ts';
+import { storeWithoutSpaceFor } from '../hookedStore.ts';
+import { openWindow, type RunWindow } from '../runWindow.ts';
+import { endWithoutExit, setUpRun } from '../seededRuns.ts';
+
+describe('a run that a window polls', () => {
+  test('F63 is released and announced once another window has ended it', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    const { store } = openWindow(t, fixture);
+    await store.reload();
+    await endWithoutExit({ store }, id, fixture.clock.now());
+    await window.untilEnded(id);
+    const asked = fixture.sent('/describe');
+    await pass(fixture, 60 * minuteMs);
+    assert.equal(fixture.sent('/describe'), asked);
+    assert.deepEqual(
+      window.ended.map(({ state }) => state),
+      ['failed'],
+    );
+  });
+
+  test('F63 is no longer driven once another window has removed it, and no timer is left', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    const { store } = openWindow(t, fixture);
+    await store.remove(id);
+    await pass(fixture, minuteMs);
+    assert.equal(window.tracker.nextCheckAt(id), undefined);
+    const slept = fixture.clock.slept.length;
+    await fixture.passUntil(fixture.clock.sleep(60 * minuteMs));
+    assert.equal(fixture.clock.slept.length - slept, 1);
+  });
+
+  test('F66 is still polled if its trouble cannot be saved, which is logged', async (t) => {
+    const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('pollFailed', 9) });
+    const heal = fixture.service.addFault({
+      match: { path: '/describe' },
+      before: { kind: 'reply', status: 403 },
+    });
+    await pass(fixture, 10 * minuteMs);
+    heal();
+    const healedAt = fixture.clock.now();
+    assert.ok(window.lines.includes(`Run ${id}: saving failed: Error: no space left on device`));
+    await window.until(id, (run) => 'lastAnswerAt' in run && (run.lastAnswerAt ?? 0) > healedAt);
+  });
+});
+
+/** A run that failed to poll offline, with its next poll minutes away; `plug` restores the network. */
+async function runOffline(t: TestContext) {
+  const { fixture, window, id } = await setUpRun(t);
+  const plug = fixture.pullCable();
+  t.after(plug);
+  const isFar = (): boolean => (window.tracker.nextCheckAt(id) ?? 0) - fixture.clock.now() > 3 * minuteMs;
+  await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent' && isFar());
+  return { fixture, window, id, plug };
+}
+
+const isUntroubled = (run: Run | undefined): boolean => run?.state === 'running' && run.trouble === undefined;
+
+describe('a run with an unreachable service', () => {
+  test('F53 is polled at growing intervals, and when due once the network is back', async (t) => {
+    const { fixture, window, id, plug } = await runOffline(t);
+    let tries = 0;
+    window.store.onDidChange(() => (tries += 1));
+    await stride(fixture, 60 * minuteMs);
+    assert.ok(tries > 2 && tries < 20, `${String(tries)} tries in an hour`);
+    plug();
+    const due = window.tracker.nextCheckAt(id) ?? 0;
+    await window.until(id, isUntroubled);
+    assert.ok(Math.abs(fixture.clock.now() - due) <= 5_000);
+  });
+
+  test('F53 F95 counts failures from its last good answer', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    const fail = (): (() => void) =>
+      fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status: 503 } });
+    const untilTroubled = (times: number) =>
+      window.until(id, (run) => 'trouble' in run && run.trouble?.times === times);
+    let heal = fail();
+    await untilTroubled(6);
+    heal();
+    await window.until(id, isUntroubled);
+    heal = fail();
+    const { trouble } = (await untilTroubled(1)) as RunIn<'running'>;
+    const failedAt = trouble?.since ?? 0;
+    heal();
+    assert.ok((window.tracker.nextCheckAt(id) ?? Infinity) - failedAt <= minuteMs / 2);
+  });
+
+  test('F53 is polled within 10 s of wake-up', async (t) => {
+    const { fixture, window, id, plug } = await runOffline(t);
+    plug();
+    fixture.clock.moveWall(2 * minuteMs);
+    const wokeAt = fixture.clock.now();
+    await window.until(id, isUntroubled);
+    assert.ok(fixture.clock.now() - wokeAt <= 10_000);
+  });
+
+  test('F53 is polled when its window gets the focus, at most once a minute and not during Retry-After', async (t) => {
+    const { fixture, window, id, plug } = await runOffline(t);
+    plug();
+    const other = openWindow(t, fixture);
+    const focus = ({ tracker }: RunWindow) => fixture.passUntil(tracker.focused());
+    const reply = { kind: 'reply' as const, status: 503 };
+    const heal = fixture.service.addFault({ match: { path: '/describe' }, before: reply });
+    const next = window.tracker.nextCheckAt(id);
+    const asked = fixture.sent('/describe');
+    await focus(other);
+    for (let focuses = 0; focuses < 30; focuses += 1) await focus(window);
+    assert.equal(fixture.sent('/describe') - asked, 1);
+    assert.equal(window.tracker.nextCheckAt(id), next, 'the next poll comes at its time');
+    heal();
+    fixture.clock.advance(minuteMs);
+    await focus(window);
+    assert.equal(isUntroubled(window.store.get(id)), true);
+    await focus(window);
+    assert.equal(fixture.sent('/describe') - asked, 2, 'the last poll did not fail');
+  });
+
+  test('F51 F53 is not polled during Retry-After when its window gets the focus', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    const before = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
+    fixture.service.addFault({ match: { path: '/describe' }, before });
+    await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'rateLimited');
+    const asked = fixture.sent('/describe');
+    await fixture.passUntil(window.tracker.focused());
+    assert.equal(fixture.sent('/describe'), asked);
+  });
+
+  test('F56 that waits for a token keeps waiting when a window gets the focus', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    fixture.service.setTokens(['next-invented-token']);
+    await window.until(id, needsToken);
+    const asked = fixture.sent('/describe');
+    await fixture.passUntil(window.tracker.focused());
+    assert.equal(fixture.sent('/describe'), asked);
+  });
+});

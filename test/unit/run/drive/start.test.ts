@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { killHolder } from '../deadProcess.ts';
+import { minuteMs, pass } from '../passTime.ts';
+import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { puts, startAsking, startUnkept, startWith, states } from '../uploads.ts';
+import { VirtualClock } from '../virtualClock.ts';
+
+describe('an interrupted start', () => {
+  test('F25 killed while packaging leaves nothing behind after the next start', async (t) => {
+    const fixture = await setUpFixture(t);
+    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
+    const packaged = new Promise<Run>((resolve) => {
+      const confirmUpload = (run: Run): Promise<boolean> => {
+        resolve(run);
+        return new Promise(() => undefined);
+      };
+      crashing.assessment().then(
+        (assessment) => startAsking(crashing, assessment, confirmUpload),
+        () => undefined,
+      );
+    });
+    const { id } = await packaged;
+    assert.ok((await readdir(join(fixture.root, id))).includes('archive-0.tar.gz'));
+    await killHolder(fixture, id);
+    await openWindow(t, fixture).tracker.resume();
+    assert.deepEqual(await readdir(fixture.root), []);
+  });
+
+  test('F25 killed by a window leaves a partial file that the next start removes', async (t) => {
+    const fixture = await setUpFixture(t);
+    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
+    const { id } = (await crashing.tracker.start(await crashing.assessment())) ?? { id: '' };
+    const left = join(fixture.root, id, 'run.json.0123456789ab.tmp');
+    await writeFile(left, '{');
+    const longAgo = fixture.clock.now() / 1000 - 120;
+    await utimes(left, longAgo, longAgo);
+    await killHolder(fixture, id);
+    await openWindow(t, fixture).tracker.resume();
+    assert.deepEqual(
+      (await readdir(join(fixture.root, id))).filter((name) => name.endsWith('.tmp')),
+      [],
+    );
+  });
+
+  test('F25 with files that a sweep cannot remove does not stop the run from being driven', async (t) => {
+    const fixture = await setUpFixture(t);
+    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
+    const { id } = (await crashing.tracker.start(await crashing.assessment())) ?? { id: '' };
+    // A sweep removes only files.
+    const left = join(fixture.root, id, 'left.tmp');
+    await mkdir(left);
+    const longAgo = fixture.clock.now() / 1000 - 120;
+    await utimes(left, longAgo, longAgo);
+    await killHolder(fixture, id);
+    const asked = fixture.sent('/describe');
+    const next = openWindow(t, fixture);
+    await next.tracker.resume();
+    await pass(fixture, minuteMs);
+    assert.ok(fixture.sent('/describe') > asked, next.lines.join('\n'));
+  });
+
+  test('F42 killed during the upload leaves a reservation that the next start cancels', async (t) => {
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
+    const reserved = new Promise<Run>((resolve) => {
+      crashing.store.onDidChange(([run]) => {
+        if (run.targets[0]?.upload !== undefined) resolve(run);
+      });
+    });
+    crashing.tracker.start(await crashing.assessment()).catch(() => undefined);
+    const { id } = await reserved;
+    await killHolder(fixture, id);
+    const next = openWindow(t, fixture);
+    await next.tracker.resume();
+    const run = next.store.get(id);
+    assert.ok(run?.state === 'failed');
+    assert.equal(run.failure.kind, 'interrupted');
+    assert.deepEqual([run.targets[0]?.upload?.state, states(fixture)], ['cancelled', ['cancelled']]);
+    assert.deepEqual(
+      next.ended.map((each) => each.id),
+      [id],
+    );
+    const left = await readdir(next.store.folderOf(id));
+    assert.deepEqual(
+      left.filter((name) => name.startsWith('archive')),
+      [],
+      'the local archive is gone',
+    );
+  });
+
+  test('F42 with a reservation that the next start cannot cancel is cleaned up by the one after', async (t) => {
+    const fixture = await setUpFixture(t);
+    const removeFault = fixture.service.addFault({
+      match: { path: '/cancel-upload' },
+      before: { kind: 'reset' },
+    });
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
+    const first = openWindow(t, fixture);
+    const { id } = await first.start();
+    assert.deepEqual(states(fixture), ['reserved']);
+    removeFault();
+    first.tracker.dispose();
+    const second = openWindow(t, fixture);
+    await fixture.passUntil(second.tracker.resume());
+    await pass(fixture, minuteMs);
+    assert.deepEqual(
+      [second.store.get(id)?.targets[0]?.upload?.state, states(fixture)],
+      ['cancelled', ['cancelled']],
+    );
+    assert.deepEqual(second.ended, [], 'its end was announced before');
+  });
+
+  const unforeseen = storeWithHook(({ type }) => {
+    if (type === 'reserved') throw new Error('x is undefined');
+  });
+  const refusals = [
+    ['cannot be saved on a full disk', 'diskFull', storeWithoutSpaceFor('reserved')],
+    ['cannot be saved for an unknown reason', 'unexpected', unforeseen],
+  ] as const;
+  for (const [how, kind, store] of refusals) {
+    test(`with a reservation that ${how} cancels it, and the run fails with that reason`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const run = await openWindow(t, fixture, { store }).start();
+      assert.ok(run.state === 'failed');
+      assert.equal(run.failure.kind, kind);
+      assert.deepEqual([puts(fixture).length, states(fixture)], [0, ['cancelled']]);
+    });
+  }
+
+  test('F24 on a full disk before the first journal reports that to the user', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const noSpace = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    t.mock.method(window.store, 'create', () => Promise.reject(noSpace));
+    await assert.rejects(window.start(), { kind: 'diskFull' });
+    assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
+  });
+
+  test('F94 with a reservation believed confirmed cancels it even if confirmed files are kept', async (t) => {
+    const fixture = await setUpFixture(t);
+    // A proxy before storage answers 200, but not with a page.
+    fixture.service.addFault({
+      match: { method: 'PUT', times: 1 },
+      before: { kind: 'reply', status: 200, body: 'Welcome', afterBodyBytes: 1 },
+    });
+    const window = openWindow(t, fixture, { deleteSource: false });
+    const refused = await window.start();
+    assert.equal(refused.state, 'failed');
+    assert.deepEqual([refused.targets[0]?.upload?.state, states(fixture)], ['cancelled', ['cancelled']]);
+    const reply = { kind: 'reply' as const, status: 403 };
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: reply });
+    const kept = await window.start();
+    assert.deepEqual([kept.targets[0]?.upload?.state, states(fixture)[1]], ['confirmed', 'confirmed']);
+    window.tracker.dispose();
+    const asked = fixture.sent('/cancel-upload');
+    await openWindow(t, fixture, { deleteSource: false }).tracker.resume();
+    assert.equal(fixture.sent('/cancel-upload') - asked, 0, 'it is known to be confirmed by now');
+  });
+
+  test('F94 with such a reservation that cannot be cancelled at once does so at the next start', async (t) => {
+    const fixture = await setUpFixture(t);
+    const welcome = { kind: 'reply' as const, status: 200, body: 'Welcome', afterBodyBytes: 1 };
+    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: welcome });
+    const plug = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
+    const window = openWindow(t, fixture, { deleteSource: false });
+    assert.equal((await window.start()).state, 'failed');
+    assert.deepEqual(states(fixture), ['reserved']);
+    window.tracker.dispose();
+    plug();
+    await openWindow(t, fixture, { deleteSource: false }).tracker.resume();
+    await pass(fixture, minuteMs);
+    assert.deepEqual(states(fixture), ['cancelled']);
+  });
+
+  test('cancelled while bytes are sent ends as cancelled and cancels the upload', async (t) => {
+    const fixture = await setUpFixture(t);
+    const stop = new AbortController();
+    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    const onUploading = (): void => stop.abort();
+    const window = openWindow(t, fixture);
+    const run = await startWith(window, fixture, { signal: stop.signal, onUploading });
+    assert.equal(run?.state, 'cancelled');
+    await window.until(run.id, ({ targets: [target] }) => target?.upload?.state === 'cancelled');
+    assert.deepEqual([states(fixture), fixture.sent('/dispatch')], [['cancelled'], 0]);
+  });
+
+  test('F105 cancelled on a dead network ends at once, cleans up in the background, and blocks no other start', async (t) => {
+    const fixture = await setUpFixture(t);
+    const stop = new AbortController();
+    const swallow = ['/cancel-upload', /^\/storage\//].map((path) =>
+      fixture.service.addFault({ match: { path }, before: { kind: 'stall' } }),
+    );
+    const window = openWindow(t, fixture);
+    const began = fixture.clock.now();
+    const onUploading = (): void => stop.abort();
+    const cancelled = await window.tracker.start(await window.assessment(), {
+      signal: stop.signal,
+      onUploading,
+    });
+    assert.ok(cancelled?.state === 'cancelled');
+    assert.deepEqual([fixture.clock.now() - began, states(fixture)], [0, ['reserved']]);
+    for (const heal of swallow) heal();
+    assert.equal((await window.start()).state, 'running');
+    window.tracker.dispose();
+    const next = openWindow(t, fixture);
+    await fixture.passUntil(next.tracker.resume());
+    await next.until(cancelled.id, ({ targets: [target] }) => target?.upload?.state === 'cancelled');
+    assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
+  });
+
+  test('refused at the last question sends and stores nothing', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    let asked: Run | undefined;
+    const confirmUpload = (run: Run): Promise<boolean> => {
+      asked = run;
+      return Promise.resolve(false);
+    };
+    assert.equal(await startWith(window, fixture, { confirmUpload }), undefined);
+    assert.equal(asked?.targets[0]?.coverage?.uploaded, 1, 'the question knows the archive');
+    assert.deepEqual(
+      [fixture.service.requests, window.store.all(), await readdir(fixture.root)],
+      [[], [], []],
+    );
+  });
+
+  test('cancelled while packaging sends and stores nothing', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const stop = new AbortController();
+    const run = await startWith(window, fixture, { signal: stop.signal, onPackaging: () => stop.abort() });
+    assert.equal(run, undefined);
+    assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
+  });
+
+  test('with an archive over the limit throws, and sends and stores nothing', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    await assert.rejects(window.start({ maxArchiveBytes: 10 }), { kind: 'archiveTooLarge' });
+    assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
+  });
+
+  test('F45 accepted but not saved before its window closes is neither failed nor sent again', async (t) => {
+    const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched') });
+    await startUnkept(window);
+    const [accepted] = fixture.service.runs();
+    assert.ok(
+      window.lines.some((line) => line.includes(accepted!.id)),
+      'the log has the run ID',
+    );
+    assert.deepEqual(states(fixture), ['confirmed']);
+    const next = openWindow(t, fixture);
+    await next.tracker.resume();
+    assert.deepEqual(
+      next.store.all().map(({ state }) => state),
+      ['unknown'],
+    );
+    assert.equal(fixture.sent('/dispatch'), 1);
+  });
+
+  test('F47 whose run another window took over dispatches nothing', async (t) => {
+    const { fixture, window } = await setUpWindow(t, { clock: new VirtualClock() });
+    const other = openWindow(t, fixture);
+    const confirmUpload = async (): Promise<boolean> => {
+      // The machine slept; the other window woke first and found a stale lease.
+      const { id } = window.store.all()[0]!;
+      await window.store.apply(id, { type: 'agreed', at: 1 });
+      await killHolder(fixture, id);
+      await other.tracker.resume();
+      return true;
+    };
+    await assert.rejects(startWith(window, fixture, { confirmUpload }), { kind: 'busyElsewhere' });
+    assert.deepEqual([fixture.service.requests, other.ended.map(({ state }) => state)], [[], ['failed']]);
+  });
+
+  test('F47 seen while packaging is not discarded by another window once it runs', async (t) => {
+    const fixture = await setUpFixture(t);
+    const owner = openWindow(t, fixture);
+    const other = openWindow(t, fixture);
+    const confirmUpload = async (): Promise<boolean> => {
+      await other.tracker.resume();
+      return true;
+    };
+    const run = await startWith(owner, fixture, { confirmUpload });
+    assert.ok(run?.state === 'running');
+    owner.tracker.dispose();
+    await fixture.service.finishRun((run as { runId: string }).runId);
+    await other.untilState(run.id, 'succeeded');
+  });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { pass } from '../passTime.ts';
+import { type Fixture, openWindow, setUpFixture } from '../runWindow.ts';
+import { stepOf } from '../sampleRuns.ts';
+import { trackRemoteRun } from '../seededRuns.ts';
+import { eventually } from '../../core/eventually.ts';
+
+/** A window whose workbench stops to answer once it is torn away. */
+function openTearable(t: TestContext, fixture: Fixture) {
+  let answer: Promise<undefined> = Promise.resolve(undefined);
+  const window = openWindow(t, fixture, { askWorkbench: () => answer });
+  const tear = (): ((value: undefined) => void) => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    answer = promise;
+    return resolve;
+  };
+  return { window, tear };
+}
+
+describe('F172 a window whose workbench does not answer', () => {
+  test('gives its lease back, and another window drives the run and announces its end', async (t) => {
+    const fixture = await setUpFixture(t);
+    const { window, tear } = openTearable(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    const other = openWindow(t, fixture);
+    await other.tracker.resume();
+    tear();
+    // The question, its 10 s without an answer, and 15 s for the other window.
+    await pass(fixture, 30_000);
+    await fixture.service.finishRun(runId);
+    const asked = fixture.clock.now();
+    await other.untilEnded(id);
+    assert.ok(fixture.clock.now() - asked <= 30_000, `${String(fixture.clock.now() - asked)} ms`);
+    assert.deepEqual([window.ended.length, other.ended.length], [0, 1]);
+  });
+
+  test('does not swallow the end of a run that it has seen', async (t) => {
+    const fixture = await setUpFixture(t);
+    const { window, tear } = openTearable(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    const other = openWindow(t, fixture);
+    await other.tracker.resume();
+    await fixture.service.finishRun(runId);
+    tear();
+    await other.untilEnded(id);
+    assert.deepEqual([window.ended.length, other.ended.length], [0, 1]);
+  });
+
+  test('keeps the lease of a start that makes progress', async (t) => {
+    const fixture = await setUpFixture(t);
+    const { window, tear } = openTearable(t, fixture);
+    const other = openWindow(t, fixture);
+    await other.tracker.resume();
+    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: { kind: 'stall' } });
+    const stop = new AbortController();
+    const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
+    await eventually(() => window.store.all()[0]?.targets[0]?.upload !== undefined, 'the upload has begun');
+    tear();
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      fixture.clock.advance(5_000);
+      await other.store.reload();
+    }
+    assert.deepEqual([stepOf(other.store.all()[0]), other.ended], ['uploading', []]);
+    stop.abort();
+    await started;
+  });
+
+  test('takes no run until its workbench answers again', async (t) => {
+    const fixture = await setUpFixture(t);
+    const { window, tear } = openTearable(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    const mend = tear();
+    await pass(fixture, 30_000);
+    await fixture.service.finishRun(runId);
+    await pass(fixture, 60_000);
+    assert.equal(window.store.get(id)?.state, 'running');
+    mend(undefined);
+    await window.untilEnded(id);
+    assert.equal(window.ended.length, 1);
+  });
+});

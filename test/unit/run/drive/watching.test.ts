@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
+import { newRun } from '../../../../src/core/run/state/newRun.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { killHolder } from '../deadProcess.ts';
+import { leap, minuteMs, pass, sleepOn, stayAwake } from '../passTime.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { seedUnknownRun, trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
+import { startWith } from '../uploads.ts';
+import { VirtualClock } from '../virtualClock.ts';
+import { eventually } from '../../core/eventually.ts';
+
+describe('a watched run', () => {
+  test('F62 continues after VS Code was closed for days, with one notification', async (t) => {
+    const fixture = await setUpFixture(t);
+    const first = openWindow(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, first);
+    first.tracker.dispose();
+    fixture.clock.advance(3 * 24 * 3600_000);
+    await fixture.service.finishRun(runId);
+    const second = openWindow(t, fixture);
+    await second.tracker.resume();
+    const before = fixture.clock.now();
+    await second.untilEnded(id);
+    assert.ok(fixture.clock.now() - before <= 10_000, 'asked within 10 s');
+    assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);
+    const third = openWindow(t, fixture);
+    await third.tracker.resume();
+    assert.deepEqual(third.ended, []);
+  });
+
+  for (const [what, status, state] of [
+    ['has its results', undefined, 'succeeded'],
+    ['no longer knows it', 404, 'running'],
+  ] as const) {
+    test(`F62 F95 is polled after VS Code was closed for 31 days, when the service ${what}`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const first = openWindow(t, fixture);
+      const { id, runId } = await trackRemoteRun(fixture, first);
+      first.tracker.dispose();
+      if (status !== undefined)
+        fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
+      fixture.clock.advance(31 * 24 * 3600_000);
+      await fixture.service.finishRun(runId);
+      const second = openWindow(t, fixture);
+      const plug = fixture.pullCable();
+      t.after(plug);
+      await second.tracker.resume();
+      // The window opens before the network is up.
+      await second.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent');
+      plug();
+      if (state === 'succeeded') {
+        await second.untilEnded(id);
+        return;
+      }
+      // An unknown run may become known again, and only a person gives it up.
+      await stayAwake(fixture, 25);
+      const kept = second.store.get(id);
+      assert.ok(kept?.state === state && mayStopWatching(kept, fixture.clock.now()));
+    });
+  }
+
+  test('F63 is polled by one of five windows, and taken over when that one is killed, with one notification', async (t) => {
+    const fixture = await setUpFixture(t);
+    const frozen = new VirtualClock();
+    const owner = openWindow(t, fixture, { clock: frozen });
+    const { id, runId } = await trackRemoteRun(fixture, owner);
+    const others = Array.from({ length: 4 }, () => openWindow(t, fixture));
+    for (const window of others) await window.tracker.resume();
+    const asked = fixture.sent('/describe');
+    await fixture.passUntil(
+      (async () => {
+        for (let beat = 0; beat < 3; beat += 1) await fixture.clock.sleep(5_000);
+      })(),
+    );
+    assert.equal(fixture.sent('/describe'), asked, 'the owner lives: nobody else asks');
+    await killHolder(fixture, id);
+    await fixture.service.finishRun(runId);
+    const before = fixture.clock.now();
+    await others[0]!.untilEnded(id);
+    assert.ok(fixture.clock.now() - before <= 40_000, 'taken over within two leases');
+    const ends = others.map(({ ended }) => ended.length).sort();
+    assert.deepEqual(ends, [0, 0, 0, 1]);
+    assert.equal(fixture.sent(/artifact-download-url$/), 2);
+  });
+
+  test('F63 of a killed window is taken over by one that had no run when it opened', async (t) => {
+    const fixture = await setUpFixture(t);
+    const idle = openWindow(t, fixture);
+    await idle.tracker.resume();
+    const watching = idle.store.watch();
+    t.after(() => watching.dispose());
+    const owner = openWindow(t, fixture, { clock: new VirtualClock() });
+    const { id, runId } = await trackRemoteRun(fixture, owner);
+    await killHolder(fixture, id);
+    await fixture.service.finishRun(runId);
+    assert.equal((await idle.untilEnded(id)).state, 'succeeded');
+    assert.deepEqual([owner.ended.length, idle.ended.length], [0, 1]);
+  });
+
+  test('uses the only timer: an idle window has none, nor has one whose runs have ended', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const sleptInAnHour = async (): Promise<number[]> => {
+      const { length } = fixture.clock.slept;
+      await fixture.passUntil(fixture.clock.sleep(3600_000));
+      return fixture.clock.slept.slice(length + 1);
+    };
+    await window.tracker.resume();
+    assert.deepEqual(await sleptInAnHour(), []);
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    await fixture.service.finishRun(runId);
+    await window.untilEnded(id);
+    // The running heartbeat is the last one.
+    await fixture.passUntil(fixture.clock.sleep(60_000));
+    assert.deepEqual(await sleptInAnHour(), []);
+  });
+
+  test('F54 is polled within 10 s after the machine slept', async (t) => {
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId);
+    await fixture.clock.whenAsleep();
+    fixture.clock.moveWall(8 * 3600_000);
+    const before = fixture.clock.now();
+    await window.untilEnded(id);
+    assert.ok(fixture.clock.now() - before <= 10_000);
+    const { requests } = fixture.service;
+    assert.ok(
+      requests.every(({ headers }) => headers['connection'] === 'close'),
+      'no socket is used twice',
+    );
+    assert.ok(!window.lines.some((line) => line.includes('failed')), window.lines.join('\n'));
+  });
+
+  for (const days of [-1, 1]) {
+    test(`F55 is polled neither more nor less often when the clock moves by ${String(days)} day`, async (t) => {
+      const { fixture, window, id, runId } = await setUpRun(t);
+      await fixture.clock.whenAsleep();
+      fixture.clock.moveWall(days * 24 * 3600_000);
+      const asked = fixture.sent('/describe');
+      await fixture.passUntil(
+        (async () => {
+          for (let beat = 0; beat < 24; beat += 1) await fixture.clock.sleep(5_000);
+        })(),
+      );
+      const looks = fixture.sent('/describe') - asked;
+      // Forward, the run looks a day older: polled once at the jump, then every ten minutes.
+      assert.ok(looks >= (days < 0 ? 4 : 1) && looks <= 9, `${String(looks)} in two minutes`);
+      await fixture.service.finishRun(runId);
+      await window.untilEnded(id);
+    });
+  }
+
+  test('F55 dispatched by a clock two days ahead is still polled at growing intervals', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    await trackRemoteRun(fixture, window);
+    await fixture.clock.whenAsleep();
+    fixture.clock.moveWall(-2 * 24 * 3600_000);
+    const asked = fixture.sent('/describe');
+    await pass(fixture, 20 * minuteMs);
+    const looks = fixture.sent('/describe') - asked;
+    // As for a run of this age: every 15 s for five minutes, then less often.
+    assert.ok(looks > 25 && looks < 60, `${String(looks)} in twenty minutes`);
+  });
+
+  test('F63 with an end seen by another window gets its results at once', async (t) => {
+    const fixture = await setUpFixture(t);
+    const [window, other] = [openWindow(t, fixture), openWindow(t, fixture)];
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    await window.tracker.resume();
+    await other.tracker.resume();
+    // Its own next poll is minutes away by then.
+    await leap(fixture, 3 * 3600_000);
+    await fixture.service.finishRun(runId);
+    const asked = fixture.clock.now();
+    await fixture.passUntil(other.tracker.checkNow(id));
+    await window.untilState(id, 'succeeded');
+    assert.ok(fixture.clock.now() - asked <= 30_000, `${String(fixture.clock.now() - asked)} ms`);
+  });
+
+  test('F63 with an end seen by another window gets its results from the window that watches it', async (t) => {
+    const fixture = await setUpFixture(t);
+    const owner = openWindow(t, fixture, { clock: new VirtualClock() });
+    const { id, runId } = await trackRemoteRun(fixture, owner);
+    const other = openWindow(t, fixture);
+    await other.tracker.resume();
+    await fixture.service.finishRun(runId);
+    await fixture.passUntil(other.tracker.checkNow(id));
+    assert.equal(other.store.get(id)?.state, 'collecting');
+    assert.equal(fixture.sent(/artifact-download-url$/), 0);
+  });
+
+  test('is polled alone when a person asks for it, and with the others when a person asks for all', async (t) => {
+    const { fixture, window, id } = await setUpRun(t);
+    await trackRemoteRun(fixture, window);
+    const asked = fixture.sent('/describe');
+    await fixture.passUntil(window.tracker.checkNow(id));
+    assert.equal(fixture.sent('/describe') - asked, 1);
+    await fixture.passUntil(window.tracker.checkNow());
+    assert.equal(fixture.sent('/describe') - asked, 3);
+  });
+
+  test('F67 is not polled sooner when a person renames it, nor while its results do not come yet', async (t) => {
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.passUntil(window.tracker.resume());
+    const rename = async (label: string): Promise<void> => {
+      const next = window.tracker.nextCheckAt(id);
+      assert.ok((next ?? 0) > fixture.clock.now());
+      await window.tracker.rename(id, label);
+      assert.equal(window.tracker.nextCheckAt(id), next);
+    };
+    await rename('Before the release');
+    fixture.service.addFault({
+      match: { path: /artifact-download-url$/ },
+      before: { kind: 'reply', status: 503 },
+    });
+    await fixture.service.finishRun(runId);
+    await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 4);
+    await rename('After the release');
+  });
+
+  test('F63 is polled and kept by its window during a long clean-up of another run', async (t) => {
+    const fixture = await setUpFixture(t);
+    const dead = openWindow(t, fixture);
+    const left = await seedUnknownRun(fixture, dead);
+    await dead.store.apply(left.id, { type: 'abandoned', at: fixture.clock.now() });
+    const first = openWindow(t, fixture);
+    const { id } = await trackRemoteRun(fixture, first);
+    first.tracker.dispose();
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '100' } };
+    fixture.service.addFault({ match: { path: '/delete' }, before: reply });
+    const window = openWindow(t, fixture);
+    const other = openWindow(t, fixture);
+    const [asked, began] = [fixture.sent('/describe'), fixture.clock.now()];
+    const resumed = window.tracker.resume();
+    await eventually(() => fixture.sent('/delete') > 0, 'the deletion is sent');
+    await other.tracker.resume();
+    await pass(fixture, 2 * minuteMs);
+    assert.ok(fixture.clock.slept.includes(5_000) && fixture.clock.now() - began < 200_000);
+    assert.ok(fixture.sent('/describe') - asked >= 5, 'the run is asked about');
+    assert.notEqual(window.tracker.nextCheckAt(id), undefined);
+    await fixture.passUntil(resumed);
+    assert.equal(fixture.sent('/delete'), 4, 'one window tidies up');
+  });
+
+  test('F47 does not delay a start while leftovers of a killed window are cleaned up', async (t) => {
+    const fixture = await setUpFixture(t);
+    const [dead, window, other] = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
+    for (const { tracker } of [window, other]) await tracker.resume();
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
+    fixture.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
+    const run = await startWith(window, fixture, {
+      confirmUpload: async () => {
+        const assessment = await dead.assessment();
+        const upload = { fileId: 'file-invented', state: 'reserved' as const, at: 1 };
+        const targets = assessment.targets.map(({ folder, name }) => ({ folder, name, upload }));
+        await dead.store.create({
+          ...newRun({ id: dead.store.newId(), now: fixture.clock.now() }, assessment),
+          step: 'uploading',
+          targets,
+        });
+        for (const { store } of [window, other]) await store.reload();
+        await sleepOn(fixture, 2 * minuteMs);
+        return true;
+      },
+    });
+    assert.equal(run?.state, 'running');
+    assert.ok(fixture.sent('/cancel-upload') > 0);
+  });
+
+  test('that cannot be taken over is released for any window to retry', async (t) => {
+    const fixture = await setUpFixture(t);
+    const first = openWindow(t, fixture);
+    const { id, runId } = await trackRemoteRun(fixture, first);
+    first.tracker.dispose();
+    let isReadable = true;
+    class UnreadableStore extends RunStore {
+      override refresh(each: string): Promise<Run | undefined> {
+        return isReadable ? super.refresh(each) : Promise.reject(new Error('unreadable'));
+      }
+    }
+    const second = openWindow(t, fixture, { store: (root, deps) => new UnreadableStore(root, deps) });
+    await second.store.reload();
+    isReadable = false;
+    await second.tracker.resume();
+    assert.ok(second.lines.some((line) => line.includes(`${id} could not be taken over`)));
+    const third = openWindow(t, fixture);
+    await fixture.service.finishRun(runId);
+    await third.tracker.resume();
+    assert.notEqual(third.tracker.nextCheckAt(id), undefined, 'taken up at once');
+    assert.equal((await third.untilEnded(id)).state, 'succeeded');
+  });
+
+  test('tracked twice is one run, and an unknown one is none', async (t) => {
+    const { fixture, window, id, runId } = await setUpRun(t);
+    assert.equal(await trackRun(fixture, window, runId), id);
+    await assert.rejects(trackRun(fixture, window, 'run-nobody'), { kind: 'notFound' });
+    assert.equal(window.store.all().length, 1);
+  });
+});

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { describe, test } from 'node:test';
+import { startService } from '../../../service/assessmentService.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { seedUnknownRun } from '../seededRuns.ts';
+import { accepted } from '../uploads.ts';
+
+/** Dispatches a run with a confirmed file, skipping the earlier steps. */
+async function dispatchOnly(fixture: Fixture, window: RunWindow): Promise<Run> {
+  const { id } = await seedUnknownRun(fixture, window);
+  return fixture.passUntil(window.tracker.resend(id));
+}
+
+describe('a dispatch', () => {
+  test('F45 with a lost reply makes the run unknown, without a second request', async (t) => {
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
+    const window = openWindow(t, fixture);
+    const run = await window.start();
+    assert.ok(run.state === 'unknown');
+    assert.equal(run.reason.kind, 'connectionLost');
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
+    assert.deepEqual(
+      window.ended.map(({ id, state }) => [id, state]),
+      [[run.id, 'unknown']],
+    );
+    assert.deepEqual(
+      fixture.service.files().map(({ state }) => state),
+      ['confirmed'],
+    );
+  });
+
+  test('F45 without any answer makes the run unknown, without a second request', async (t) => {
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'stall' } });
+    const run = await openWindow(t, fixture, { idle: { jsonMs: 150, transferMs: 5_000 } }).start();
+    assert.ok(run.state === 'unknown');
+    assert.equal(run.reason.kind, 'timeout');
+    assert.equal(fixture.sent('/dispatch'), 1);
+  });
+
+  for (const status of [408, 499]) {
+    test(`F101 answered ${String(status)} makes the run unknown: proxies send it after forwarding`, async (t) => {
+      const fixture = await setUpFixture(t);
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status } });
+      const run = await dispatchOnly(fixture, openWindow(t, fixture));
+      assert.ok(run.state === 'unknown');
+      assert.deepEqual([run.reason.status, run.refusal], [status, undefined]);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
+    });
+  }
+
+  for (const status of [200, 403, 429, 503]) {
+    test(`F170 answered ${String(status)} with a page makes the run unknown, without a second request`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      const body = '<html><title>Please sign in</title></html>';
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status, body } });
+      const run = await window.start();
+      assert.ok(run.state === 'unknown');
+      const { kind, detail } = run.reason;
+      assert.deepEqual([kind, run.reason.status, detail], ['intercepted', status, 'Please sign in']);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
+    });
+  }
+
+  for (const status of [201, 202]) {
+    test(`F50 answered ${String(status)} with a run ID is accepted, and without one the run is unknown`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      const reply = { kind: 'reply' as const, status, body: '{"workflow_run_id":"run-invented"}' };
+      const undo = fixture.service.addFault({ match: { path: '/dispatch' }, before: reply });
+      const run = await window.start();
+      assert.ok(run.state === 'running');
+      assert.equal(run.runId, 'run-invented');
+      undo();
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: { ...reply, body: '{}' } });
+      const lost = await window.start();
+      assert.ok(lost.state === 'unknown');
+      assert.deepEqual([lost.reason.kind, lost.reason.status], ['badResponse', status]);
+      assert.equal(fixture.sent('/dispatch'), 2);
+    });
+  }
+
+  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
+    test(`F102 failing with ${code} before a connection exists is retried, and the run starts once`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
+      let tries = 0;
+      t.mock.method(http, 'request', (url: URL, options: object) => {
+        if (!url.pathname.endsWith('/dispatch') || (tries += 1) >= 3) return real(url, options);
+        const lookup = (_name: string, _options: object, done: (error: Error) => void): void =>
+          done(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
+        return real(url, { ...options, hostname: 'service.example', lookup });
+      });
+      const run = await openWindow(t, fixture).start();
+      assert.equal(run.state, 'running');
+      assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
+    });
+  }
+
+  for (const times of [2, Infinity]) {
+    test(`F102 without a file descriptor has sent nothing, ${times === 2 ? 'and is sent later' : 'and the run fails'}`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      const { mock } = t.mock.method(window.store, 'refresh', (id: string) => {
+        if (window.store.get(id)?.state === 'dispatching' && mock.callCount() < times)
+          return Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
+        return RunStore.prototype.refresh.call(window.store, id);
+      });
+      const run = await window.start();
+      const [state, sent] = times === 2 ? ['running', 1] : ['failed', 0];
+      assert.deepEqual([run.state, fixture.sent('/dispatch'), accepted(fixture)], [state, sent, sent]);
+    });
+  }
+
+  for (const status of [500, 502, 503, 504, 599]) {
+    test(`F48 answered ${String(status)} makes the run unknown, without a second request`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const reply = { kind: 'reply' as const, status, headers: { 'retry-after': '1' }, body: 'overloaded' };
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: reply });
+      const run = await dispatchOnly(fixture, openWindow(t, fixture));
+      assert.ok(run.state === 'unknown');
+      assert.deepEqual([run.reason.kind, run.reason.status], ['serverError', status]);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
+    });
+  }
+
+  test('F49 answered 429 waits as long as requested, and the run starts once', async (t) => {
+    const fixture = await setUpFixture(t);
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '7' } };
+    fixture.service.addFault({ match: { path: '/dispatch', times: 2 }, before: reply });
+    const before = fixture.clock.now();
+    const run = await openWindow(t, fixture).start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [3, 1]);
+    assert.ok(fixture.clock.now() - before >= 14_000, 'asked earlier than the service wanted');
+  });
+
+  test('F49 answered 429 for ever fails the run, since nothing was started', async (t) => {
+    const fixture = await setUpFixture(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 429 } });
+    const run = await openWindow(t, fixture).start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'rateLimited');
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [4, 0]);
+  });
+
+  test('F49 with a refused connection is retried until the service is back', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const { id } = await seedUnknownRun(fixture, window);
+    const { organizationId, token } = fixture.service;
+    const port = Number(new URL(fixture.service.baseUrl).port);
+    await fixture.service.close();
+    const resent = window.tracker.resend(id);
+    await fixture.clock.whenAsleep();
+    const back = await startService({ port, organizations: { [organizationId]: [token] } });
+    t.after(() => back.close());
+    const run = await fixture.passUntil(resent);
+    // The new service does not know the file: a clear refusal shows that the request arrived.
+    assert.ok(run.state === 'unknown');
+    assert.equal(run.refusal?.status, 404);
+    assert.equal(back.requests.filter(({ path }) => path.endsWith('/dispatch')).length, 1);
+  });
+
+  test('F49 with a connection timeout is retried, and the run starts once', async (t) => {
+    const fixture = await setUpFixture(t);
+    const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
+    let tries = 0;
+    t.mock.method(http, 'request', (url: URL, options: object) => {
+      const isLost = url.pathname.endsWith('/dispatch') && (tries += 1) < 3;
+      // A name without a DNS answer.
+      return real(
+        url,
+        isLost ? { ...options, hostname: 'service.example', lookup: () => undefined } : options,
+      );
+    });
+    const run = await openWindow(t, fixture, { idle: { jsonMs: 300, transferMs: 5_000 } }).start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
+  });
+
+  test('F49 with a connection refused for ever fails the run, since nothing was started', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    window.store.onDidChange(([{ state }]) => {
+      if (state === 'dispatching') t.after(fixture.pullCable());
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'unsent');
+  });
+
+  const odd = [
+    ['no run ID', '{"id":"run-1"}', 'run-1'],
+    ['an oversized run ID', JSON.stringify({ workflow_run_id: 'r'.repeat(5_000) }), 'rrrr'],
+    ['an empty run ID', '{"workflow_run_id":""}', 'workflow_run_id'],
+    ['an empty body', '', undefined],
+  ] as const;
+  for (const [what, body, kept] of odd) {
+    test(`F50 answered 200 with ${what} makes the run unknown and stores the body`, async (t) => {
+      const fixture = await setUpFixture(t);
+      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
+      const run = await dispatchOnly(fixture, openWindow(t, fixture));
+      assert.ok(run.state === 'unknown');
+      assert.equal(run.reason.kind, 'badResponse');
+      if (kept === undefined) assert.equal(run.reason.detail, undefined);
+      else assert.ok(run.reason.detail?.includes(kept), run.reason.detail);
+      assert.ok((run.reason.detail?.length ?? 0) <= 500, 'and not all of a long one');
+      assert.equal(fixture.sent('/dispatch'), 1);
+    });
+  }
+
+  test('F50 stores the body without token and URL queries', async (t) => {
+    const fixture = await setUpFixture(t);
+    const body = JSON.stringify({
+      sent: fixture.service.token,
+      see: 'https://store.example/a?signature=canary',
+    });
+    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
+    const window = openWindow(t, fixture);
+    const run = await window.start();
+    assert.ok(run.state === 'unknown');
+    const everything = JSON.stringify(run) + window.lines.join('\n');
+    assert.ok(run.reason.detail?.includes('store.example/a?[redacted]'), run.reason.detail);
+    assert.ok(!everything.includes(fixture.service.token) && !everything.includes('canary'));
+  });
+
+  test('F96 answered 401 sends a fresh token once, and the run starts once', async (t) => {
+    const fixture = await setUpFixture(t);
+    let asked = 0;
+    const window = openWindow(t, fixture, {
+      refresh: () => {
+        asked += 1;
+        return Promise.resolve('fresh-invented-token');
+      },
+    });
+    fixture.service.addFault({
+      match: { path: '/dispatch', nth: 1 },
+      before: { kind: 'reply', status: 401 },
+    });
+    fixture.service.setTokens([fixture.service.token, 'fresh-invented-token']);
+    const run = await window.start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual([asked, fixture.sent('/dispatch'), accepted(fixture)], [1, 2, 1]);
+  });
+
+  for (const [what, refresh, sent] of [
+    ['is refused as well', () => Promise.resolve('another-invented-token'), 2],
+    ['is withheld by a locked keyring', () => Promise.reject(new Error('keyring is locked')), 1],
+  ] as const) {
+    test(`F96 answered 401 with a fresh token that ${what} fails the run after requests: ${String(sent)}`, async (t) => {
+      const { fixture, window } = await setUpWindow(t, { refresh });
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
+      const run = await window.start();
+      assert.ok(run.state === 'failed');
+      assert.equal(run.failure.kind, 'unauthorized');
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [sent, 0]);
+    });
+  }
+
+  test('F96 with a reply lost after the resend makes the run unknown', async (t) => {
+    const { fixture, window } = await setUpWindow(t, {
+      refresh: () => Promise.resolve(fixture.service.token),
+    });
+    fixture.service.addFault({
+      match: { path: '/dispatch', nth: 1 },
+      before: { kind: 'reply', status: 401 },
+    });
+    fixture.service.addFault({ match: { path: '/dispatch', nth: 2 }, after: { kind: 'reset' } });
+    const run = await dispatchOnly(fixture, window);
+    assert.equal(run.state, 'unknown');
+    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [2, 1]);
+  });
+
+  for (const status of [400, 403, 404, 409, 413, 422]) {
+    test(`F94 refused with ${String(status)} fails the run and deletes the confirmed file`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const body = JSON.stringify({ error: { code: 'no', message: 'Not today.' } });
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status, body } });
+      const run = await openWindow(t, fixture).start();
+      assert.ok(run.state === 'failed');
+      assert.deepEqual([run.failure.status, run.failure.detail], [status, 'Not today. (no)']);
+      assert.equal(fixture.service.files()[0]?.state, 'deleted');
+      assert.equal(run.targets[0]?.upload?.state, 'deleted');
+      assert.equal(fixture.sent('/dispatch'), 1);
+    });
+  }
+});

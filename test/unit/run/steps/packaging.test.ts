@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
+import { stayAwake } from '../passTime.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+
+const localArchives = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.startsWith('archive-'));
+
+describe('the archives of a run', () => {
+  test('have the type configured for their folder', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const { targets } = await window.assessment();
+    const [shop] = targets;
+    const run = await window.start({
+      targets: [shop!, { ...shop!, name: 'tool', files: { ...shop!.files!, archiveType: 'zip' } }],
+    });
+    assert.deepEqual(
+      run.targets.map(({ archive }) => [archive?.type, archive?.file]),
+      [
+        ['tar_gz', 'archive-0.tar.gz'],
+        ['zip', 'archive-1.zip'],
+      ],
+    );
+    const dispatch = fixture.service.requests.find(({ path }) => path.endsWith('/dispatch'));
+    assert.deepEqual(JSON.stringify(dispatch?.body).match(/tar_gz|zip/g), ['tar_gz', 'zip']);
+  });
+
+  test('report progress over all folders, and all omissions exactly', async (t) => {
+    const { window } = await setUpWindow(t);
+    const assessment = await window.assessment();
+    const [shop] = assessment.targets;
+    const progress: (readonly [number, number])[] = [];
+    const run = await window.tracker.start(
+      { ...assessment, targets: [shop!, { ...shop!, name: 'tool' }] },
+      { onPackaging: (done, total) => progress.push([done, total]) },
+    );
+    const total = 2 * shop!.files!.selection.bytes;
+    assert.deepEqual(progress.at(-1), [total, total]);
+    assert.ok(progress.every(([done, of]) => done <= of && of === total));
+    for (const { archive } of run?.targets ?? [])
+      assert.ok(archive !== undefined && archive.omitted === undefined);
+  });
+
+  test('F22 F155 list missing files: a hundred in the journal, all in the manifest, and count exclusions', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const gone = join(fixture.folder, 'gone');
+    await mkdir(gone);
+    for (let file = 100; file < 220; file += 1) await writeFile(join(gone, String(file)), '');
+    await writeFile(join(fixture.folder, 'stays.js'), '');
+    const surroundings = { home: fixture.root, env: {} };
+    const options = { exclude: [], includeNestedRepositories: false, surroundings };
+    const selected = await selectFiles(fixture.folder, options);
+    const excluded = ['lib/', 'own.js'].map((path) => ({ path, reason: { kind: 'choice' as const } }));
+    const locked = { path: 'locked', reason: { kind: 'unreadable' as const, code: 'EACCES' } };
+    const selection = { ...selected, leftOut: [...excluded, locked] };
+    await rm(gone, { recursive: true });
+    const [shop] = (await window.assessment()).targets;
+    const run = await window.start({ targets: [{ ...shop!, files: { ...shop!.files!, selection } }] });
+    const { omitted } = run.targets[0]!.archive!;
+    const journal = await readFile(join(window.store.folderOf(run.id), 'run.json'), 'utf8');
+    assert.deepEqual((JSON.parse(journal) as Run).targets[0]?.coverage, {
+      uploaded: 2,
+      excluded: { choice: 2 },
+      excludedFolders: 1,
+      unpacked: 121,
+    });
+    assert.deepEqual([omitted?.length, omitted?.[0], omitted?.[99]], [100, 'gone/100', 'gone/199']);
+    const manifest = await readFile(join(window.store.folderOf(run.id), 'manifest-0.json'), 'utf8');
+    const { entries, omitted: all } = JSON.parse(manifest) as Record<
+      'entries' | 'omitted',
+      { path: string }[]
+    >;
+    assert.deepEqual([entries.map(({ path }) => path), all.length], [['app.js', 'stays.js'], 120]);
+  });
+
+  test('stay on this machine while the run may need them, and are deleted with the results', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    const folder = window.store.folderOf(run.id);
+    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+    await fixture.service.finishRun(run.runId);
+    await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
+    assert.deepEqual(await localArchives(folder), []);
+  });
+
+  test('are kept if the answer to the dispatch is lost, and deleted when the run is given up', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
+    const run = await window.start();
+    assert.equal(run.state, 'unknown');
+    const folder = window.store.folderOf(run.id);
+    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+    await fixture.passUntil(window.tracker.abandon(run.id));
+    assert.deepEqual(await localArchives(folder), []);
+  });
+
+  for (const how of ['while a window watches', 'while every window was closed']) {
+    test(`are deleted after seven days and one of waking time ${how}, although the run continues`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      const run = await window.start();
+      const folder = window.store.folderOf(run.id);
+      const isShut = how.endsWith('closed');
+      if (isShut) window.tracker.dispose();
+      fixture.clock.advance(6.9 * 24 * 3600_000);
+      if (!isShut) await window.until(run.id, ({ state }) => state === 'running');
+      assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+      fixture.clock.advance(0.2 * 24 * 3600_000);
+      const next = isShut ? openWindow(t, fixture) : window;
+      await next.tracker.resume();
+      const at = fixture.clock.now();
+      await next.until(run.id, (each) => 'lastAnswerAt' in each && (each.lastAnswerAt ?? 0) >= at);
+      await stayAwake(fixture, 26);
+      assert.deepEqual(await localArchives(folder), []);
+      assert.equal(next.store.get(run.id)?.state, 'running');
+    });
+  }
+});
+
+describe('working out the findings', () => {
+  test('is requested once, while artifacts and archives are available', async (t) => {
+    const fixture = await setUpFixture(t);
+    const seen: string[][] = [];
+    const window = openWindow(t, fixture, {
+      workOut: async (run) => void seen.push(await readdir(window.store.folderOf(run.id))),
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    await fixture.service.finishRun(run.runId);
+    await window.untilEnded(run.id);
+    assert.equal(seen.length, 1);
+    for (const name of ['archive-0.tar.gz', 'findings.json', 'report.md'])
+      assert.ok(seen[0]?.includes(name), name);
+  });
+
+  test('ends after a minute at most, and the run keeps the cause', async (t) => {
+    const { fixture, window } = await setUpWindow(t, {
+      workOut: (_run, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    await fixture.service.finishRun(run.runId);
+    const ended = await window.untilEnded(run.id);
+    assert.ok(ended.state === 'succeeded');
+    assert.equal(ended.workOutFailure?.kind, 'noAnswer');
+    assert.equal(window.ended.length, 1);
+  });
+
+  test('is named in the log if it cannot be stored, and delays neither the end nor the clean-up', async (t) => {
+    const fixture = await setUpFixture(t);
+    let asked = 0;
+    const window = openWindow(t, fixture, {
+      workOut: () => {
+        asked += 1;
+        return Promise.reject(new Error('invented'));
+      },
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    await fixture.service.finishRun(run.runId);
+    const ended = await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
+    assert.deepEqual([ended.state, asked], ['succeeded', 1]);
+    assert.deepEqual(await localArchives(window.store.folderOf(run.id)), []);
+    assert.ok(window.lines.some((line) => line.includes(run.id) && line.includes('invented')));
+  });
+});
