@@ -33,13 +33,12 @@ const troubleSchema = z.extend(failureSchema, {
 /** The latest failed poll. `since`: when polls began to fail. `failures`: in a row; `times`: those of its kind. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
+/** The latest failed removal of uploads; without a wait, the next one needs another token. */
 const removalSchema = z.extend(failureSchema, {
   failures: count,
   tokens: count,
   wait: z.optional(waitSchema),
 });
-/** The latest failed removal of uploads: how many have failed in a row, and the wait before the next; none until the token changes. */
-export type FailedRemoval = z.infer<typeof removalSchema>;
 
 const archiveSchema = looseObject({
   file: z.string(),

@@ -132,7 +132,7 @@ describe('the source of an ended run', () => {
     await stride(fixture, 60 * minuteMs);
     const times = fixture.sent('/delete') - asked;
     assert.ok(times <= 1, `${String(times)} times in an hour`);
-    assert.deepEqual(states(fixture), ['deleted']);
+    assert.equal(states(fixture)[0], 'deleted');
   });
 });
 
