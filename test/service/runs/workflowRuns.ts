@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import type { InputFiles } from '../inputFiles.ts';
 import { ABORT_CODES } from '../invented.ts';
 import { Refusal } from '../replies.ts';
-import { exitOf, isOver, toEarlierRun, type DispatchBody, type Run, type RunOutcome, type RunState } from './run.ts';
+import {
+  exitOf,
+  isOver,
+  toEarlierRun,
+  type DispatchBody,
+  type Run,
+  type RunOutcome,
+  type RunState,
+} from './run.ts';
 import type { Clock, PresignedStorage } from '../storage.ts';
 import { RunAborted, type DispatchContext, type RunWork, type Workflow } from './workflow.ts';
 

@@ -306,7 +306,7 @@ describe('a run', () => {
     const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
     const leave = fixture.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
     const isPortal = (times: number) => (run: Run) =>
-      'trouble' in run && run.trouble?.kind === 'badResponse' && run.trouble.times === times;
+      'trouble' in run && run.trouble?.kind === 'intercepted' && run.trouble.times === times;
     await window.until(id, isPortal(1));
     const failure = { kind: 'serverError', status: 503 } as const;
     for (let times = 0; times < 25; times++)
