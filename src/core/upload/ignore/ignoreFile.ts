@@ -4,7 +4,7 @@ import { readRegularFile } from '../../files.ts';
 import { type IgnoreRule, maxRules, type RuleLine } from './ignoreRules.ts';
 import { toGitBytes } from './pattern.ts';
 
-export const maxIgnoreFileBytes = 2 << 20;
+export const maxIgnoreFileBytes = 2_000_000;
 
 type Encoding = 'utf8' | 'utf16le' | 'utf16be';
 
