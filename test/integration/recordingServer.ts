@@ -32,11 +32,11 @@ export function readIdentity(folder: string, name: 'service' | 'stranger' | 'oth
 
 const answerEmpty: Answer = (_request, response) => void response.end('{}');
 
-/** Starts a recording server, with TLS if `identity` is set; by default it answers 200 with an empty object. */
+/** Starts a recording server, with TLS if `identity` is set. It rejects clients without a certificate if it wants one. By default it answers 200 with an empty object. */
 export async function startRecording(
-  options: { identity?: Identity; answer?: Answer } = {},
+  options: { identity?: Identity; wantsClientCertificate?: boolean; answer?: Answer } = {},
 ): Promise<RecordingServer> {
-  const { identity, answer = answerEmpty } = options;
+  const { identity, wantsClientCertificate = false, answer = answerEmpty } = options;
   const requests: RecordedRequest[] = [];
   const listener = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
@@ -50,7 +50,9 @@ export async function startRecording(
     listener(request, response).catch(() => response.destroy());
   };
   const server =
-    identity === undefined ? http.createServer(onRequest) : https.createServer(identity, onRequest);
+    identity === undefined
+      ? http.createServer(onRequest)
+      : https.createServer({ ...identity, requestCert: wantsClientCertificate }, onRequest);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,

@@ -35,12 +35,10 @@ export async function sendRequest<T>(
   request.signal?.throwIfAborted();
   const transport = request.url.protocol === 'https:' ? https : http;
   // Node follows no redirects. No pooling either: a pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
-  const headers = {
-    ...request.headers,
-    Connection: 'close',
-    ...(request.expectsContinue === true ? { Expect: '100-continue' } : {}),
-  };
+  const headers = { ...request.headers, Connection: 'close' };
   const outgoing = transport.request(request.url, { method: request.method, headers });
+  // Not among the headers above: they would be written at once, and a second time by VS Code's agent for proxies of plain HTTP.
+  if (request.expectsContinue === true) outgoing.setHeader('Expect', '100-continue');
   // Once there is a response, it reports a stop made here as a reset connection.
   let stopped: unknown;
   /** Rejects when the request stops or ends. */
@@ -64,6 +62,7 @@ export async function sendRequest<T>(
     if (request.expectsContinue === true) continues = setTimeout(() => sendBody(), maxContinueMs);
   };
   outgoing.on('socket', (socket) => {
+    if (request.expectsContinue === true) outgoing.flushHeaders();
     // TLS sends nothing of the request before its handshake is over, and has no `connect` over another kind of stream.
     const isShakingHands = 'secureConnecting' in socket && socket.secureConnecting === true;
     if (isShakingHands) socket.once('secureConnect', noteConnected);
@@ -111,7 +110,7 @@ export async function sendRequest<T>(
           if (!hasReply || error instanceof AssessmentError) stop(error);
         });
       };
-      if (request.expectsContinue === true) outgoing.once('continue', sendBody).flushHeaders();
+      if (request.expectsContinue === true) outgoing.once('continue', sendBody);
       else sendBody();
     });
     const response = await Promise.race([replied, ended.promise]);

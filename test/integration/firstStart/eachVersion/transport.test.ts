@@ -22,6 +22,7 @@ describe('a corporate network', () => {
   let front: RecordingServer;
   let otherName: RecordingServer;
   let stranger: RecordingServer;
+  let strict: RecordingServer;
   let proxy: TunnelProxy;
 
   before(async function () {
@@ -34,18 +35,23 @@ describe('a corporate network', () => {
     });
     otherName = await startRecording({ identity: readIdentity(certificates, 'otherName') });
     stranger = await startRecording({ identity: readIdentity(certificates, 'stranger') });
+    strict = await startRecording({
+      identity: readIdentity(certificates, 'service'),
+      wantsClientCertificate: true,
+    });
     proxy = await startTunnelProxy(
       new Map([
         [`${serviceHost}:443`, front.port],
         [`${serviceHost}:444`, otherName.port],
         [`${serviceHost}:445`, stranger.port],
+        [`${serviceHost}:446`, strict.port],
       ]),
     );
   });
 
   after(async () => {
     await resetUserSettings();
-    await Promise.all([service, front, otherName, stranger, proxy].map((each) => each.close()));
+    await Promise.all([service, front, otherName, stranger, strict, proxy].map((each) => each.close()));
   });
 
   afterEach(resetUserSettings);
@@ -87,6 +93,7 @@ describe('a corporate network', () => {
       await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'addressRefused' });
       const put = front.requests.find(({ method }) => method === 'PUT');
       assert.equal(put?.headers['content-length'], '3000001');
+      assert.equal(put.headers.expect, '100-continue');
       assert.equal(put.headers['transfer-encoding'], undefined);
       assert.equal(put.headers.authorization, undefined);
       assert.equal(put.body.equals(content), true);
@@ -115,6 +122,14 @@ describe('a corporate network', () => {
       assert.deepEqual(server().requests, []);
     });
   }
+
+  it('F45 a client without the certificate that the service wants learns it late: the answer is lost', async () => {
+    // With TLS 1.3, the alert comes once the request has been written.
+    const url = `https://${serviceHost}:446/v1`;
+    await signIn(url);
+    assert.equal(await failureOf(url), 'connectionLost');
+    assert.deepEqual(strict.requests, []);
+  });
 
   it('F85 a self-signed certificate is refused on loopback, too', async () => {
     const url = `https://127.0.0.1:${stranger.port}/v1`;
