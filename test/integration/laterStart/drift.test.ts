@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
+import { watchDrift } from '../../../src/editor/findings/code/driftWatch.ts';
+import { silent } from '../../silentLog.ts';
+import { VirtualClock } from '../../unit/run/virtualClock.ts';
 import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
 import { until } from '../until.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
 import { shopRunId } from './workspace.ts';
 
 describe('a finding in an edited file', () => {
@@ -59,6 +64,36 @@ describe('a finding in an edited file', () => {
     assert.ok(await document.save());
     await insertAbove(1);
     await untilLines(53, 55);
+  });
+
+  it('is compared once, when nobody has typed for 300 ms', async () => {
+    const clock = new VirtualClock();
+    const compared: string[][] = [];
+    const watch = watchDrift({
+      findings: {
+        shownRuns: () => [{ run: invent().run, shown: [] }],
+        onDidChange: () => watch,
+        rePlace: (files) => Promise.resolve(void compared.push([...files])),
+      },
+      branch: { reread: () => undefined },
+      clock,
+      log: silent,
+    });
+    const wait = async (ms: number): Promise<void> => {
+      clock.advance(ms);
+      await setImmediate();
+    };
+    for (let key = 0; key < 3; key++) {
+      await insertAbove(1);
+      await wait(200);
+    }
+    assert.deepEqual(compared, []);
+    await wait(100);
+    assert.deepEqual(compared, [[uri.fsPath]]);
+    await wait(300);
+    watch.dispose();
+    assert.equal(compared.length, 1);
+    await edit((edits) => edits.delete(uri, new vscode.Range(0, 0, 3, 0)));
   });
 
   it('moves back when the edit is undone', async () => {

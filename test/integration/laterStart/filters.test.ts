@@ -19,6 +19,7 @@ import { applyFilter } from '../../../src/core/findings/view/filter.ts';
 import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
+import { systemClock } from '../../../src/core/ports.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { parseWorkerFile } from '../runLines.ts';
@@ -272,7 +273,7 @@ describe('Changed on this branch', () => {
 
     const shownRuns = () => [{ run: invent().run, shown: all }];
     const findings = Object.assign(storeOf(all), { shownRuns, rePlace: () => Promise.resolve() });
-    const watch = watchDrift({ findings, branch: comparison, log: silent });
+    const watch = watchDrift({ findings, branch: comparison, clock: systemClock, log: silent });
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'same.js')));
     await editor.edit((edit) => edit.replace(new vscode.Range(1, 0, 1, 99), 'const value2 = eval(2);'));
     await until(

@@ -3,11 +3,13 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import { readText, readTextBelow, toText } from '../../../core/findings/place/sentFiles.ts';
 import { isSamePath } from '../../../core/paths.ts';
-import type { Logger } from '../../../core/ports.ts';
+import type { Clock, Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
 
 /** Changes on disk come in bursts, for example when a branch is checked out. */
 const gatherMs = 100;
+/** While a person types, VS Code moves the squiggles itself. */
+const restMs = 300;
 
 /** Decodes with the encoding of the open document, else with the one that settings and content suggest. */
 export async function decodeFile(content: Uint8Array, file: string): Promise<string> {
@@ -42,9 +44,10 @@ export async function textBelow(folder: string, path: string): Promise<string | 
 }
 
 interface Deps {
-  readonly findings: FindingStore;
+  readonly findings: Pick<FindingStore, 'shownRuns' | 'onDidChange' | 'rePlace'>;
   /** Compares files again. */
   readonly branch: { reread(changed: ReadonlySet<string>): void };
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -53,7 +56,8 @@ export function watchDrift(deps: Deps): vscode.Disposable {
   const { findings } = deps;
   let watches: vscode.Disposable | undefined;
   const follow = (): void => {
-    if (findings.shownRuns().length > 0) watches ??= watchFiles(deps);
+    if (findings.shownRuns().length > 0)
+      watches ??= vscode.Disposable.from(watchDisk(deps), watchDocuments(deps));
     else {
       watches?.dispose();
       watches = undefined;
@@ -67,22 +71,38 @@ export function watchDrift(deps: Deps): vscode.Disposable {
   });
 }
 
-function watchFiles(deps: Deps): vscode.Disposable {
-  const { findings, branch, log } = deps;
-  const rePlace = ({ uri }: vscode.TextDocument): void => {
+/** Gathers edited files until nobody has typed for a while. */
+function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposable {
+  const edited = new Set<string>();
+  let editedAt = 0;
+  let isWaiting = false;
+  let isDisposed = false;
+  const rePlaceAfterRest = async (): Promise<void> => {
+    for (let leftMs = restMs; leftMs > 0; leftMs = editedAt + restMs - clock.monotonic())
+      await clock.sleep(leftMs);
+    isWaiting = false;
+    if (isDisposed) return;
+    const files = new Set(edited);
+    edited.clear();
+    branch.reread(files);
+    await findings.rePlace(files);
+  };
+  const gather = ({ uri }: vscode.TextDocument): void => {
     if (uri.scheme !== 'file') return;
-    inBackground(findings.rePlace(new Set([uri.fsPath])), log);
-    branch.reread(new Set([uri.fsPath]));
+    edited.add(uri.fsPath);
+    editedAt = clock.monotonic();
+    if (!isWaiting) inBackground(rePlaceAfterRest(), log);
+    isWaiting = true;
   };
   return vscode.Disposable.from(
-    watchDisk(deps),
     // An event without changes means that the document became dirty or was saved.
-    vscode.workspace.onDidChangeTextDocument(({ document }) => rePlace(document)),
-    vscode.workspace.onDidCloseTextDocument(rePlace),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => gather(document)),
+    vscode.workspace.onDidCloseTextDocument(gather),
     // Documents with unsaved changes come back after a restart.
     vscode.workspace.onDidOpenTextDocument((document) => {
-      if (document.isDirty) rePlace(document);
+      if (document.isDirty) gather(document);
     }),
+    { dispose: () => (isDisposed = true) },
   );
 }
 
