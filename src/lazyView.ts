@@ -26,6 +26,7 @@ export async function focusView(view: 'runs' | 'findings' | 'features'): Promise
 export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyView<Node> {
   const changed = new vscode.EventEmitter<Node | Node[] | undefined>();
   let filled: vscode.TreeDataProvider<Node> | undefined;
+  let isRead = false;
   const view = vscode.window.createTreeView<Node>(id, {
     showCollapseAll: true,
     canSelectMany: true,
@@ -35,6 +36,12 @@ export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyVi
       onDidChangeTreeData: changed.event,
       getTreeItem: (element) => filled?.getTreeItem(element) ?? new vscode.TreeItem(''),
       getChildren: async (element) => {
+        // A refresh that reaches VS Code during its first reading repeats the rows of that reading, and shows only the first group with its
+        // children. A refresh after it, or one that replaces it, shows all.
+        if (element === undefined && !isRead) {
+          isRead = true;
+          changed.fire(undefined);
+        }
         if (filled === undefined) await load();
         return filled?.getChildren(element);
       },

@@ -117,15 +117,40 @@ test('F157 an ended acceptance opens the finding again, until it is extended', a
     () => findings(workbench),
     (titles) => titles.length === 3 && !titles.includes(hash.title),
   );
+
+  await workbench.runCommand('Whitebox: Filter…');
+  await workbench.pick('End of Risk Acceptance');
+  await workbench.pickSeveral(['Acceptance ends within 14 days']);
+  await eventually(
+    () => findings(workbench),
+    (titles) => titles.join() === hash.title,
+  );
+  const shownDay = soon.toLocaleDateString('en', { year: 'numeric', month: 'long', day: 'numeric' });
+  assert.match(await rowOf(workbench, hash.title), new RegExp(`Accepted risk .*${shownDay}`));
+  await workbench.runCommand('Whitebox: Clear Filters');
+  await eventually(
+    () => findings(workbench),
+    (titles) => titles.length === 3,
+  );
 });
 
-test('F159 one button shows only the findings on lines that the branch has changed', async ({ stage }) => {
+test('F159 one button shows only findings on lines that the branch has changed, also after a reload', async ({
+  stage,
+}) => {
   const workbench = await openFindings(stage);
   await workbench.viewAction('Findings', 'Show Changed on This Branch');
   const text = await untilViewSays(workbench, /compared with origin\/main \([0-9a-f]{10}\) \(1 of 3\)/);
   assert.match(text, /Hidden because they have no location in this workspace: 1 finding/);
   assert.deepEqual(await findings(workbench), [sql.title]);
   await workbench.screenshot('team-2-changed.png');
+  await workbench.stateKept(/"changedOnBranch":true|\\"changedOnBranch\\":true/);
+  await workbench.reload();
+  await openFindings(stage);
+  assert.equal(
+    await untilViewSays(workbench, /compared with origin\/main \([0-9a-f]{10}\) \(1 of 3\)/),
+    text,
+  );
+  assert.deepEqual(await findings(workbench), [sql.title]);
   await workbench.viewAction('Findings', 'Show Changed and Unchanged');
   await eventually(
     () => findings(workbench),
