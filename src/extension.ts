@@ -26,7 +26,6 @@ import { BranchComparison } from './editor/findings/changedOnBranch.ts';
 import { withFocusedRows } from './editor/findings/findingArguments.ts';
 import { provideFindingJson, registerFindingDetails } from './editor/findings/findingDetails.ts';
 import { Filtering } from './editor/findings/tree/filtering.ts';
-import { acceptLaterDecisions } from './editor/findings/sharedDecisions.ts';
 import { showFindings } from './editor/findings/tree/findingsView.ts';
 import { createTriage, watchTriage } from './editor/findings/triage.ts';
 import { isOpenHere } from './editor/folders.ts';
@@ -125,7 +124,6 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     showFindings(surfaces.findings, services),
     provideFindingJson(services),
     watchTriage(triage, storage('triage'), log),
-    acceptLaterDecisions(services, log),
     showDiagnostics(services),
     watchDrift(services),
     registerHover(services),

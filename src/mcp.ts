@@ -67,18 +67,15 @@ function toMcp(text: string): string {
 
 /** Throws an error for the person who configures the server. */
 async function readOptions(): Promise<StoredFolder> {
-  const { values } = parseArgs({
-    options: { folder: { type: 'string' }, storage: { type: 'string' }, triage: { type: 'string' } },
-  });
-  const { folder, storage, triage = 'workspace' } = values;
-  const isComplete = folder !== undefined && storage !== undefined;
-  if (!isComplete || (triage !== 'workspace' && triage !== 'shared'))
+  const { values } = parseArgs({ options: { folder: { type: 'string' }, storage: { type: 'string' } } });
+  const { folder, storage } = values;
+  if (folder === undefined || storage === undefined)
     throw new Error(
-      'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension> [--triage workspace|shared]. “Copy MCP Configuration…” in VS Code writes it.',
+      'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension>. “Copy MCP Configuration…” in VS Code writes it.',
     );
   // The target of a link may change.
   const real = await realPath(folder).catch(() => undefined);
   if (real === undefined || !isSamePath(real, folder))
     throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);
-  return { folder: real, storage, triage };
+  return { folder: real, storage };
 }

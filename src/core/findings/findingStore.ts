@@ -301,12 +301,14 @@ export class FindingStore implements Disposable {
     more?: Pick<TriageDecision, 'until' | 'via'>,
   ): Promise<UndoDecisions> {
     const isTakenBack = state === 'open' && note === '';
+    const { triage } = this.#deps;
+    const subjects = shown.flatMap(toTriageSubjects);
     // Else a decision about the same finding of an earlier run would hold again.
-    const inAllRuns = shown.flatMap((finding) =>
-      [finding.identity, ...(finding.sameAs ?? [])].map((identity) => ({ ...finding, identity })),
-    );
-    const subjects = (isTakenBack ? inAllRuns : shown).flatMap(toTriageSubjects);
-    return this.#deps.triage.set(subjects, state, note, more);
+    const inEarlierRuns = shown
+      .flatMap((finding) => (finding.sameAs ?? []).map((identity) => ({ ...finding, identity })))
+      .flatMap(toTriageSubjects)
+      .filter(({ folder, identity }) => triage.get(folder, identity) !== undefined);
+    return triage.set(isTakenBack ? [...subjects, ...inEarlierRuns] : subjects, state, note, more);
   }
 
   /** Maps paths of a folder's findings that start with `prefix` to `to`, a folder in it. Throws `outsideFolder`. */

@@ -14,7 +14,6 @@ import { realPath } from '../../core/paths.ts';
 import type { Logger } from '../../core/ports.ts';
 import { pickFolder } from '../folders.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
-import { readTriageStorage } from '../settings.ts';
 import { offerText } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
@@ -51,8 +50,7 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
   if (chosen === undefined) return;
   await copyMcpServer(bundled, copy);
   const folder = await realPath(picked.uri.fsPath);
-  const triage = readTriageStorage(picked.uri);
-  const server = { server: copy, folder, storage, triage };
+  const server = { server: copy, folder, storage };
   const configuration = toMcpConfiguration(chosen.format, await findRuntime(), server);
   await vscode.env.clipboard.writeText(configuration);
   const message =

@@ -160,17 +160,17 @@ export function subjectLabel(shown: readonly ShownFinding[]): string {
   return `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
 }
 
-/** `storageFolder` has the decisions that are not shared in their folder. */
+/** `storageFolder` has the books of this machine. */
 export function createTriage(storageFolder: string, deps: { clock: Clock; log: Logger }): TriageStore {
   const placeFor = (folder: string): TriagePlace =>
-    triagePlaceOf(folder, storageFolder, readTriageStorage(vscode.Uri.file(folder)));
-  return new TriageStore({ ...deps, placeFor, lockFolder: storageFolder });
+    triagePlaceOf(folder, storageFolder, readTriageStorage(vscode.Uri.file(folder)) === 'shared');
+  return new TriageStore({ ...deps, placeFor });
 }
 
-/** Reloads decisions when another window, git or a person changes them, or when the setting moves them. */
+/** Reloads decisions when another window, git or a person changes them, or when the setting shares them. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
-  const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.json');
+  const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.jsonl');
   let midnight: NodeJS.Timeout | undefined;
   // Only if an acceptance has an end.
   const waitForMidnight = (): void => {
@@ -193,7 +193,7 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
     ]),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('whitebox.triage'))
-        offerToCopy(triage).catch((error: unknown) => void showError(describeError(error).message));
+        offerToShare(triage).catch((error: unknown) => void showError(describeError(error).message));
     }),
     warnOfFailures(triage, log),
     triage.onDidChange(waitForMidnight),
@@ -209,20 +209,19 @@ function msToMidnight(now: number): number {
   return new Date(now).setHours(24, 0, 0, 0) - now;
 }
 
-/** After the setting has moved the decisions, offers to copy those that are missing in the new place. */
-async function offerToCopy(triage: TriageStore): Promise<void> {
-  const before = triage.decisions();
+/** After the setting was changed to share decisions, offers to share those that this machine has already. */
+async function offerToShare(triage: TriageStore): Promise<void> {
   await triage.reload();
-  const missing = triage.withoutDecision(before);
-  const count = [...missing.values()].reduce((sum, { length }) => sum + length, 0);
+  const unshared = triage.unshared();
+  const count = [...unshared.values()].reduce((sum, { length }) => sum + length, 0);
   if (count === 0) return;
-  const copy = t('Copy Decisions');
+  const share = t('Share Existing Decisions');
   const message = t(
-    'Triage decisions are now saved in a different place, which has no decisions yet for {0}. Copy the existing decisions there?',
+    'From now on, your triage decisions are also written to .vscode/whitebox-triage. Also write your existing decisions for {0}?',
     countFindings(count),
   );
-  if ((await showInformation(message, copy, t('Leave Findings Open'))) === copy)
-    await triage.importDecisions(missing);
+  if ((await showInformation(message, share, t('Only New Decisions'))) === share)
+    await triage.share(unshared);
 }
 
 /** Warns about each file that becomes unreadable. */

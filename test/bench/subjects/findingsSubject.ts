@@ -24,8 +24,7 @@ export async function openFindings(
   const runs = new RunStore(join(storage, 'runs'), { clock, log: silent });
   const folder = join(storage, 'triage');
   const triage = new TriageStore({
-    placeFor: () => ({ kind: 'file', path: join(folder, 'book.json') }),
-    lockFolder: folder,
+    placeFor: () => ({ book: join(folder, 'book.jsonl') }),
     clock,
     log: silent,
   });

@@ -90,7 +90,7 @@ test('F157 an ended acceptance opens the finding again, until it is extended', a
   await untilViewSays(first, /Hidden because triage closed them: 1 finding/);
   await stage.closeWindows();
   const folder = path.join(stage.storage, 'triage');
-  const [name = ''] = (await readdir(folder)).filter((each) => each.endsWith('.json'));
+  const [name = ''] = (await readdir(folder)).filter((each) => each.endsWith('.jsonl'));
   const text = await readFile(path.join(folder, name), 'utf8');
   await writeFile(path.join(folder, name), text.replace(/"until":"[^"]*"/, '"until":"2026-06-03"'));
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { identitiesOf } from '../../../src/core/findings/identity.ts';
-import { entryName, formatEntry, type TriageEntry } from '../../../src/core/findings/triage/triage.ts';
+import { entryName, formatEntry, type TriageEntry } from '../../../src/core/findings/triage/book.ts';
 import type { Workbench } from '../../host/workbench.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storeEndedRun } from '../../integration/storedRuns.ts';
@@ -11,7 +11,6 @@ import { invent } from '../../unit/findings/shownFindings.ts';
 import { test } from '../fixtures.ts';
 import { makeSampleWorkspace, signedIn } from '../stage.ts';
 
-const remote = 'https://git.example.test/acme/shop.git';
 const found = [
   {
     title: 'SQL injection through a composed statement',
@@ -75,7 +74,6 @@ const makeClone = async (scratch: string): Promise<string> => {
   };
   await writeFile(path.join(folder, '.vscode/settings.json'), JSON.stringify(settings));
   const git = (...args: string[]): unknown => execFileSync('git', ['-C', folder, ...args]);
-  git('remote', 'add', 'origin', remote);
   git('add', '-A');
   git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.test', 'commit', '-qm', 'Invented');
   return folder;
@@ -114,14 +112,9 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
   assert.equal(title, 'Review Shared Decisions: shop');
   assert.deepEqual(
     items.map(({ label }) => label),
-    [
-      'Accept',
-      'Accept These and Later Ones',
-      'Reject',
-      'False positive — Critical: SQL injection through a composed statement',
-    ],
+    ['Accept', 'Reject', 'False positive — Critical: SQL injection through a composed statement'],
   );
-  assert.equal(items[1]?.detail, `Later decisions apply while the Git remote is ${remote}.`);
+  assert.match(items[0]?.detail ?? '', /^This machine has no triage decisions for the folder yet\./);
   await workbench.screenshot('shared-2-review.png');
   // Enter shows the finding: it accepts nothing.
   await workbench.page.keyboard.press('Enter');
@@ -129,7 +122,8 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
   await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
 });
 
-test('F147 accepting a decision hides its finding at once, and revoking it shows the finding again', async ({
+test('F147 accepting a decision hides its finding at once; a later one is new, and stays visible once rejected', async ({
+  stage,
   workbench,
 }) => {
   await workbench.runCommand('Whitebox: Review Shared Decisions…');
@@ -137,24 +131,9 @@ test('F147 accepting a decision hides its finding at once, and revoking it shows
   await untilRows(workbench, 'Medium 1');
   assert.match(await workbench.viewText('Findings'), /Hidden because triage closed them: 1 finding/);
   await workbench.screenshot('shared-3-accepted.png');
-  await workbench.runCommand('Whitebox: Review Shared Decisions…');
-  await workbench.pick('Reset Answers');
-  await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
-});
-
-test('F147 later decisions of an accepted remote count on arrival, with a notice, until that is revoked', async ({
-  stage,
-  workbench,
-}) => {
-  await workbench.runCommand('Whitebox: Review Shared Decisions…');
-  await workbench.pick('Accept These and Later Ones');
-  await untilRows(workbench, 'Medium 1');
   await share(stage.folder, 1, 'Weak hash function');
-  await workbench.notification(
-    '1 new triage decision came with the folder “shop”. It applies because you chose to accept later decisions.',
-  );
-  await workbench.screenshot('shared-4-later.png');
-  await workbench.notificationButton('1 new triage decision came with', 'Review Shared Decisions…');
-  await workbench.pick('Reset Answers');
-  await untilRows(workbench, `${review} 2, Critical 1, Medium 1`);
+  await untilRows(workbench, `${review} 1, Medium 1`);
+  await workbench.runCommand('Whitebox: Review Shared Decisions…');
+  await workbench.pick('Reject');
+  await untilRows(workbench, 'Medium 1');
 });

@@ -209,12 +209,12 @@ describe('triage of findings', () => {
     assert.doesNotMatch(await decision(), /unseen/);
   });
 
-  it('F147 ignores a pulled decision until it is accepted; refusing it changes no file', async () => {
+  it('F147 ignores a pulled decision until it is accepted; rejecting it changes no file', async () => {
     const { createQuickPick } = vscode.window;
     /** Picks an item of the review, or presses the button of the first decision; returns all labels. */
     const review = async (label?: string): Promise<readonly string[]> => {
       let labels: readonly string[] = [];
-      type Row = vscode.QuickPickItem & { readonly refuse?: unknown };
+      type Row = vscode.QuickPickItem & { readonly reject?: unknown };
       const answers: Record<'accept' | 'button', (event?: unknown) => void> = {
         accept: () => undefined,
         button: () => undefined,
@@ -230,7 +230,7 @@ describe('triage of findings', () => {
           labels = pick.items.map((item) => item.label);
           pick.selectedItems = pick.items.filter((item) => item.label === label);
           if (label !== undefined) answers.accept();
-          else answers.button({ item: pick.items.find(({ refuse }) => refuse !== undefined) });
+          else answers.button({ item: pick.items.find(({ reject }) => reject !== undefined) });
         },
       };
       Object.assign(vscode.window, { createQuickPick: () => pick });
@@ -242,36 +242,49 @@ describe('triage of findings', () => {
       return labels;
     };
     await setStorage('shared');
-    await decide('falsePositive', 'mine');
+    await decide('confirmed', 'mine');
     await eventually(decision, (text) => text.includes('mine'));
     const folder = path.join(shop.fsPath, '.vscode', 'whitebox-triage');
     const [name = ''] = await readdir(folder);
-    const file = path.join(folder, name);
-    const changed = (await readFile(file, 'utf8')).replace('mine', 'a colleague’s');
-    await writeFile(file, changed);
-    await eventually(decision, (text) => !text.includes('falsePositive'));
+    const own = await readFile(path.join(folder, name), 'utf8');
+    const pull = async (): Promise<string> => {
+      const at = `"at": ${JSON.stringify(new Date().toISOString())}`;
+      const text = own.replace('mine', 'a colleague’s').replace('"confirmed"', '"falsePositive"');
+      await writeFile(path.join(folder, 'pulled.json'), text.replace(/"at": "[^"]*"/, at));
+      return readFile(path.join(folder, 'pulled.json'), 'utf8');
+    };
     const proposal = 'False positive — No impact: Style [here](command:workbench.action.quit)';
-    assert.deepEqual(await review(), ['Accept', 'Reject', 'New: 1', proposal]);
+    const reviewed = (label?: string): Promise<readonly string[]> =>
+      eventually(
+        () => review(label),
+        (labels) => labels.length > 0,
+      );
+    const pulled = await pull();
+    assert.deepEqual(await reviewed(), ['Accept', 'Reject', 'New: 1', proposal]);
     assert.doesNotMatch(await decision(), /falsePositive/);
-    assert.equal(await readFile(file, 'utf8'), changed);
-    assert.deepEqual(await review('Reset Answers'), ['Reset Answers', 'New: 0']);
-    assert.deepEqual(await review('Accept'), ['Accept', 'Reject', 'New: 1', proposal]);
+    assert.equal(await readFile(path.join(folder, 'pulled.json'), 'utf8'), pulled);
+    assert.deepEqual(await review(), [], 'the rejected one is not listed again');
+    await pull();
+    assert.deepEqual(await reviewed('Accept'), ['Accept', 'Reject', 'New: 1', proposal]);
     assert.match(await decision(), /falsePositive[^]*a colleague’s/);
-    await inRestrictedMode(() => review('Reset Answers'));
+    await pull();
+    await inRestrictedMode(() => review('Accept'));
     assert.match(messages.shown.at(-1)?.text ?? '', /Restricted Mode/);
-    assert.match(await decision(), /falsePositive/);
   });
 
-  it('offers to copy decisions to a new storage location', async () => {
+  it('offers to share the decisions that were made before', async () => {
     await setStorage(undefined);
-    await rm(path.join(shop.fsPath, '.vscode', 'whitebox-triage'), { recursive: true, force: true });
-    await decide('falsePositive', 'kept with VS Code');
-    press = ({ buttons }) => buttons.find((button) => button === 'Copy Decisions');
+    const folder = path.join(shop.fsPath, '.vscode', 'whitebox-triage');
+    await rm(folder, { recursive: true, force: true });
+    await decide('falsePositive', 'made before');
+    press = ({ buttons }) => buttons.find((button) => button === 'Share Existing Decisions');
     await setStorage('shared');
-    await eventually(
-      () => messages.shown.filter(({ buttons }) => buttons.includes('Copy Decisions')),
-      ({ length }) => length === 1,
+    const names = await eventually(
+      () => readdir(folder).catch(() => []),
+      ({ length }) => length > 0,
     );
-    await eventually(decision, (answer) => answer.includes('kept with VS Code'));
+    const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
+    assert.ok(texts.some((text) => text.includes('made before')));
+    await eventually(decision, (answer) => answer.includes('made before'));
   });
 });

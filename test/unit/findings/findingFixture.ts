@@ -62,8 +62,7 @@ export async function setUpFindings(
   const texts = new Map<string, string>();
   let shift = 0;
   const triage = new TriageStore({
-    placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
-    lockFolder: path.join(root, 'lock'),
+    placeFor: (folder) => ({ book: path.join(folder, 'triage.jsonl') }),
     clock: { ...clock, now: () => clock.now() + shift },
     log: silent,
   });

@@ -22,16 +22,15 @@ export interface McpArguments {
   readonly folder: string;
   /** The extension's folder in global storage. */
   readonly storage: string;
-  readonly triage: 'workspace' | 'shared';
 }
 
 /** Configures an agent to start the MCP server for a folder: JSON as most agents take it, or Codex's TOML. */
 export function toMcpConfiguration(
   format: 'json' | 'toml',
   { command, env }: McpRuntime,
-  { server, folder, storage, triage }: McpArguments,
+  { server, folder, storage }: McpArguments,
 ): string {
-  const args = [server, '--folder', folder, '--storage', storage, '--triage', triage];
+  const args = [server, '--folder', folder, '--storage', storage];
   const name = serverName(folder);
   if (format === 'json') {
     const entry = { type: 'stdio', command, args, env };

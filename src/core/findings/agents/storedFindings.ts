@@ -9,8 +9,7 @@ import { hasFindings } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import { FindingStore } from '../findingStore.ts';
 import { folderOf, type ShownFinding } from '../shownFinding.ts';
-import { decisionOf } from '../triage/decide.ts';
-import { triagePlaceOf } from '../triage/triageDisk.ts';
+import { type TriagePlace, triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
 import { OWNERS_FILES } from '../view/owners.ts';
 import type { ToolFinding, ToolFindings, ToolSource } from './toolAnswers.ts';
@@ -20,8 +19,6 @@ export interface StoredFolder {
   readonly folder: string;
   /** The extension's folder in VS Code's global storage. */
   readonly storage: string;
-  /** Where decisions were stored when the configuration was copied. */
-  readonly triage: 'workspace' | 'shared';
 }
 
 interface Deps {
@@ -93,24 +90,19 @@ async function marksOf({ runs, folders }: RunsOfFolder, runsFolder: string, fold
   return JSON.stringify([...folders, ...marks]);
 }
 
-/** Findings, and decisions about them in both places where decisions may be stored. */
 interface Loaded {
   readonly store: FindingStore;
   readonly triage: TriageStore;
-  readonly elsewhere: TriageStore;
 }
 
 async function loadFindings(
   { runs, folders }: RunsOfFolder,
-  { folder, storage, triage: place }: StoredFolder,
+  { folder, storage }: StoredFolder,
   { workerFile, clock, log }: Deps,
 ): Promise<Loaded> {
-  const lockFolder = join(storage, 'triage');
-  const triageIn = (where: StoredFolder['triage']): TriageStore =>
-    new TriageStore({ placeFor: (each) => triagePlaceOf(each, lockFolder, where), lockFolder, clock, log });
-  const triage = triageIn(place);
-  // The setting may have changed since then.
-  const elsewhere = triageIn(place === 'shared' ? 'workspace' : 'shared');
+  // Not the shared folder: only decisions in the books of this machine count.
+  const placeFor = (each: string): TriagePlace => triagePlaceOf(each, join(storage, 'triage'), false);
+  const triage = new TriageStore({ placeFor, clock, log });
   const store = new FindingStore({
     runs: {
       all: () => runs,
@@ -129,21 +121,18 @@ async function loadFindings(
     ownersWithin: folder,
     log,
   });
-  await Promise.all([store.load(), elsewhere.load(folders)]);
-  return { store, triage, elsewhere };
+  await store.load();
+  return { store, triage };
 }
 
 async function toToolFindings(
-  { store, triage, elsewhere }: Loaded,
+  { store, triage }: Loaded,
   folders: ReadonlySet<string>,
 ): Promise<ToolFindings> {
-  await Promise.all([triage.reload(), elsewhere.reload()]);
-  const isKnown = triage.failures().length === 0 && elsewhere.failures().length === 0;
-  const toToolFinding = (shown: ShownFinding): ToolFinding => {
-    const decision = decisionOf(shown, elsewhere);
-    const isLatest = decision.at <= shown.triage.at || decision.state === shown.triage.state;
-    return { ...shown, triage: isKnown && isLatest ? shown.triage : undefined };
-  };
+  await triage.reload();
+  const isKnown = triage.failures().length === 0;
+  const toToolFinding = (shown: ShownFinding): ToolFinding =>
+    isKnown ? shown : { ...shown, triage: undefined };
   // A run may also have other folders, whose findings and places must not be shown.
   const isInside = ({ run }: Pick<ShownFinding, 'run'>): boolean =>
     run.targets.every((target) => folders.has(target.folder));

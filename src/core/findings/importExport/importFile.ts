@@ -9,7 +9,8 @@ import type { Run } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { toTriageSubjects, type ShownFinding } from '../shownFinding.ts';
-import { optionalFieldsOf, isUndecided, type TriageEntry } from '../triage/triage.ts';
+import type { TriageEntry } from '../triage/book.ts';
+import { isUndecided, optionalFieldsOf } from '../triage/triage.ts';
 import type { DecisionsByFolder } from '../triage/triageStore.ts';
 import { badImport, type Decision, type ImportedFile, type ImportStart } from './readContent.ts';
 

@@ -3,13 +3,8 @@ import { isReported } from '../compare/verdict.ts';
 import { type Identity, isSameByTitle } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 import { decisionFolders, type ShownFinding } from '../shownFinding.ts';
-import {
-  isAcceptanceEnded,
-  isUndecided,
-  type TriageDecision,
-  type TriageEntry,
-  undecided,
-} from './triage.ts';
+import type { TriageEntry } from './book.ts';
+import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
 type Decisions = Pick<TriageStore, 'get'>;
@@ -42,10 +37,6 @@ export function decide(
     : { ...shown, triage, decidedBefore, verdict, sameAs, evidence };
 }
 
-export function decisionOf(shown: ShownFinding, decisions: Decisions): TriageDecision {
-  return decisionAbout(shown, [shown.identity, ...(shown.sameAs ?? [])], decisions) ?? undecided;
-}
-
 /** The latest decision about any of these identities, in the folders whose decisions count for the finding. */
 function decisionAbout(
   shown: ShownFinding,
@@ -69,13 +60,17 @@ function earlierDecision(
 ): TriageEntry | undefined {
   for (const identity of history?.likely ?? []) {
     const entry = decisionAbout(shown, [identity], decisions);
-    if (entry !== undefined && !isAcceptanceEnded(entry)) return entry;
+    if (isStillDecided(entry)) return entry;
   }
   for (const folder of decisionFolders(shown)) {
     const entry = decisions.get(folder, shown.identity, isSameByTitle);
-    if (entry !== undefined && !isAcceptanceEnded(entry)) return entry;
+    if (isStillDecided(entry)) return entry;
   }
   return undefined;
+}
+
+function isStillDecided(entry: TriageEntry | undefined): entry is TriageEntry {
+  return entry !== undefined && !isUndecided(entry) && !isAcceptanceEnded(entry);
 }
 
 /** The latest time at which a run's source may have been packed. */

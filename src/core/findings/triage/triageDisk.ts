@@ -1,71 +1,71 @@
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { lstat, mkdir, opendir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, opendir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { makePrivateFolder, markOf, readIfThere, readRegularFile, writeFileAtomic } from '../../files.ts';
+import { makePrivateFolder, markOf, readRegularFile, writeFileAtomic } from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
-import { inParallel } from '../../yieldingWork.ts';
+import { inParallel, inSlices } from '../../yieldingWork.ts';
 import {
-  type Acceptance,
-  type DecisionFile,
-  digestOf,
-  formatAcceptance,
-  noAcceptance,
-  parseAcceptance,
-  type Proposal,
-  sortDecisions,
-  withAnswers,
-} from './acceptance.ts';
-import {
-  entryName,
   entryOf,
-  formatBook,
   formatEntry,
-  parseBook,
+  formatLine,
   parseEntry,
+  parseLine,
+  type SharedNote,
   toBook,
   type TriageBook,
   type TriageEntry,
-} from './triage.ts';
+} from './book.ts';
 
-/** Absolute paths: one file for all decisions of a folder, or a shared folder with one file each, and the file with this machine's answers to them. */
-export type TriagePlace =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'folder'; readonly path: string; readonly acceptance: string };
+/** Absolute paths. */
+export interface TriagePlace {
+  /** A line for each decision, the last one about a finding counts. Lines are only added, so windows need no lock. */
+  readonly book: string;
+  /** Where decisions are shared: this machine's are also written there, one file each, and those of others are found there. */
+  readonly shared?: string | undefined;
+}
 
-/** `workspace` is the extension's storage (`storageFolder`), which all windows use; `shared` is in the folder itself. */
-export function triagePlaceOf(
-  folder: string,
-  storageFolder: string,
-  storage: 'workspace' | 'shared',
-): TriagePlace {
+/** The book is in the extension's storage, which all windows use; the shared folder is in the folder itself. */
+export function triagePlaceOf(folder: string, storageFolder: string, isShared: boolean): TriagePlace {
   const name = createHash('sha256').update(pathKey(folder)).digest('hex').slice(0, 32);
-  const path = join(storageFolder, `${name}.json`);
-  if (storage === 'workspace') return { kind: 'file', path };
-  const acceptance = join(storageFolder, `${name}.accepted.json`);
-  return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage'), acceptance };
+  const book = join(storageFolder, `${name}.jsonl`);
+  return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-export interface ReadBook {
+/** A decision of somebody else that is later than what the book has, and that was not rejected. It hides nothing. */
+export interface Proposal {
+  readonly file: string;
+  /** Its time is at most that of its first sight. */
+  readonly entry: TriageEntry;
+  /** The time that the file states. */
+  readonly statedAt: number;
+}
+
+export interface ReadDecisions {
   readonly place: TriagePlace;
-  /** Changes with the content; undefined if it must be read again. */
-  readonly mark: string | undefined;
+  /** Changes with the content of the book and of the shared folder. */
+  readonly mark: string;
   readonly book: TriageBook;
-  /** Of a shared folder, by file name. */
-  readonly files: ReadonlyMap<string, EntryFile>;
-  readonly counting: ReadonlyMap<string, TriageEntry>;
   readonly proposals: readonly Proposal[];
-  readonly acceptance: Acceptance;
-  readonly failure?: AssessmentError | undefined;
+  /** Of decisions with a time in the future that are seen for the first time. */
+  readonly newNotes: readonly SharedNote[];
+  /** True if this machine has made, accepted, and rejected nothing. */
+  readonly isEmpty: boolean;
+  readonly failures: readonly AssessmentError[];
+  /** Undefined if the book cannot be read: then nothing may be added to it. */
+  readonly lines: ReadonlyMap<string, Line> | undefined;
+  readonly files: ReadonlyMap<string, SharedFile>;
 }
 
-interface EntryFile extends DecisionFile {
+/** Undefined for a line that cannot be read. */
+type Line = TriageEntry | SharedNote | undefined;
+
+interface SharedFile {
   readonly mark: string;
   readonly bytes: number;
+  readonly entry: TriageEntry | undefined;
 }
-
-const noFiles = { files: new Map(), counting: new Map(), proposals: [], acceptance: noAcceptance } as const;
 
 const maxBookBytes = 64 * 1024 * 1024;
 /** Limits for shared folders, which come from a repository. */
@@ -74,163 +74,177 @@ const maxFileBytes = 64 * 1024;
 const maxFolderBytes = 16 * 1024 * 1024;
 const filesAtOnce = 32;
 
-/** Returns `known` if nothing changed. What cannot be read gives a `failure`. */
+/** Returns `known` if nothing changed. What cannot be read is in `failures`. `now` is in wall-clock milliseconds. */
 export async function readDecisions(
   folder: string,
   place: TriagePlace,
-  known: ReadBook | undefined,
-): Promise<ReadBook> {
-  const former = known?.place.path === place.path && known.place.kind === place.kind ? known : undefined;
-  try {
-    return await (place.kind === 'file'
-      ? readBook(folder, place, former)
-      : readFolder(folder, place, former));
-  } catch (error) {
-    const failure = toStorageError(error, place.path);
-    return { ...noFiles, place, mark: undefined, book: toBook([]), failure };
-  }
-}
-
-/** Throws the failure of reading, if writing would overwrite what could not be read; `storage`. */
-export async function writeDecisions(
-  folder: string,
-  known: ReadBook,
-  book: TriageBook,
+  known: ReadDecisions | undefined,
   now: number,
-): Promise<void> {
-  const { place, failure } = known;
-  if (failure !== undefined && place.kind === 'file') throw failure;
-  try {
-    if (place.kind === 'file') {
-      await makeFolder(folder, dirname(place.path));
-      await writeFileAtomic(place.path, formatBook(book));
-      return;
-    }
-    const { written, removed, answers } = changesOf(known, book, now);
-    // The answers come first: without them, the written decisions would be proposals.
-    await writeAcceptance(known, answers);
-    await makeFolder(folder, dirname(place.path));
-    await makeFolder(folder, place.path);
-    await inParallel(written, filesAtOnce, ([name, entry]) =>
-      writeFileAtomic(join(place.path, name), formatEntry(entry)),
-    );
-    await inParallel(removed, filesAtOnce, (name) => rm(join(place.path, name), { force: true }));
-  } catch (error) {
-    throw toStorageError(error, place.path);
-  }
-}
-
-/** Throws the failure of reading; `storage`. */
-export async function writeAcceptance(
-  { place, mark, failure }: ReadBook,
-  acceptance: Acceptance,
-): Promise<void> {
-  if (mark === undefined && failure !== undefined) throw failure;
-  if (place.kind === 'file') return;
-  try {
-    await makePrivateFolder(dirname(place.acceptance));
-    await writeFileAtomic(place.acceptance, formatAcceptance(acceptance));
-  } catch (error) {
-    throw toStorageError(error, place.acceptance);
-  }
-}
-
-/**
- * The files to write, by name, and to remove. A first decision gets a new file, so that Git has nothing to merge in it. A later decision of this machine about
- * the same finding reuses the file, since Git would take a new one for a rename. Files of others are not changed, only refused or accepted.
- */
-function changesOf(
-  { files, counting, acceptance }: ReadBook,
-  { entries }: TriageBook,
-  now: number,
-): {
-  readonly written: ReadonlyMap<string, TriageEntry>;
-  readonly removed: readonly string[];
-  readonly answers: Acceptance;
-} {
-  const present = new Set(entries);
-  const unusedFiles = new Map<TriageEntry, string>();
-  const refused: string[] = [];
-  for (const [name, entry] of counting) {
-    if (present.has(entry)) continue;
-    const { digest = '' } = files.get(name) ?? {};
-    if (acceptance.answers.get(digest)?.as === 'accepted') refused.push(digest);
-    else unusedFiles.set(entry, name);
-  }
-  const replaceable = toBook([...unusedFiles.keys()]);
-  const digests = new Map([...files.values()].map(({ entry, digest }) => [entry, digest]));
-  const countedBefore = new Set(counting.values());
-  const accepted: string[] = [];
-  const written = new Map<string, TriageEntry>();
-  for (const entry of entries) {
-    if (countedBefore.has(entry)) continue;
-    const digest = digests.get(entry);
-    if (digest !== undefined) {
-      accepted.push(digest);
-      continue;
-    }
-    const replaced = entryOf(replaceable, entry.identity);
-    const name = replaced && unusedFiles.get(replaced);
-    if (replaced !== undefined) unusedFiles.delete(replaced);
-    written.set(name ?? entryName(entry), entry);
-  }
-  const made = [...written.values()].map((entry) => digestOf(formatEntry(entry)));
-  let answers = withAnswers(acceptance, refused, { as: 'refused', at: now });
-  answers = withAnswers(answers, accepted, { as: 'accepted', at: now });
-  answers = withAnswers(answers, made, { as: 'made', at: now });
-  return { written, removed: [...unusedFiles.values()], answers };
-}
-
-async function readBook(folder: string, place: TriagePlace, former: ReadBook | undefined): Promise<ReadBook> {
-  const { path } = place;
-  const mark = (await markOf(path)) ?? 'none';
+): Promise<ReadDecisions> {
+  const former = known?.place.book === place.book ? known : undefined;
+  const [bookMark, shared] = await Promise.all([
+    markOf(place.book).catch((error: unknown) => String(error)),
+    readShared(folder, place.shared, former?.files),
+  ]);
+  const mark = JSON.stringify([bookMark, place.shared, ...shared.marks]);
   if (former?.mark === mark) return former;
-  if (mark === 'none') return { ...noFiles, place, mark, book: toBook([]) };
-  await refuseOutside(folder, path);
+  const { lines, failure } = await readLines(place.book, former?.lines);
+  const values = [...(lines?.values() ?? [])].filter((line) => line !== undefined);
+  const book = toBook(values.filter((line) => 'identity' in line));
+  const notes = new Map(values.flatMap((line) => ('identity' in line ? [] : [[line.file, line] as const])));
+  const { proposals, newNotes } = sortShared(shared.files, book, notes, now);
+  return {
+    place,
+    mark,
+    book,
+    proposals,
+    newNotes,
+    isEmpty: values.length === 0,
+    failures: [failure, shared.failure].filter((each) => each !== undefined),
+    lines,
+    files: shared.files,
+  };
+}
+
+function sortShared(
+  files: ReadonlyMap<string, SharedFile>,
+  book: TriageBook,
+  notes: ReadonlyMap<string, SharedNote>,
+  now: number,
+): Pick<ReadDecisions, 'proposals' | 'newNotes'> {
+  const proposals: Proposal[] = [];
+  const newNotes: SharedNote[] = [];
+  for (const [file, { entry }] of files) {
+    if (entry === undefined) continue;
+    const statedAt = entry.at;
+    const note = notes.get(file);
+    if (note?.isRejected === true && statedAt <= note.at) continue;
+    const seenAt = note?.at === statedAt ? note.seenAt : now;
+    const at = Math.min(statedAt, seenAt);
+    if (statedAt > now && note?.at !== statedAt)
+      newNotes.push({ file, at: statedAt, seenAt, isRejected: false });
+    if (at <= (entryOf(book, entry.identity)?.at ?? -Infinity)) continue;
+    proposals.push({ file, entry: { ...entry, at }, statedAt });
+  }
+  return { proposals, newNotes };
+}
+
+/** Each different line is parsed once. A damaged line affects no other. */
+async function readLines(
+  path: string,
+  former: ReadDecisions['lines'],
+): Promise<{ lines: ReadDecisions['lines']; failure?: AssessmentError }> {
   try {
     const found = await stat(path);
-    if (!found.isFile() || found.size > maxBookBytes) throw damaged(path);
-    return { ...noFiles, place, mark, book: parseBook(await readFile(path, 'utf8'), path) };
+    if (!found.isFile() || found.size > maxBookBytes) return { lines: undefined, failure: damaged(path) };
+    const lines = await inSlices(parseLines(await readFile(path, 'utf8'), former));
+    const isWhole = [...lines.values()].every((line) => line !== undefined);
+    return isWhole ? { lines } : { lines, failure: damaged(path) };
   } catch (error) {
-    if (!(error instanceof AssessmentError)) throw error;
-    return { ...noFiles, place, mark, book: toBook([]), failure: error };
+    if (systemCode(error) === 'ENOENT') return { lines: new Map() };
+    return { lines: undefined, failure: toStorageError(error, path) };
   }
 }
 
-async function readFolder(
+function* parseLines(text: string, former: ReadDecisions['lines']): Generator<undefined, Map<string, Line>> {
+  const lines = new Map<string, Line>();
+  const unfinished = text.slice(text.lastIndexOf('\n') + 1);
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const value = former?.get(line) ?? parseLine(line);
+    // Another window may be writing the last line.
+    if (value === undefined && line === unfinished) continue;
+    // One that comes again, such as a decision that was undone, counts from then on.
+    lines.delete(line);
+    lines.set(line, value);
+    yield;
+  }
+  return lines;
+}
+
+/** Throws `triageDamaged` if the book cannot be read; `storage`. All lines are on disk when it resolves. */
+export async function addToBook(
+  { place: { book }, lines, failures }: ReadDecisions,
+  added: readonly (TriageEntry | SharedNote)[],
+): Promise<void> {
+  if (lines === undefined) throw failures[0] ?? damaged(book);
+  if (added.length === 0) return;
+  // The line before may be unfinished, after a crash or on a full disk.
+  const content = Buffer.from(`\n${added.map(formatLine).join('\n')}\n`);
+  try {
+    await makePrivateFolder(dirname(book));
+    const file = await open(book, 'a', 0o600);
+    try {
+      // In one piece: another window may add its lines at the same time.
+      const { bytesWritten } = await file.write(content);
+      await file.sync();
+      if (bytesWritten < content.length) throw new AssessmentError('storage', { detail: 'ENOSPC' });
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw toStorageError(error, book);
+  }
+}
+
+/** Writes this machine's decisions to their files in the shared folder, and removes others of its files. Throws `storage`. */
+export async function writeShared(
   folder: string,
-  place: Extract<TriagePlace, { kind: 'folder' }>,
-  former: ReadBook | undefined,
-): Promise<ReadBook> {
-  const { path } = place;
-  const acceptanceMark = (await markOf(place.acceptance)) ?? 'none';
-  const names = await namesIn(folder, path);
-  const files = new Map<string, EntryFile>();
-  let bytesLeft = maxFolderBytes;
-  await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
-    const file = join(path, name);
-    const mark = await markOf(file);
-    if (mark === undefined) return; // removed meanwhile
-    const known = former?.files.get(name);
-    const entryFile = known?.mark === mark ? known : { mark, ...readEntry(file, bytesLeft) };
-    bytesLeft -= entryFile.bytes;
-    files.set(name, entryFile);
-  });
-  // Files are read in any order.
-  const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-  const marks = sorted.map(([name, file]) => `${name} ${file.mark}`);
-  const mark = [acceptanceMark, ...marks].join('\n');
-  if (former?.mark === mark) return former;
-  const unread = sorted.find(([, { entry }]) => entry === undefined)?.[0];
-  let failure: AssessmentError | undefined;
-  if (names.length > maxFiles)
-    failure = new AssessmentError('triageDamaged', { subject: path, limit: maxFiles });
-  else if (unread !== undefined) failure = damaged(join(path, unread));
-  const text = await readIfThere(place.acceptance);
-  const acceptance = text === undefined ? noAcceptance : parseAcceptance(text, place.acceptance);
-  const { counting, proposals } = sortDecisions(new Map(sorted), acceptance);
-  const book = toBook([...counting.values()]);
-  return { place, mark, book, files: new Map(sorted), counting, proposals, acceptance, failure };
+  { shared }: TriagePlace,
+  written: readonly TriageEntry[],
+  removed: readonly string[] = [],
+): Promise<void> {
+  if (shared === undefined || written.length + removed.length === 0) return;
+  try {
+    await makeFolder(folder, dirname(shared));
+    await makeFolder(folder, shared);
+    await inParallel(written, filesAtOnce, async (entry) => {
+      if (entry.file !== undefined) await writeFileAtomic(join(shared, entry.file), formatEntry(entry));
+    });
+    await inParallel(removed, filesAtOnce, (name) => rm(join(shared, name), { force: true }));
+  } catch (error) {
+    throw toStorageError(error, shared);
+  }
+}
+
+async function readShared(
+  folder: string,
+  path: string | undefined,
+  former: ReadonlyMap<string, SharedFile> | undefined,
+): Promise<{
+  readonly files: ReadonlyMap<string, SharedFile>;
+  readonly marks: readonly string[];
+  readonly failure?: AssessmentError;
+}> {
+  const files = new Map<string, SharedFile>();
+  if (path === undefined) return { files, marks: [] };
+  try {
+    const names = await namesIn(folder, path);
+    let bytesLeft = maxFolderBytes;
+    await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
+      const file = join(path, name);
+      const mark = await markOf(file);
+      if (mark === undefined) return; // removed meanwhile
+      const known = former?.get(name);
+      const sharedFile = known?.mark === mark ? known : { mark, ...readEntry(file, bytesLeft) };
+      bytesLeft -= sharedFile.bytes;
+      files.set(name, sharedFile);
+    });
+    // Files are read in any order.
+    const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+    const marks = sorted.map(([name, file]) => `${name} ${file.mark}`);
+    const unread = sorted.find(([, { entry }]) => entry === undefined)?.[0];
+    const result = { files: new Map(sorted), marks };
+    if (names.length > maxFiles)
+      return {
+        ...result,
+        failure: new AssessmentError('triageDamaged', { subject: path, limit: maxFiles }),
+      };
+    return unread === undefined ? result : { ...result, failure: damaged(join(path, unread)) };
+  } catch (error) {
+    const failure = toStorageError(error, path);
+    return { files, marks: [failure.message], failure };
+  }
 }
 
 /** File names, at most one more than `maxFiles`. */
@@ -253,15 +267,14 @@ async function isRegular(entry: Dirent, folder: string): Promise<boolean> {
   return entry.isSymbolicLink() ? (await lstat(join(folder, entry.name))).isFile() : entry.isFile();
 }
 
-function readEntry(file: string, bytesLeft: number): Omit<EntryFile, 'mark'> {
+function readEntry(file: string, bytesLeft: number): Omit<SharedFile, 'mark'> {
   try {
     const maxBytes = Math.min(maxFileBytes, bytesLeft);
     const content = maxBytes > 0 ? readRegularFile(file, { maxBytes, followLink: false }) : undefined;
-    const text = content?.toString('utf8') ?? '';
-    return { bytes: content?.length ?? 0, digest: digestOf(text), entry: parseEntry(text) };
+    return { bytes: content?.length ?? 0, entry: parseEntry(content?.toString('utf8') ?? '') };
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
-    return { bytes: 0, digest: '', entry: undefined }; // too large, or not readable
+    return { bytes: 0, entry: undefined }; // too large, or not readable
   }
 }
 
@@ -273,9 +286,8 @@ async function makeFolder(folder: string, path: string): Promise<void> {
 
 /** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */
 async function refuseOutside(folder: string, path: string): Promise<void> {
-  if (pathInside(folder, path) === undefined) return;
   if (pathInside(await realPath(folder), await realPath(path)) === undefined)
-    throw new AssessmentError('storage', { subject: path, detail: 'ELOOP' });
+    throw new AssessmentError('storage', { detail: 'ELOOP' });
 }
 
 function damaged(path: string): AssessmentError {
@@ -283,7 +295,7 @@ function damaged(path: string): AssessmentError {
 }
 
 function toStorageError(error: unknown, path: string): AssessmentError {
-  if (error instanceof AssessmentError) return error;
-  const detail = systemCode(error) ?? String(error);
+  if (error instanceof AssessmentError && error.data.subject !== undefined) return error;
+  const detail = error instanceof AssessmentError ? error.data.detail : (systemCode(error) ?? String(error));
   return new AssessmentError('storage', { subject: path, detail }, { cause: error });
 }

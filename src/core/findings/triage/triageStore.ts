@@ -1,29 +1,24 @@
-import { AssessmentError } from '../../errors.ts';
+import type { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
-import { takeLease } from '../../run/disk/lease.ts';
 import type { Identity, isSameFinding } from '../identity.ts';
+import { entryName, entryOf, type SharedNote, toBook, type TriageBook, type TriageEntry } from './book.ts';
 import {
   asOf,
   dayAfter,
-  optionalFieldsOf,
-  entryOf,
   isUndecided,
-  toBook,
-  type TriageBook,
+  optionalFieldsOf,
   type TriageDecision,
-  type TriageEntry,
   type TriageState,
   undecided,
-  withDecisions,
 } from './triage.ts';
-import type { Acceptance, Proposal } from './acceptance.ts';
 import {
-  type ReadBook,
+  addToBook,
+  type Proposal,
+  type ReadDecisions,
   readDecisions,
   type TriagePlace,
-  writeAcceptance,
-  writeDecisions,
+  writeShared,
 } from './triageDisk.ts';
 
 /** What a decision is about; `path` is only for people who read the file. */
@@ -35,31 +30,37 @@ export interface TriageSubject {
 
 export type DecisionsByFolder = ReadonlyMap<string, readonly TriageEntry[]>;
 
-/** Decisions of others in a folder; `path` holds their files. */
+/** Decisions of others in a folder. */
 export interface SharedDecisions {
+  /** The folder with their files. */
   readonly path: string;
   readonly proposals: readonly Proposal[];
-  readonly acceptance: Acceptance;
+  /** True if this machine has decided nothing about the folder, for example after its container was rebuilt. */
+  readonly isBookEmpty: boolean;
 }
 
 /** Undoes decisions; resolves to the number of findings with a later decision, which stays. */
 export type UndoDecisions = () => Promise<number>;
 
-const lockTimeoutMs = 10_000;
-const retryMs = 20;
-
 interface TriageDeps {
   readonly placeFor: (folder: string) => TriagePlace;
-  readonly lockFolder: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Decisions about findings, by folder. Other windows write them too and, in a repository, other people. */
+/** What to add to a folder's book and to its shared folder. */
+interface Change {
+  readonly entries?: readonly TriageEntry[];
+  readonly notes?: readonly SharedNote[];
+  /** Files of this machine in the shared folder that are no longer needed. */
+  readonly removed?: readonly string[];
+}
+
+/** Decisions about findings, by folder, in this machine's books, to which other windows add, too. Decisions of others are proposals until they are accepted. */
 export class TriageStore {
   readonly #deps: TriageDeps;
   /** By `#nameOf` its folder. */
-  readonly #books = new Map<string, ReadBook>();
+  readonly #books = new Map<string, ReadDecisions>();
   /** By `pathKey`, the folder as it was first spelled. */
   readonly #names = new Map<string, string>();
   #version = 0;
@@ -122,10 +123,10 @@ export class TriageStore {
   }
 
   failures(): readonly AssessmentError[] {
-    return [...this.#books.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
+    return [...this.#books.values()].flatMap(({ failures }) => failures);
   }
 
-  /** Writes decisions beside those that others made meanwhile. Throws `triageDamaged`, without overwriting the file, if it cannot be read; `storage`. */
+  /** Adds decisions to the book, and to the shared folder if there is one. Throws `triageDamaged` if the book cannot be read; `storage`. */
   set(
     subjects: readonly TriageSubject[],
     state: TriageState,
@@ -141,9 +142,9 @@ export class TriageStore {
     }
     return this.#queued(async () => {
       const before = new Map<string, TriageBook>();
-      await this.#changeAll(decided, (entries, book, folder) => {
+      await this.#change(decided.keys(), ({ book, place }, folder) => {
         before.set(folder, book);
-        return entries;
+        return { entries: withFiles(decided.get(folder) ?? [], book, place) };
       });
       return () => this.#undo(decided, before);
     });
@@ -152,79 +153,99 @@ export class TriageStore {
   #undo(decided: DecisionsByFolder, before: ReadonlyMap<string, TriageBook>): Promise<number> {
     return this.#queued(async () => {
       const decidedLater = new Set<string>();
-      await this.#changeAll(decided, (entries, book, folder) => {
-        const restored: TriageEntry[] = [];
-        for (const entry of entries) {
+      await this.#change(decided.keys(), ({ book }, folder) => {
+        const entries: TriageEntry[] = [];
+        const removed: string[] = [];
+        for (const entry of decided.get(folder) ?? []) {
           const { identity } = entry;
+          const present = entryOf(book, identity);
+          if (present === undefined || !isSameDecision(present, entry)) {
+            decidedLater.add(`${identity.run} ${String(identity.index)}`);
+            continue;
+          }
           const previous = entryOf(before.get(folder) ?? noBook, identity);
-          if (isSameDecision(entryOf(book, identity), entry))
-            restored.push(previous ?? { ...entry, ...undecided });
-          else decidedLater.add(`${identity.run} ${String(identity.index)}`);
+          // Without a time: it is no decision that counts against one about the same finding of another run.
+          const restored = previous ?? { identity, path: present.path, ...undecided };
+          entries.push(restored);
+          if (present.file !== undefined && present.file !== restored.file) removed.push(present.file);
         }
-        return restored;
+        return { entries, removed };
       });
       return decidedLater.size;
     });
   }
 
-  decisions(): DecisionsByFolder {
-    return new Map([...this.#books].map(([folder, { book }]) => [folder, book.entries]));
-  }
-
+  /** By folder, where decisions are shared. */
   shared(): ReadonlyMap<string, SharedDecisions> {
-    const shared = [...this.#books].filter(([, { place }]) => place.kind === 'folder');
-    return new Map(shared.map(([folder, { place, ...book }]) => [folder, { ...book, path: place.path }]));
+    const shared = new Map<string, SharedDecisions>();
+    for (const [folder, { place, proposals, isEmpty }] of this.#books)
+      if (place.shared !== undefined)
+        shared.set(folder, { path: place.shared, proposals, isBookEmpty: isEmpty });
+    return shared;
   }
 
-  /** Changes the answers to a folder's decisions. Throws `triageDamaged`, `storage`. */
-  answer(folder: string, change: (acceptance: Acceptance) => Acceptance): Promise<void> {
+  /** Copies decisions of others into the book of a folder. Throws what `set` throws. */
+  accept(folder: string, accepted: readonly Proposal[]): Promise<void> {
+    const entries = accepted.map(({ entry, file }) => ({ ...entry, from: file }));
+    return this.#queued(() => this.#change([folder], () => ({ entries })));
+  }
+
+  /** Notes that decisions of others are not wanted; a later one in the same file is new again. Throws what `set` throws. */
+  reject(folder: string, rejected: readonly Proposal[]): Promise<void> {
+    const seenAt = this.#deps.clock.now();
+    const notes = rejected.map(({ file, statedAt }) => ({ file, at: statedAt, seenAt, isRejected: true }));
+    return this.#queued(() => this.#change([folder], () => ({ notes })));
+  }
+
+  /** This machine's decisions that are not in a shared folder although there is one. */
+  unshared(): DecisionsByFolder {
+    const found = [...this.#books].map(([folder, { place, book }]) => {
+      const isMissing = ({ file, from }: TriageEntry): boolean => file === undefined && from === undefined;
+      const missing = book.entries.filter((entry) => isMissing(entry) && !isUndecided(entry));
+      return [folder, place.shared === undefined ? [] : missing] as const;
+    });
+    return new Map(found.filter(([, entries]) => entries.length > 0));
+  }
+
+  /** Writes decisions that `unshared` has to the shared folders. Throws what `set` throws. */
+  share(unshared: DecisionsByFolder): Promise<void> {
     return this.#queued(() =>
-      this.#rewrite([folder], (known) => writeAcceptance(known, change(known.acceptance))),
-    );
-  }
-
-  withoutDecision(decisions: DecisionsByFolder): DecisionsByFolder {
-    return new Map(
-      [...decisions].map(([folder, entries]) => [folder, withoutDecision(entries, this.#bookOf(folder))]),
+      this.#change(unshared.keys(), ({ book, place }, folder) => ({
+        entries: withFiles(unshared.get(folder) ?? [], book, place),
+      })),
     );
   }
 
   /** Adds decisions about findings that have none; a date in the future becomes now. Throws what `set` throws. */
   async importDecisions(decisions: DecisionsByFolder): Promise<void> {
     const now = this.#deps.clock.now();
-    const added = (entries: readonly TriageEntry[], book: TriageBook): readonly TriageEntry[] =>
-      withoutDecision(entries, book).map((entry) => ({ ...entry, at: Math.min(entry.at, now) }));
-    const nonEmpty = new Map([...decisions].filter(([, entries]) => entries.length > 0));
-    await this.#queued(() => this.#changeAll(nonEmpty, added));
+    await this.#queued(() =>
+      this.#change(decisions.keys(), ({ book, place }, folder) => {
+        const added = (decisions.get(folder) ?? [])
+          .filter(({ identity }) => isUndecided(entryOf(book, identity) ?? undecided))
+          .map((entry) => ({ ...entry, at: Math.min(entry.at, now) }));
+        return { entries: withFiles(added, book, place) };
+      }),
+    );
   }
 
-  /** `change` gets a folder's decisions and its present book, and returns the decisions to write. */
-  async #changeAll(
-    decisions: DecisionsByFolder,
-    change: (entries: readonly TriageEntry[], book: TriageBook, folder: string) => readonly TriageEntry[],
-  ): Promise<void> {
-    const now = this.#deps.clock.now();
-    await this.#rewrite(decisions.keys(), (known, folder) => {
-      const decided = change(decisions.get(folder) ?? [], known.book, folder);
-      return writeDecisions(folder, known, withDecisions(known.book, decided), now);
-    });
-  }
-
-  async #rewrite(
+  /** `plan` gets a folder's decisions as they are now on disk. */
+  async #change(
     folders: Iterable<string>,
-    write: (known: ReadBook, folder: string) => Promise<void>,
+    plan: (known: ReadDecisions, folder: string) => Change,
   ): Promise<void> {
     const before = this.#version;
     try {
-      await this.#locked(async () => {
-        for (const folder of folders) {
-          await this.#load(folder);
-          const known = this.#books.get(this.#nameOf(folder));
-          if (known === undefined) continue;
-          await write(known, folder);
-          await this.#load(folder);
-        }
-      });
+      for (const folder of folders) {
+        await this.#load(folder);
+        const known = this.#books.get(this.#nameOf(folder));
+        if (known === undefined) continue;
+        const { entries = [], notes = [], removed } = plan(known, folder);
+        // The book comes first: it is what counts.
+        await addToBook(known, [...entries, ...notes]);
+        const own = entries.filter(({ file }) => file !== undefined);
+        await writeShared(folder, known.place, own, removed).finally(() => this.#load(folder));
+      }
     } finally {
       // Only if something changed: a listener that writes would otherwise repeat a failing write forever.
       if (this.#version !== before) this.#changed.fire();
@@ -235,15 +256,25 @@ export class TriageStore {
   async #load(spelled: string): Promise<boolean> {
     const folder = this.#nameOf(spelled);
     const isNewDay = this.#updateDay();
+    const { clock, log, placeFor } = this.#deps;
     const known = this.#books.get(folder);
-    const read = await readDecisions(folder, this.#deps.placeFor(folder), known);
+    const read = await readDecisions(folder, placeFor(folder), known, clock.now());
     if (read === known) return isNewDay;
-    const { failure, place } = read;
-    if (failure !== undefined)
-      this.#deps.log.warn(`Triage decisions cannot all be read (${place.path}): ${failure.message}`);
+    for (const { message, data } of read.failures)
+      log.warn(`Triage decisions cannot all be read (${data.subject ?? ''}): ${message}`);
     this.#books.set(folder, read);
     this.#version += 1;
+    await this.#noteFutureTimes(read);
     return true;
+  }
+
+  /** Else a time in the future would be later than any decision of this machine. */
+  async #noteFutureTimes(read: ReadDecisions): Promise<void> {
+    try {
+      await addToBook(read, read.newNotes);
+    } catch (error) {
+      this.#deps.log.warn(`Times in the future could not be noted: ${String(error)}`);
+    }
   }
 
   #today(): string {
@@ -270,22 +301,6 @@ export class TriageStore {
     return name;
   }
 
-  async #locked(work: () => Promise<void>): Promise<void> {
-    const start = this.#deps.clock.monotonic();
-    let lease = await takeLease(this.#deps.lockFolder, this.#deps.clock);
-    while (lease === undefined) {
-      if (this.#deps.clock.monotonic() - start > lockTimeoutMs)
-        throw new AssessmentError('storage', { detail: 'EBUSY' });
-      await this.#deps.clock.sleep(retryMs);
-      lease = await takeLease(this.#deps.lockFolder, this.#deps.clock);
-    }
-    try {
-      await work();
-    } finally {
-      await lease.release();
-    }
-  }
-
   #queued<T>(work: () => Promise<T>): Promise<T> {
     const next = this.#queue.then(work, work);
     this.#queue = next.catch(() => undefined);
@@ -295,12 +310,19 @@ export class TriageStore {
 
 const noBook = toBook([]);
 
-function withoutDecision(entries: readonly TriageEntry[], book: TriageBook): readonly TriageEntry[] {
-  return entries.filter(({ identity }) => entryOf(book, identity) === undefined);
+/** Names the files of decisions that are shared. One about the same finding reuses its file, since Git would take a new one for a rename. */
+function withFiles(
+  entries: readonly TriageEntry[],
+  book: TriageBook,
+  { shared }: TriagePlace,
+): readonly TriageEntry[] {
+  if (shared === undefined) return entries;
+  return entries.map((entry) => ({
+    ...entry,
+    file: entryOf(book, entry.identity)?.file ?? entryName(entry),
+  }));
 }
 
-/** An undecided finding has no entry. */
-function isSameDecision(a: TriageEntry | undefined, b: TriageEntry): boolean {
-  if (a === undefined) return isUndecided(b);
+function isSameDecision(a: TriageEntry, b: TriageEntry): boolean {
   return a.at === b.at && a.state === b.state && a.note === b.note && a.until === b.until;
 }

@@ -18,7 +18,6 @@ const given = fc.record<McpArguments>({
   server: text,
   folder: text,
   storage: text,
-  triage: fc.constantFrom('workspace', 'shared'),
 });
 const runtime = fc.oneof<fc.Arbitrary<McpRuntime>[]>(
   fc.constant({ command: 'node' }),
@@ -28,10 +27,10 @@ const runtime = fc.oneof<fc.Arbitrary<McpRuntime>[]>(
 test('the copied configuration starts the server with the same arguments, in JSON and in TOML', () => {
   fc.assert(
     fc.property(runtime, given, (by, args) => {
-      const { server, folder, storage, triage } = args;
+      const { server, folder, storage } = args;
       const started = {
         ...by,
-        args: [server, '--folder', folder, '--storage', storage, '--triage', triage],
+        args: [server, '--folder', folder, '--storage', storage],
       };
       const json = JSON.parse(toMcpConfiguration('json', by, args)) as { mcpServers: object };
       const [[name, entry] = []] = Object.entries(json.mcpServers);
@@ -45,7 +44,7 @@ test('the copied configuration starts the server with the same arguments, in JSO
 
 test('two folders with one name get different server names', () => {
   const nameOf = (folder: string): string[] => {
-    const args = { server: 's', folder, storage: 't', triage: 'shared' } as const;
+    const args = { server: 's', folder, storage: 't' } as const;
     const { mcpServers } = JSON.parse(toMcpConfiguration('json', { command: 'node' }, args)) as {
       mcpServers: object;
     };

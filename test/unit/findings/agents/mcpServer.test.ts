@@ -17,6 +17,7 @@ import { after, test, type TestContext } from 'node:test';
 import { build } from 'esbuild';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { formatEntry } from '../../../../src/core/findings/triage/book.ts';
 import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import type { TriageState } from '../../../../src/core/findings/triage/triage.ts';
@@ -100,21 +101,19 @@ async function connect(
   };
 }
 
-/** Triages all shown findings of a folder, in one of the decision stores. */
-async function decide(
-  fixture: FindingFixture,
-  place: 'workspace' | 'shared',
-  state: TriageState,
-): Promise<void> {
-  const lockFolder = path.join(fixture.root, 'triage');
-  const store = new TriageStore({
-    placeFor: (folder) => triagePlaceOf(folder, lockFolder, place),
-    lockFolder,
-    clock,
-    log: silent,
-  });
+/** A window on the runs of the fixture, with the folder `shop` open and decisions shared or not. */
+async function openTriage(fixture: FindingFixture, isShared = false): Promise<TriageStore> {
+  const placeFor = (folder: string) => triagePlaceOf(folder, path.join(fixture.root, 'triage'), isShared);
+  const store = new TriageStore({ placeFor, clock, log: silent });
   fixture.open.add(path.join(fixture.root, 'shop'));
   await fixture.store.load();
+  await store.load([path.join(fixture.root, 'shop')]);
+  return store;
+}
+
+/** Triages all shown findings of a folder. */
+async function decide(fixture: FindingFixture, state: TriageState): Promise<void> {
+  const store = await openTriage(fixture);
   await store.set(fixture.store.all().flatMap(toTriageSubjects), state, 'Invented reason.');
 }
 
@@ -132,7 +131,7 @@ test('a client lists and calls every tool without a running VS Code', async (t) 
   await fixture.addRun(['shop'], finding('Old'));
   const text = 'one\ntwo\nthree\n';
   await fixture.addRun(['shop'], finding('SQL from a request'), { 'a.js': text });
-  await decide(fixture, 'workspace', 'confirmed');
+  await decide(fixture, 'confirmed');
   await writeFile(path.join(fixture.root, 'shop', 'a.js'), `zero\n${text}`);
   const { client, ask } = await connect(t, fixture);
   const { tools } = await client.listTools();
@@ -188,26 +187,14 @@ test('the server writes and locks nothing in the storage, and names what it cann
 test('a decision whose validity is unknown to the server is unknown, never open', async (t) => {
   const fixture = await setUpFindings(t);
   await fixture.addRun(['shop'], finding('Weak hash'));
-  const [here, shared] = [
-    await connect(t, fixture),
-    await connect(t, fixture, { args: ['--triage', 'shared'] }),
-  ];
-  const states = async (): Promise<(string | undefined)[]> => {
-    const lists = await Promise.all([here, shared].map(({ ask }) => ask('listFindings')));
-    return lists.map(({ findings }) => findings[0]?.triage);
-  };
-  assert.deepEqual(await states(), ['open', 'open']);
-  await decide(fixture, 'shared', 'falsePositive');
-  assert.deepEqual(await states(), ['unknown', undefined], 'it is settled where decisions are shared');
-  await decide(fixture, 'workspace', 'confirmed');
-  assert.deepEqual(await states(), ['confirmed', 'unknown']);
-  const { path: book } = triagePlaceOf(
-    path.join(fixture.root, 'shop'),
-    path.join(fixture.root, 'triage'),
-    'workspace',
-  );
-  await writeFile(book, '{');
-  assert.deepEqual(await states(), ['unknown', 'unknown']);
+  const { ask } = await connect(t, fixture);
+  const state = async (): Promise<string | undefined> => (await ask('listFindings')).findings[0]?.triage;
+  assert.equal(await state(), 'open');
+  await decide(fixture, 'confirmed');
+  assert.equal(await state(), 'confirmed');
+  const { book } = triagePlaceOf(path.join(fixture.root, 'shop'), path.join(fixture.root, 'triage'), false);
+  await appendFile(book, '{\n');
+  assert.equal(await state(), 'unknown');
 });
 
 test('F153 concurrent and later calls read findings once, and only the files of the answer', async (t) => {
@@ -239,7 +226,7 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   assert.deepEqual(await readNow(), ['a.js', 'findings.json']);
   await writeFile(file('a.js'), 'one\n');
   assert.equal((await worst())?.drift, 'gone');
-  await decide(fixture, 'workspace', 'confirmed');
+  await decide(fixture, 'confirmed');
   assert.equal((await worst())?.triage, 'confirmed');
   assert.deepEqual(await readNow(), ['a.js']);
   const later = () => ask('getFinding', { finding: `${id}:2` });
@@ -260,20 +247,28 @@ test('F153 a missing storage is an error and differs from no findings', async (t
     assert.match(await refusal(tool, {}), /^The folder of the stored runs does not exist: .*gone/);
 });
 
-test('F147 a decision that came with the folder does not count for agents', async (t) => {
+test('F147 a decision that came with the folder counts for agents once this machine has accepted it', async (t) => {
   const fixture = await setUpFindings(t);
   await fixture.addRun(['shop'], finding('Weak hash'));
-  await decide(fixture, 'shared', 'falsePositive');
-  const { ask } = await connect(t, fixture, { args: ['--triage', 'shared'] });
-  assert.equal((await ask('listFindings')).total, 0, 'it was made on this machine');
-  const place = triagePlaceOf(path.join(fixture.root, 'shop'), path.join(fixture.root, 'triage'), 'shared');
-  assert.ok(place.kind === 'folder');
-  await rm(place.acceptance);
-  const { findings } = await ask('listFindings');
-  assert.deepEqual(
-    findings.map(({ triage }) => triage),
-    ['open'],
-  );
+  const store = await openTriage(fixture, true);
+  const [shown] = fixture.store.all();
+  assert.ok(shown);
+  const shop = path.join(fixture.root, 'shop');
+  const folder = path.join(shop, '.vscode', 'whitebox-triage');
+  await mkdir(folder, { recursive: true });
+  const entry = {
+    identity: shown.identity,
+    state: 'falsePositive',
+    note: 'invented',
+    at: 1,
+    path: '',
+  } as const;
+  await writeFile(path.join(folder, 'theirs.json'), formatEntry(entry));
+  const { ask } = await connect(t, fixture);
+  assert.equal((await ask('listFindings')).findings[0]?.triage, 'open');
+  await store.reload();
+  await store.accept(shop, store.shared().get(shop)?.proposals ?? []);
+  assert.equal((await ask('listFindings')).total, 0);
 });
 
 test('F141 no argument gives access to the runs of another folder', async (t) => {

@@ -210,6 +210,6 @@ describe('importing', () => {
       (await fixture.store.read(run)).shown.map(({ triage }) => triage.state),
       ['acceptedRisk', 'open'],
     );
-    assert.equal(await readFile(join(tools, 'triage.json'), 'utf8').catch(() => 'none'), 'none');
+    assert.equal(await readFile(join(tools, 'triage.jsonl'), 'utf8').catch(() => 'none'), 'none');
   });
 });

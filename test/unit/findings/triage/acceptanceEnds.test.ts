@@ -8,10 +8,9 @@ import {
   asOf,
   dayAfter,
   expiryUtc,
-  formatEntry,
   isAcceptanceEnded,
-  parseEntry,
 } from '../../../../src/core/findings/triage/triage.ts';
+import { formatEntry, parseEntry } from '../../../../src/core/findings/triage/book.ts';
 import { toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
@@ -51,7 +50,7 @@ test('F157 an accepted risk is valid through its last day, and open with its not
 
 test('F157 a temporarily wrong clock ends no acceptance permanently', async (t) => {
   const { root, only, passDays } = await accepted(t, 2);
-  const file = path.join(root, 'shop', 'triage.json');
+  const file = path.join(root, 'shop', 'triage.jsonl');
   const before = await readFile(file, 'utf8');
   await passDays(400);
   assert.equal(only().triage.state, 'open');
@@ -82,7 +81,7 @@ for (const [what, until] of [
 ] as const)
   test(`F157 an end that is ${what} counts as ended and keeps the decision`, async (t) => {
     const { root, triage, only } = await accepted(t, 2);
-    const file = path.join(root, 'shop', 'triage.json');
+    const file = path.join(root, 'shop', 'triage.jsonl');
     const text = await readFile(file, 'utf8');
     const made = /"until":"[^"]*"/;
     assert.match(text, made);

@@ -173,8 +173,7 @@ test('a decision of another window is shown', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('one'));
   const other = new TriageStore({
-    placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
-    lockFolder: path.join(fixture.root, 'lock'),
+    placeFor: (folder) => ({ book: path.join(folder, 'triage.jsonl') }),
     clock,
     log: silent,
   });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isSameByTitle } from '../../../../src/core/findings/identity.ts';
-import { noAcceptance } from '../../../../src/core/findings/triage/acceptance.ts';
-import { entryName, entryOf, toBook, withDecisions } from '../../../../src/core/findings/triage/triage.ts';
-import { writeDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { entryOf, formatLine, toBook } from '../../../../src/core/findings/triage/book.ts';
+import { readDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
 
 const count = 30_000;
@@ -56,32 +57,20 @@ await testBlocks(import.meta.filename, {
   },
   'F146 30,000 decisions about findings without a quote replace as many': {
     prepare: () => () => {
-      const { entries } = withDecisions(toBook(unquoted), decidedAgain);
+      const { entries } = toBook([...unquoted, ...decidedAgain]);
       assert.deepEqual(entries, decidedAgain);
     },
   },
-  'F146 30,000 shared decisions about findings without a quote take the files of as many others': {
-    prepare: () => {
-      const counting = new Map(unquoted.map((entry) => [entryName(entry), entry]));
-      // The answers are written first: a file instead of their folder ends the work before many files are written.
-      const place = {
-        kind: 'folder',
-        path: import.meta.dirname,
-        acceptance: path.join(import.meta.filename, 'accepted.json'),
-      } as const;
-      const known = {
-        place,
-        mark: '',
-        book: toBook(unquoted),
-        files: new Map(),
-        counting,
-        proposals: [],
-        acceptance: noAcceptance,
+  'F146 a book with 30,000 decisions about findings without a quote is read': {
+    prepare: async (after) => {
+      const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
+      after(() => rm(folder, { recursive: true }));
+      const book = path.join(folder, 'book.jsonl');
+      await writeFile(book, `${unquoted.map(formatLine).join('\n')}\n`);
+      return async () => {
+        const read = await readDecisions(folder, { book }, undefined, 0);
+        assert.equal(read.book.entries.length, count);
       };
-      return () =>
-        assert.rejects(writeDecisions(import.meta.dirname, known, toBook(decidedAgain.toReversed()), 0), {
-          kind: 'storage',
-        });
     },
   },
 });

@@ -4,24 +4,28 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { withAnswers, withoutAccepted } from '../../../../src/core/findings/triage/acceptance.ts';
-import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/triage.ts';
-import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
+import { isUndecided } from '../../../../src/core/findings/triage/triage.ts';
+import { type Proposal, triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { clock } from '../findingFixture.ts';
 
 /** A repository with a colleague's decisions, and the local store. */
 interface Clone {
   readonly shop: string;
   readonly store: TriageStore;
-  readonly storage: string;
+  readonly clock: { time: number };
+  /** Opens another window on the same machine, or on one whose storage is `storage`. */
+  readonly openWindow: (storage?: string) => Promise<TriageStore>;
   /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
-  readonly pull: (name: string, changes?: Partial<TriageEntry>) => Promise<string>;
+  readonly pull: (name: string, changes?: Partial<TriageEntry>, file?: string) => Promise<string>;
   readonly textOf: (name: string) => Promise<string>;
+  readonly files: () => Promise<string[]>;
+  readonly proposals: () => readonly Proposal[];
   readonly accept: () => Promise<void>;
-  readonly stateOf: (name: string) => string | undefined;
+  readonly reject: () => Promise<void>;
+  readonly stateOf: (name: string, store?: TriageStore) => string | undefined;
   readonly proposed: () => readonly string[];
   readonly decide: (name: string, state: 'open' | 'confirmed') => ReturnType<TriageStore['set']>;
 }
@@ -34,139 +38,167 @@ const identityOf = (name: string): TriageEntry['identity'] => ({
   run: 'run',
   index: 0,
 });
+const future = Date.UTC(2999, 0, 1);
 
 async function clone(t: TestContext): Promise<Clone> {
   const root = await mkdtemp(path.join(tmpdir(), 'shared-'));
   t.after(() => rm(root, { recursive: true, force: true }));
-  const [shop, storage] = [path.join(root, 'shop'), path.join(root, 'storage')];
+  const shop = path.join(root, 'shop');
   const decisions = path.join(shop, '.vscode', 'whitebox-triage');
   await mkdir(decisions, { recursive: true });
-  const store = new TriageStore({
-    placeFor: (folder) => triagePlaceOf(folder, storage, 'shared'),
-    lockFolder: storage,
-    clock,
-    log: silent,
-  });
-  await store.load([shop]);
+  const clock = { time: 10_000 };
+  const openWindow = async (storage = 'storage'): Promise<TriageStore> => {
+    const store = new TriageStore({
+      placeFor: (folder) => triagePlaceOf(folder, path.join(root, storage), true),
+      clock: { now: () => clock.time, monotonic: () => 0, sleep: () => Promise.resolve() },
+      log: silent,
+    });
+    await store.load([shop]);
+    return store;
+  };
+  const store = await openWindow();
   const proposals = () => store.shared().get(shop)?.proposals ?? [];
   return {
     shop,
     store,
-    storage,
+    clock,
+    openWindow,
     textOf: (name) => readFile(path.join(decisions, `${name}.json`), 'utf8'),
-    pull: async (name, changes) => {
+    files: async () => (await readdir(decisions)).sort(),
+    pull: async (name, changes, file = name) => {
       const entry = { state: 'falsePositive', note: 'not reachable', at: 1_000, path: 'src/a.js' } as const;
       const text = formatEntry({ ...entry, identity: identityOf(name), ...changes });
-      await writeFile(path.join(decisions, `${name}.json`), text);
+      await writeFile(path.join(decisions, `${file}.json`), text);
       await store.reload();
       return text;
     },
-    accept: () =>
-      store.answer(shop, (known) =>
-        withAnswers(
-          known,
-          proposals().map(({ digest }) => digest),
-          { as: 'accepted', at: clock.now() },
-        ),
-      ),
-    stateOf: (name) => store.get(shop, identityOf(name))?.state,
+    proposals,
+    accept: () => store.accept(shop, proposals()),
+    reject: () => store.reject(shop, proposals()),
+    stateOf: (name, window = store) => {
+      const entry = window.get(shop, identityOf(name));
+      return entry === undefined || isUndecided(entry) ? undefined : entry.state;
+    },
     proposed: () => proposals().map(({ entry }) => entry.identity.title),
-    decide: (name, state) => store.set([{ folder: shop, identity: identityOf(name) }], state, ''),
+    decide: (name, state) => {
+      clock.time += 1;
+      return store.set([{ folder: shop, identity: identityOf(name) }], state, '');
+    },
   };
 }
 
-test('F147 a decision that came with the folder counts once accepted, also after a restart, until revoked', async (t) => {
-  const { shop, store, storage, pull, accept, stateOf, proposed } = await clone(t);
-  await pull('a');
-  assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
-  assert.deepEqual(store.decisions().get(shop), [], 'copies, bundles and exports take none');
-  await accept();
-  assert.deepEqual([stateOf('a'), proposed()], ['falsePositive', []]);
-  const later = new TriageStore({
-    placeFor: (folder) => triagePlaceOf(folder, storage, 'shared'),
-    lockFolder: storage,
-    clock,
-    log: silent,
-  });
-  await later.load([shop]);
-  assert.equal(later.get(shop, identityOf('a'))?.state, 'falsePositive');
-  await later.answer(shop, withoutAccepted);
-  await store.reload();
-  assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
-});
-
-test('F147 a pull that changes an accepted decision makes it a proposal again; line ends do not matter', async (t) => {
-  const { shop, store, pull, accept, stateOf, proposed } = await clone(t);
+test('F147 a decision that came with the folder counts once it is accepted into the book, also after a restart', async (t) => {
+  const { pull, accept, stateOf, proposed, proposals, openWindow, textOf } = await clone(t);
   const text = await pull('a');
-  await accept();
-  const file = path.join(shop, '.vscode', 'whitebox-triage', 'a.json');
-  await writeFile(file, text.replaceAll('\n', '\r\n'));
-  await store.reload();
-  assert.deepEqual([stateOf('a'), proposed()], ['falsePositive', []]);
-  await pull('a', { note: 'another reason' });
   assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
+  const listed = proposals();
+  // What a pull changes after the review is not what was accepted.
+  await pull('a', { state: 'confirmed', at: 2_000 });
+  assert.equal(listed.length, 1);
+  await pull('a');
+  await accept();
+  assert.deepEqual([stateOf('a'), proposed(), await textOf('a')], ['falsePositive', [], text]);
+  assert.equal(stateOf('a', await openWindow()), 'falsePositive');
 });
 
-test("F147 reopening a colleague's decision is stored locally, changes no file, and can be undone", async (t) => {
-  const { shop, pull, textOf, accept, stateOf, proposed, decide } = await clone(t);
+test('F147 a rejected decision stays rejected, and one that is merged later is new, though it is older', async (t) => {
+  const { pull, reject, stateOf, proposed, files } = await clone(t);
+  await pull('a', { at: 2_000 }, 'ana');
+  await reject();
+  assert.deepEqual([stateOf('a'), proposed(), await files()], [undefined, [], ['ana.json']]);
+  await pull('a', { at: 1_000 }, 'ben');
+  assert.deepEqual(proposed(), ['a']);
+  await reject();
+  await pull('a', { at: 3_000 }, 'ana');
+  assert.deepEqual(proposed(), ['a'], 'a later decision in the same file');
+});
+
+test('F147 only what is later than the book is new: not an older decision, nor what was accepted', async (t) => {
+  const { pull, accept, proposed, decide, clock } = await clone(t);
+  await decide('a', 'confirmed');
+  await pull('a', { at: clock.time - 1 }, 'older');
+  assert.deepEqual(proposed(), []);
+  clock.time += 10;
+  await pull('a', { at: clock.time - 5 }, 'later');
+  assert.deepEqual(proposed(), ['a']);
+  await accept();
+  await pull('a', { at: clock.time - 5, note: 'a copy' }, 'copy');
+  assert.deepEqual(proposed(), []);
+});
+
+test('F147 a decision taken back is dated: it is new for others, changes no file of theirs, and can be undone', async (t) => {
+  const { pull, accept, stateOf, decide, textOf, files, openWindow, clock, shop } = await clone(t);
   const text = await pull('a');
   await accept();
   const undo = await decide('a', 'open');
-  assert.deepEqual([stateOf('a'), proposed(), await textOf('a')], [undefined, [], text]);
+  assert.deepEqual([stateOf('a'), await textOf('a'), (await files()).length], [undefined, text, 2]);
+  const theirs = await openWindow('theirs');
+  const proposals = theirs.shared().get(shop)?.proposals ?? [];
+  assert.deepEqual(proposals.map(({ entry: { state, at } }) => [state, at]).sort(), [
+    ['falsePositive', 1_000],
+    ['open', clock.time],
+  ]);
   await undo();
-  assert.deepEqual([stateOf('a'), await textOf('a')], ['falsePositive', text]);
-  await (
-    await decide('a', 'confirmed')
-  )();
-  assert.deepEqual([stateOf('a'), await textOf('a')], ['falsePositive', text]);
-  assert.deepEqual(await readdir(path.join(shop, '.vscode', 'whitebox-triage')), ['a.json']);
+  assert.deepEqual([stateOf('a'), await files()], ['falsePositive', ['a.json']]);
 });
 
-test('F147 a decision dated in the future counts as of its acceptance, and a later local one wins', async (t) => {
-  const { shop, store, pull, accept, stateOf, decide } = await clone(t);
-  const before = clock.now();
-  await pull('a', { at: Date.UTC(2999, 0, 1) });
-  await accept();
-  const at = store.get(shop, identityOf('a'))?.at ?? 0;
-  assert.ok(at >= before && at <= clock.now(), String(at));
+test('F157 a time in the future counts as that of its first sight, also after a restart', async (t) => {
+  const { pull, proposed, decide, stateOf, accept, openWindow, shop, clock, store } = await clone(t);
+  await pull('a', { at: future });
+  assert.deepEqual(proposed(), ['a']);
   await decide('a', 'confirmed');
-  assert.equal(stateOf('a'), 'confirmed');
-  const entry = { identity: identityOf('b'), state: 'fixed', note: '', at: Date.UTC(2999, 0, 1), path: '' };
-  await store.importDecisions(new Map([[shop, [{ ...entry, state: 'fixed' }]]]));
-  assert.ok((store.get(shop, identityOf('b'))?.at ?? Infinity) <= clock.now());
-});
-
-test('F147 acceptances survive a damaged file: nothing counts, and nothing is overwritten', async (t) => {
-  const { shop, store, storage, pull, accept, stateOf, decide } = await clone(t);
-  await pull('a');
+  assert.deepEqual(proposed(), []);
+  clock.time += 1_000;
+  const later = await openWindow();
+  assert.deepEqual(later.shared().get(shop)?.proposals, []);
+  await pull('b', { at: future });
   await accept();
-  const [name = ''] = (await readdir(storage)).filter((each) => each.endsWith('.accepted.json'));
-  for (const damaged of ['', '[]', '{"version":2,"answers":[]}']) {
-    await writeFile(path.join(storage, name), damaged);
-    await store.reload();
-    assert.equal(stateOf('a'), undefined);
-    assert.deepEqual(
-      store.failures().map(({ data }) => data.subject),
-      [path.join(storage, name)],
-    );
-    await assert.rejects(accept(), { kind: 'triageDamaged' });
-    await assert.rejects(decide('b', 'confirmed'), { kind: 'triageDamaged' });
-    assert.equal(await readFile(path.join(storage, name), 'utf8'), damaged);
-    assert.deepEqual(await readdir(path.join(shop, '.vscode', 'whitebox-triage')), ['a.json']);
-  }
+  assert.ok((store.get(shop, identityOf('b'))?.at ?? Infinity) <= clock.time);
+  await decide('b', 'confirmed');
+  assert.equal(stateOf('b'), 'confirmed');
+  const entry = { identity: identityOf('c'), state: 'fixed', note: '', at: future, path: '' } as const;
+  await store.importDecisions(new Map([[shop, [entry]]]));
+  assert.ok((store.get(shop, identityOf('c'))?.at ?? Infinity) <= clock.time);
 });
 
-test('F147 an acceptance that cannot be saved is no change, so change listeners do not retry for ever', async (t) => {
-  const { shop, store, pull, accept } = await clone(t);
+test('F147 a machine without a book, as after its container was rebuilt, says so; its decisions are new again', async (t) => {
+  const { decide, openWindow, shop, store } = await clone(t);
+  await decide('a', 'confirmed');
+  assert.equal(store.shared().get(shop)?.isBookEmpty, false);
+  const rebuilt = await openWindow('rebuilt');
+  const { proposals = [], isBookEmpty } = rebuilt.shared().get(shop) ?? {};
+  assert.deepEqual([proposals.length, isBookEmpty], [1, true]);
+  await rebuilt.accept(shop, proposals);
+  assert.equal(rebuilt.get(shop, identityOf('a'))?.state, 'confirmed');
+  assert.equal(rebuilt.shared().get(shop)?.isBookEmpty, false);
+});
+
+test('F147 names of files in a shared decision are ignored: nobody’s file is replaced or removed', async (t) => {
+  const { pull, accept, decide, textOf, files } = await clone(t);
+  const named = { file: '../../victim.json', from: 'b.json' };
+  const text = (await pull('a')).replace(
+    '"version": 1,',
+    `"version": 1, ${JSON.stringify(named).slice(1, -1)},`,
+  );
+  await pull('b', undefined, 'b');
+  await accept();
+  const undo = await decide('a', 'confirmed');
+  await undo();
+  assert.deepEqual(await files(), ['a.json', 'b.json']);
+  assert.notEqual(await textOf('a'), text);
+});
+
+test('F147 an answer that cannot be saved is no change, so change listeners do not retry for ever', async (t) => {
+  const { shop, store, pull, accept, proposals } = await clone(t);
   await pull('a');
   let changes = 0;
   store.onDidChange(() => {
     changes += 1;
   });
-  const failing = store.answer(shop, () => {
-    throw new Error('ENOSPC');
-  });
-  await assert.rejects(failing, { message: 'ENOSPC' });
+  const [proposal] = proposals();
+  assert.ok(proposal);
+  const unwritable = { ...proposal, entry: { ...proposal.entry, at: Number.NaN } };
+  await assert.rejects(store.accept(shop, [unwritable]));
   assert.equal(changes, 0);
   await accept();
   assert.equal(changes, 1);
@@ -175,38 +207,31 @@ test('F147 an acceptance that cannot be saved is no change, so change listeners 
 test('F147 for any pulls, decisions and answers, only accepted or local decisions count, files unchanged', async (t) => {
   const name = fc.constantFrom('a', 'b', 'c');
   const step = fc.oneof(
-    fc.record({ kind: fc.constant('pull'), name, at: fc.constantFrom(1_000, Date.UTC(2999, 0, 1)) }),
+    fc.record({ kind: fc.constant('pull'), name, at: fc.constantFrom(1_000, 5_000, future) }),
     fc.record({ kind: fc.constantFrom('open', 'confirmed', 'undo'), name }),
-    fc.record({ kind: fc.constantFrom('accept', 'refuse', 'withdraw') }),
+    fc.record({ kind: fc.constantFrom('accept', 'reject') }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 9 }), async (steps) => {
-      const { shop, store, pull, textOf, accept, stateOf, decide } = await clone(t);
+      const { pull, textOf, accept, reject, stateOf, decide, proposals, clock } = await clone(t);
       const files = new Map<string, string>();
       const accepted = new Set<string>();
-      let count = 0;
       for (const each of steps) {
+        clock.time += 10;
         if (each.kind === 'accept') {
+          for (const { entry } of proposals()) accepted.add(entry.identity.title);
           await accept();
-          for (const { entry } of store.shared().get(shop)?.proposals ?? []) assert.fail(entry.note);
-        } else if (each.kind === 'refuse' || each.kind === 'withdraw') {
-          const digests = (store.shared().get(shop)?.proposals ?? []).map(({ digest }) => digest);
-          await store.answer(shop, (known) =>
-            each.kind === 'withdraw'
-              ? withoutAccepted(known)
-              : withAnswers(known, digests, { as: 'refused', at: clock.now() }),
-          );
+          assert.deepEqual(proposals(), []);
+        } else if (each.kind === 'reject') {
+          await reject();
+          assert.deepEqual(proposals(), []);
         } else if ('at' in each) {
-          count += 1;
-          files.set(each.name, await pull(each.name, { at: each.at, note: `pull ${String(count)}` }));
-          accepted.delete(each.name);
+          files.set(each.name, await pull(each.name, { at: each.at, note: `pull ${String(clock.time)}` }));
         } else if ('name' in each) {
           const undo = await decide(each.name, each.kind === 'open' ? 'open' : 'confirmed');
           if (each.kind === 'undo') await undo();
           else assert.equal(stateOf(each.name), each.kind === 'open' ? undefined : 'confirmed');
         }
-        if (each.kind === 'accept') for (const known of files.keys()) accepted.add(known);
-        if (each.kind === 'withdraw') accepted.clear();
         for (const known of ['a', 'b', 'c'])
           if (stateOf(known) === 'falsePositive') assert.ok(accepted.has(known), known);
         for (const [known, text] of files) assert.equal(await textOf(known), text);

@@ -1,18 +1,26 @@
 import assert from 'node:assert/strict';
 import { linkSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { withAnswers } from '../../../../src/core/findings/triage/acceptance.ts';
+import { isUndecided } from '../../../../src/core/findings/triage/triage.ts';
 import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore, type TriageSubject } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
-import { clock as fixtureClock } from '../findingFixture.ts';
-
-const clock = { ...fixtureClock, sleep: (ms: number) => sleep(ms) };
+import { clock } from '../findingFixture.ts';
 
 async function makeRoot(t: TestContext): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
@@ -28,48 +36,45 @@ function about(name: string, folder = 'shop'): TriageSubject {
 
 function openWindow(root: string): TriageStore {
   return new TriageStore({
-    placeFor: (folder) => ({ kind: 'file', path: path.join(root, folder, 'triage.json') }),
-    lockFolder: path.join(root, 'lock'),
+    placeFor: (folder) => ({ book: path.join(root, folder, 'triage.jsonl') }),
     clock,
     log: silent,
   });
 }
 
-/** A store of one machine with decisions in the folders themselves. */
+/** A store of one machine that also writes its decisions into the folders themselves. */
 function shared(root: string, machine = 'mine'): TriageStore {
-  const lockFolder = path.join(root, machine);
   return new TriageStore({
-    placeFor: (folder) => triagePlaceOf(folder, lockFolder, 'shared'),
-    lockFolder,
+    placeFor: (folder) => triagePlaceOf(folder, path.join(root, machine), true),
     clock,
     log: silent,
   });
 }
 
 function decided(store: TriageStore, name: string, folder = 'shop'): string | undefined {
-  const { state, note } = store.get(folder, about(name).identity) ?? {};
-  return state && `${state} ${note ?? ''}`.trim();
+  const entry = store.get(folder, about(name).identity);
+  return entry && !isUndecided(entry) ? `${entry.state} ${entry.note}`.trim() : undefined;
 }
 
-const book = (root: string): string => path.join(root, 'shop', 'triage.json');
+const book = (root: string): string => path.join(root, 'shop', 'triage.jsonl');
 const sharedIn = (folder: string): string => path.join(folder, '.vscode', 'whitebox-triage');
 
-for (const [where, open] of [
+for (const [where, openOn] of [
   ['kept in one file', openWindow],
   ['shared in the folder', shared],
 ] as const) {
   const fixture = async (t: TestContext): Promise<{ root: string; shop: string; tool: string }> => {
     const root = await makeRoot(t);
-    const folders = ['shop', 'tool'].map((name) => (open === shared ? path.join(root, name) : name));
-    if (open === shared) await Promise.all(folders.map((folder) => mkdir(folder)));
+    const folders = ['shop', 'tool'].map((name) => (openOn === shared ? path.join(root, name) : name));
+    if (openOn === shared) await Promise.all(folders.map((folder) => mkdir(folder)));
     return { root, shop: folders[0] ?? '', tool: folders[1] ?? '' };
   };
 
   test(`a decision ${where} is restored after a restart, only for its folder and finding`, async (t) => {
     const { root, shop, tool } = await fixture(t);
     const note = 'behind a login,\n"quoted" \u202e 設計 <<<<<<< HEAD';
-    await open(root).set([about('a', shop)], 'acceptedRisk', note);
-    const later = open(root);
+    await openOn(root).set([about('a', shop)], 'acceptedRisk', note);
+    const later = openOn(root);
     await later.load([shop, tool]);
     assert.equal(decided(later, 'a', shop), `acceptedRisk ${note}`);
     assert.equal(decided(later, 'a', tool), undefined);
@@ -78,14 +83,14 @@ for (const [where, open] of [
 
   test(`concurrent windows lose no decision ${where}`, async (t) => {
     const { root, shop } = await fixture(t);
-    const windows = [open(root), open(root), open(root)];
+    const windows = [openOn(root), openOn(root), openOn(root)];
     const names = windows.map((_, at) => Array.from({ length: 8 }, (__, time) => `${String(at)} ${time}`));
     await Promise.all(
       windows.flatMap((window, at) =>
         (names[at] ?? []).map((name) => window.set([about(name, shop)], 'confirmed', '')),
       ),
     );
-    const later = open(root);
+    const later = openOn(root);
     await later.load([shop]);
     assert.deepEqual(
       names.flat().filter((name) => decided(later, name, shop) !== 'confirmed'),
@@ -95,7 +100,7 @@ for (const [where, open] of [
 
   test(`a decision of another window, ${where}, is shown after a reload, and listeners fire only for news`, async (t) => {
     const { root, shop } = await fixture(t);
-    const [mine, other] = [open(root), open(root)];
+    const [mine, other] = [openOn(root), openOn(root)];
     await mine.load([shop]);
     let heard = 0;
     mine.onDidChange(() => {
@@ -113,7 +118,7 @@ for (const [where, open] of [
 
   test(`an undone decision, ${where}, is reverted unless it was changed since`, async (t) => {
     const { root, shop } = await fixture(t);
-    const [mine, other] = [open(root), open(root)];
+    const [mine, other] = [openOn(root), openOn(root)];
     await mine.set([about('a', shop)], 'acceptedRisk', 'behind a login');
     const before = mine.get(shop, about('a').identity);
     const subjects = ['a', 'b', 'c'].map((name) => about(name, shop));
@@ -126,33 +131,36 @@ for (const [where, open] of [
   });
 }
 
-test('decisions are copied to another place, with their time, unless one exists there', async (t) => {
+test('decisions made before they were shared are written to the shared folder on request, with their time', async (t) => {
   const root = await makeRoot(t);
   const shop = path.join(root, 'shop');
+  await mkdir(shop);
   let isShared = false;
   const store = new TriageStore({
-    placeFor: (folder) =>
-      isShared
-        ? triagePlaceOf(folder, path.join(root, 'lock'), 'shared')
-        : { kind: 'file', path: book(root) },
-    lockFolder: path.join(root, 'lock'),
+    placeFor: (folder) => triagePlaceOf(folder, path.join(root, 'mine'), isShared),
     clock,
     log: silent,
   });
-  await mkdir(shop);
   await store.set([about('a', shop), about('b', shop)], 'confirmed', 'old');
-  const before = store.decisions();
-  const old = store.get(shop, about('a').identity);
+  await (
+    await store.set([about('c', shop)], 'confirmed', 'undone')
+  )();
+  assert.equal(store.unshared().size, 0);
   isShared = true;
   await store.set([about('b', shop)], 'fixed', 'new');
-  const lacking = store.withoutDecision(before);
+  const unshared = store.unshared();
   assert.deepEqual(
-    lacking.get(shop)?.map(({ identity }) => identity.title),
+    unshared.get(shop)?.map(({ identity }) => identity.title),
     ['a'],
   );
-  await store.importDecisions(lacking);
-  assert.deepEqual(store.get(shop, about('a').identity), old);
-  assert.equal(decided(store, 'b', shop), 'fixed new');
+  const before = store.get(shop, about('a').identity);
+  await store.share(unshared);
+  assert.deepEqual(
+    { ...store.get(shop, about('a').identity), file: undefined },
+    { ...before, file: undefined },
+  );
+  assert.equal((await readdir(sharedIn(shop))).length, 2);
+  assert.equal(store.unshared().size, 0);
 });
 
 test('git merges decisions of two people without conflict, also about one finding; the later one counts', async (t) => {
@@ -167,9 +175,7 @@ test('git merges decisions of two people without conflict, also about one findin
   const openOn = async (machine: string): Promise<TriageStore> => {
     const store = shared(root, machine);
     await store.load([shop]);
-    const { proposals = [] } = store.shared().get(shop) ?? {};
-    const digests = proposals.map(({ digest }) => digest);
-    await store.answer(shop, (known) => withAnswers(known, digests, { as: 'accepted', at: clock.now() }));
+    await store.accept(shop, store.shared().get(shop)?.proposals ?? []);
     return store;
   };
   const decide = async (names: readonly string[], note: string): Promise<void> => {
@@ -242,30 +248,81 @@ test('F122 damaged, conflicted or oversized shared files affect no other decisio
     '',
   ]) {
     await writeFile(path.join(sharedIn(shop), 'bad.json'), bad);
-    const store = shared(root);
+    const store = shared(root, 'theirs');
     await store.load([shop]);
-    assert.equal(decided(store, 'a', shop), 'fixed');
+    assert.equal(store.shared().get(shop)?.proposals.length, 1);
     assert.deepEqual(
       store.failures().map(({ kind, data }) => [kind, data.subject]),
       [['triageDamaged', path.join(sharedIn(shop), 'bad.json')]],
     );
     await store.set([about('b', shop)], 'confirmed', '');
     assert.equal(decided(store, 'b', shop), 'confirmed');
+    await rm(path.join(root, 'theirs'), { recursive: true });
     assert.equal(await readFile(path.join(sharedIn(shop), 'bad.json'), 'utf8'), bad);
+    for (const name of await readdir(sharedIn(shop)))
+      if (name !== good && name !== 'bad.json') await rm(path.join(sharedIn(shop), name));
   }
 });
 
-test('F122 too many shared files are reported as such', async (t) => {
+test('F181 beside 10,000 other files one’s own decisions count, and what was not read is said', async (t) => {
   const { root, shop, good } = await shareDecision(t);
   for (let at = 0; at <= 10_000; at += 1)
     linkSync(path.join(sharedIn(shop), good), path.join(sharedIn(shop), `${String(at)}.json`));
   const store = shared(root);
-  await store.load([shop]);
+  await store.set([about('b', shop)], 'confirmed', '');
+  assert.deepEqual([decided(store, 'a', shop), decided(store, 'b', shop)], ['fixed', 'confirmed']);
   assert.deepEqual(
     store.failures().map(({ data }) => data),
     [{ subject: sharedIn(shop), limit: 10_000 }],
   );
-  assert.equal(store.decisions().get(shop)?.length, 10_000);
+  const later = shared(root);
+  await later.load([shop]);
+  assert.equal(decided(later, 'b', shop), 'confirmed');
+});
+
+/** Makes the next write to a book wait; returns what lets it go on, and resolves once it waits. */
+async function holdNextWrite(t: TestContext): Promise<{ waiting: Promise<undefined>; release: () => void }> {
+  const probe = await open(path.join(await makeRoot(t), 'probe'), 'w');
+  const handle = Object.getPrototypeOf(probe) as { write: (content: Buffer) => Promise<unknown> };
+  await probe.close();
+  const { write } = handle;
+  const gate = Promise.withResolvers<undefined>();
+  const waiting = Promise.withResolvers<undefined>();
+  handle.write = async function (this: unknown, content: Buffer) {
+    handle.write = write;
+    waiting.resolve(undefined);
+    await gate.promise;
+    return write.call(this, content);
+  };
+  t.after(() => (handle.write = write));
+  return { waiting: waiting.promise, release: () => gate.resolve(undefined) };
+}
+
+test('F181 a decision while another window writes is not lost, waits for nothing, and each is saved when said', async (t) => {
+  const root = await makeRoot(t);
+  const [slow, fast] = [openWindow(root), openWindow(root)];
+  await Promise.all([slow, fast].map((store) => store.load(['shop'])));
+  const { waiting, release } = await holdNextWrite(t);
+  let isSaid = false;
+  const slowSet = slow.set([about('a')], 'confirmed', '').then(() => (isSaid = true));
+  await waiting;
+  await fast.set([about('b')], 'fixed', '');
+  const later = openWindow(root);
+  await later.load(['shop']);
+  assert.deepEqual([decided(later, 'a'), decided(later, 'b'), isSaid], [undefined, 'fixed', false]);
+  release();
+  await slowSet;
+  await later.reload();
+  assert.deepEqual([decided(later, 'a'), decided(later, 'b')], ['confirmed', 'fixed']);
+});
+
+test('F181 a decision that the disk does not take is not said to be saved', async (t) => {
+  const root = await makeRoot(t);
+  await mkdir(path.join(root, 'shop'));
+  await symlink(path.join(root, 'gone', 'nowhere'), book(root));
+  const store = openWindow(root);
+  await assert.rejects(store.set([about('a')], 'confirmed', ''), { kind: 'storage' });
+  assert.equal(decided(store, 'a'), undefined);
 });
 
 test('F72 shared decisions are neither read nor written through a link out of their folder', async (t) => {
@@ -293,60 +350,66 @@ test('F72 shared decisions are neither read nor written through a link out of th
 });
 
 test('F72 a shared decision that is a link is ignored', { skip: process.platform === 'win32' }, async (t) => {
-  const root = await makeRoot(t);
-  const shop = path.join(root, 'shop');
-  await mkdir(shop);
-  await shared(root).set([about('a', shop)], 'fixed', '');
-  const [name = ''] = await readdir(sharedIn(shop));
-  await rename(path.join(sharedIn(shop), name), path.join(root, name));
-  await symlink(path.join(root, name), path.join(sharedIn(shop), name));
-  const store = shared(root);
+  const { root, shop, good } = await shareDecision(t);
+  await rename(path.join(sharedIn(shop), good), path.join(root, good));
+  await symlink(path.join(root, good), path.join(sharedIn(shop), good));
+  const store = shared(root, 'theirs');
   await store.load([shop]);
-  assert.equal(decided(store, 'a', shop), undefined);
+  assert.deepEqual(store.shared().get(shop)?.proposals, []);
 });
 
-test('decisions that could not be read are restored when the disk returns the same files', async (t) => {
-  const root = await makeRoot(t);
-  const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
-  await mkdir(folder);
-  await shared(root).set([about('a', folder)], 'confirmed', '');
-  await rename(path.join(folder, '.vscode'), outside);
-  await symlink(outside, path.join(folder, '.vscode'), 'junction');
-  const store = shared(root);
-  await store.load([folder]);
+test('shared decisions that could not be read are found when the disk returns the same files', async (t) => {
+  const { root, shop } = await shareDecision(t);
+  const outside = path.join(root, 'outside');
+  await rename(path.join(shop, '.vscode'), outside);
+  await symlink(outside, path.join(shop, '.vscode'), 'junction');
+  const store = shared(root, 'theirs');
+  await store.load([shop]);
   assert.equal(store.failures().length, 1);
-  await rm(path.join(folder, '.vscode'));
-  await rename(outside, path.join(folder, '.vscode'));
-  await store.load([folder]);
-  assert.deepEqual([decided(store, 'a', folder), store.failures()], ['confirmed', []]);
+  await rm(path.join(shop, '.vscode'));
+  await rename(outside, path.join(shop, '.vscode'));
+  await store.load([shop]);
+  assert.deepEqual([store.shared().get(shop)?.proposals.length, store.failures()], [1, []]);
 });
 
-test('a damaged or newer decisions file is reported and not overwritten', async (t) => {
+test('a damaged or newer line of a book is reported, and affects no other decision', async (t) => {
   const root = await makeRoot(t);
   const store = openWindow(root);
   await store.set([about('a')], 'fixed', '');
   const whole = await readFile(book(root), 'utf8');
   for (const damaged of [
-    '',
     '[]',
     'null',
-    whole.slice(0, -9),
-    whole.replace('"version": 1', '"version": 2'),
+    whole.trim().slice(0, -9),
+    whole.trim().replace('"version":1', '"version":2'),
+    '\0\0\0',
   ]) {
-    await writeFile(book(root), damaged);
+    await writeFile(book(root), `${damaged}\n${whole}`);
     await store.reload();
-    assert.equal(decided(store, 'a'), undefined);
+    assert.equal(decided(store, 'a'), 'fixed');
     assert.deepEqual(
-      store.failures().map(({ kind }) => kind),
-      ['triageDamaged'],
+      store.failures().map(({ kind, data }) => [kind, data.subject]),
+      [['triageDamaged', book(root)]],
       damaged,
     );
-    await assert.rejects(store.set([about('b')], 'confirmed', ''), { kind: 'triageDamaged' });
-    assert.equal(await readFile(book(root), 'utf8'), damaged);
+    await store.set([about('b')], 'confirmed', '');
+    assert.equal(decided(store, 'b'), 'confirmed');
+    assert.ok((await readFile(book(root), 'utf8')).startsWith(damaged));
   }
-  await writeFile(book(root), `\uFEFF${whole}`);
+  // The end of a write that was cut off, or that another window has not finished.
+  await writeFile(book(root), `${whole}\n${whole.trim().slice(0, -9)}`);
   await store.reload();
   assert.deepEqual([decided(store, 'a'), store.failures()], ['fixed', []]);
+  await store.set([about('b')], 'confirmed', '');
+  assert.equal(decided(store, 'b'), 'confirmed');
+});
+
+test('a book that is too large takes no more decisions, and says so', async (t) => {
+  const root = await makeRoot(t);
+  const store = openWindow(root);
+  await store.set([about('a')], 'fixed', '');
+  await truncate(book(root), 64 * 1024 * 1024 + 1);
+  await assert.rejects(store.set([about('b')], 'confirmed', ''), { kind: 'triageDamaged' });
 });
 
 test('a folder in place of the decisions file is reported as damage, without a crash', async (t) => {
@@ -363,5 +426,5 @@ test('a folder in place of the decisions file is reported as damage, without a c
 test('no other file is left beside the decisions file', async (t) => {
   const root = await makeRoot(t);
   await openWindow(root).set([about('a')], 'fixed', '');
-  assert.deepEqual(await readdir(path.dirname(book(root))), ['triage.json']);
+  assert.deepEqual(await readdir(path.dirname(book(root))), ['triage.jsonl']);
 });
