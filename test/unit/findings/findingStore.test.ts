@@ -231,13 +231,13 @@ test('a finding whose file is gone stays with its folder in a run of two', async
   assert.ok(fixture.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
 });
 
-test('a failed reading does not prevent the next one', async (t) => {
+test('a listener that throws does not prevent the next reading', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('One'), { 'a.js': 'a\nb\n' });
   const listening = fixture.store.onDidChange(() => {
     throw new Error('an invented fault of a listener');
   });
-  await assert.rejects(fixture.store.load({ force: true }), /invented fault/);
+  await fixture.store.load({ force: true });
   listening.dispose();
   await fixture.addRun(['shop'], finding('Two'), { 'a.js': 'a\nb\n' });
   await fixture.store.load({ force: true });
