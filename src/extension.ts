@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { BoundedSecrets } from './core/api/boundedSecrets.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/sentFiles.ts';
 import { type Disposable, systemClock as clock } from './core/ports.ts';
@@ -53,7 +54,7 @@ export interface Surfaces {
 
 /** Wires the extension. Returns its commands and language model tools. `disposables` has what exists, even if this throws. */
 export async function start(context: vscode.ExtensionContext, surfaces: Surfaces, disposables: Disposable[]) {
-  const { extensionUri, secrets, globalState, workspaceState: memory } = context;
+  const { extensionUri, globalState, workspaceState: memory } = context;
   const storage = (name: string): string => join(context.globalStorageUri.fsPath, name);
   const dist = (...names: string[]): string => join(context.extensionPath, 'dist', ...names);
   const log = vscode.window.createOutputChannel('Whitebox', { log: true });
@@ -66,6 +67,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   // Runs: accounts, journals, and the tracker that uploads, starts, watches and downloads.
   const runs = new RunStore(storage('runs'), basics);
   const notes = new RunNotes(globalState, basics);
+  const secrets = new BoundedSecrets(context.secrets, basics);
   const accounts = new Accounts(secrets, basics);
   const passwords = new PasswordStore(secrets, globalState, damagedPasswordsWarning());
   const tracker = new RunTracker({
@@ -114,6 +116,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   });
   disposables.push(
     log,
+    secrets,
     showStorageProblem(runs, surfaces.runs),
     tracker,
     findings,
@@ -132,10 +135,10 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     showTargetLenses({ passwords, secrets }),
     vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, ...screens }) }),
     showNotifications(services),
+    followSignIn(accounts, { ...services, secrets }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => inBackground(findings.load(), log)),
   );
   inBackground(sweepSaving(storage('saving'), clock), log);
-  disposables.push(await followSignIn(accounts, { ...services, secrets }));
   await runs.reload();
   disposables.push(runs.watch(), notes.follow(runs));
   await findings.load();

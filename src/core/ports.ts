@@ -12,7 +12,7 @@ export interface Logger {
 
 /** The editor's `SecretStorage`. */
 export interface SecretStore {
-  get(key: string): PromiseLike<string | undefined>;
+  get(key: string, signal?: AbortSignal): PromiseLike<string | undefined>;
   store(key: string, value: string): PromiseLike<void>;
   delete(key: string): PromiseLike<void>;
 }

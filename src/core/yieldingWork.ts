@@ -51,6 +51,8 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
 
 /** How long the host, or another extension, may take to answer. */
 const maxAnswerMs = 10_000;
+/** The same for a whole file, and where a person may be asked. */
+export const maxTransferMs = 120_000;
 
 /**
  * The answer of VS Code or of another extension. Throws `noAnswer` with the `subject` (its name) after `maxMs`, and the signal's reason. The work

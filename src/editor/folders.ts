@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { pathInside } from '../core/paths.ts';
 import type { Run } from '../core/run/state/run.ts';
-import { answerOf } from '../core/yieldingWork.ts';
+import { visibleName } from '../core/visibleText.ts';
+import { answerOf, maxTransferMs } from '../core/yieldingWork.ts';
 
 export interface Folder {
   readonly uri: vscode.Uri;
@@ -109,6 +110,24 @@ export interface GitApi {
 interface GitExtension {
   readonly enabled: boolean;
   getAPI(version: 1): GitApi;
+}
+
+/** The answer about a document or file, which other extensions may provide or take part in saving; throws `noAnswer`. */
+export function answerAbout<T>(
+  uri: vscode.Uri,
+  work: PromiseLike<T>,
+  options?: Parameters<typeof answerOf>[2],
+): Promise<T> {
+  return answerOf(work, vscode.l10n.t('The provider of {0}', visibleName(posix.basename(uri.path))), options);
+}
+
+export function openDocument(uri: vscode.Uri): Promise<vscode.TextDocument> {
+  return answerAbout(uri, vscode.workspace.openTextDocument(uri));
+}
+
+/** Throws `noAnswer`: programs that take part in saving, and the person, have two minutes. */
+export function saveDocument(document: vscode.TextDocument | vscode.NotebookDocument): Promise<boolean> {
+  return answerAbout(document.uri, document.save(), { maxMs: maxTransferMs });
 }
 
 /** The answer of VS Code's git extension; throws `noAnswer`. */

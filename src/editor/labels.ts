@@ -318,6 +318,7 @@ export function attentionLabel(run: Run, now: number): string | undefined {
   const trouble = isLive(run) ? run.trouble : undefined;
   if (trouble !== undefined && waitsForToken(trouble)) return t('sign-in needed');
   if (trouble?.kind === 'tokenCommand') return t('token command failed');
+  if (trouble?.kind === 'secretStorage') return t('account not available yet');
   if (needsDecision(run, now)) return t('needs your decision');
   if (isOffline(run)) return t('offline');
   return trouble === undefined ? undefined : t('last check failed');

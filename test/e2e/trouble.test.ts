@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { eventually } from '../host/workbench/eventually.ts';
-import { signIn, startAssessment } from './stage.ts';
+import { importFrom, signIn, startAssessment } from './stage.ts';
 import { test } from './fixtures.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -187,4 +187,46 @@ test('a token rejected during a run pauses the run until a new sign-in', async (
     () => workbench.statusBarItem('whitebox.status').innerHTML(),
     (html) => html.includes('codicon-sync'),
   );
+});
+
+test('F169 a window whose keyring does not answer shows runs and findings, and goes on once it answers', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  const { page, reload, openView, untilRow, runCommand, statusBarItem } = workbench;
+  const described = (): number =>
+    service.requests.filter(({ path: name }) => name.endsWith('/describe')).length;
+  const file = path.join(path.dirname(stage.folder), 'findings.json');
+  await writeFile(
+    file,
+    JSON.stringify([{ title: 'Invented', severity: 'high', file: 'README.md', line: 1 }]),
+  );
+  await importFrom(stage, file);
+  await workbench.notification('1 finding imported from findings.json');
+  await workbench.dismissNotifications();
+  const keyring = Promise.withResolvers<undefined>();
+  // VS Code’s secret storage in the browser has its key from here.
+  await page.context().route('**/mint-key', async (route) => {
+    await keyring.promise;
+    await route.fallback();
+  });
+  await reload();
+  await openView('Whitebox Assessment');
+  await untilRow('Findings', ({ label }) => label === 'README.md');
+  await untilRow('Runs', ({ description }) => description.startsWith('running'));
+  const asked = described();
+  await untilRow('Runs', ({ description }) => description.startsWith('account not available yet'));
+  await workbench.screenshot('trouble-3-keyring.png');
+  const status = await statusBarItem('whitebox.status').innerHTML();
+  assert.ok(status.includes('codicon-sync') && !status.includes('codicon-warning'), status);
+  await runCommand('Whitebox: Start Assessment…');
+  await workbench.notification(
+    'Your account isn’t available yet, because VS Code’s secret storage isn’t responding',
+  );
+  await workbench.dismissNotifications();
+  assert.equal(described(), asked);
+  keyring.resolve(undefined);
+  await untilRow('Runs', ({ description }) => description.startsWith('running'));
+  assert.ok(described() > asked);
 });

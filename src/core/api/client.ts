@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { AssessmentError, isAbortError } from '../errors.ts';
+import { AssessmentError } from '../errors.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { originOf, toPresignedUrl } from './address.ts';
 import type { TokenSource } from './credentials.ts';
@@ -181,7 +181,7 @@ export class AssessmentClient {
     }
     const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${path}`);
     const abortedBy = policy.isNeverAborted === true ? undefined : signal;
-    let token = await this.#token(signal);
+    let token = await this.#options.token.get(signal);
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
     this.#passwords = (await this.#options.passwords?.()) ?? [];
     const send = () => {
@@ -210,7 +210,7 @@ export class AssessmentClient {
       reply = await send();
     } catch (error) {
       if (!(error instanceof AssessmentError) || error.kind !== 'unauthorized') throw error;
-      token = await this.#refresh(token, signal);
+      token = await this.#options.token.refresh(token, signal);
       if (token === undefined) throw error;
       reply = await send();
     }
@@ -218,27 +218,6 @@ export class AssessmentClient {
     if (parsed.success) return parsed.data;
     const detail = inBrief(reply.json, this.#secrets);
     throw new AssessmentError('badResponse', { status: reply.status, origin, subject: path, detail });
-  }
-
-  async #token(signal: AbortSignal | undefined): Promise<string | undefined> {
-    try {
-      return await this.#options.token.get(signal);
-    } catch (error) {
-      if (error instanceof AssessmentError || isAbortError(error)) throw error;
-      // The keyring does not answer: a person has to act.
-      throw new AssessmentError('notSignedIn', { origin: originOf(this.#options.baseUrl) }, { cause: error });
-    }
-  }
-
-  /** Undefined when there is no other token, or the keyring does not answer. */
-  async #refresh(rejected: string, signal: AbortSignal | undefined): Promise<string | undefined> {
-    try {
-      return await this.#options.token.refresh(rejected, signal);
-    } catch (error) {
-      if (error instanceof AssessmentError || isAbortError(error)) throw error;
-      this.#options.log.warn(`No new token could be obtained: ${String(error)}`);
-      return undefined;
-    }
   }
 
   async #logged<T>(method: string, place: string, act: () => Promise<T>): Promise<T> {

@@ -39,6 +39,7 @@ export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
       return 'service';
     case 'unauthorized':
     case 'notSignedIn':
+    case 'secretStorage':
     case 'tokenCommand':
       return 'token';
     case 'forbidden':

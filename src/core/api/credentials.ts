@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, isAbortError } from '../errors.ts';
 import type { SecretStore } from '../ports.ts';
 
 export interface TokenSource {
@@ -31,20 +31,30 @@ export function toToken(text: string): string {
   return token;
 }
 
-/** The token of one origin and organization. A fresh token from `runTokenCommand` replaces the stored one. */
+/** The token of one origin and organization. A fresh token from `runTokenCommand` replaces the stored one. Throws the errors of `secrets`. */
 export function storedToken(
   secrets: SecretStore,
   key: string,
   runTokenCommand?: (signal?: AbortSignal) => Promise<string>,
 ): TokenSource {
+  // A token command signs in even if the secret storage fails.
+  const unlessFailed = async <T>(work: PromiseLike<T>): Promise<T | undefined> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (runTokenCommand === undefined || isAbortError(error)) throw error;
+      return undefined;
+    }
+  };
+  const read = (signal?: AbortSignal): Promise<string | undefined> => unlessFailed(secrets.get(key, signal));
   const keep = async (token: string | undefined): Promise<string | undefined> => {
-    if (token !== undefined) await secrets.store(key, token);
+    if (token !== undefined) await unlessFailed(secrets.store(key, token));
     return token;
   };
   return {
-    get: async (signal) => (await secrets.get(key)) ?? (await keep(await runTokenCommand?.(signal))),
+    get: async (signal) => (await read(signal)) ?? (await keep(await runTokenCommand?.(signal))),
     refresh: async (rejected, signal) => {
-      const current = await secrets.get(key);
+      const current = await read(signal);
       if (current !== undefined && current !== rejected) return current;
       const fresh = await runTokenCommand?.(signal);
       // The command prints another token only after a person has signed in where it looks.

@@ -130,5 +130,13 @@ function failedToConnect(error: unknown): boolean {
 /** True when no byte can have reached the service: even a dispatch may be sent again. */
 export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof AssessmentError)) return false;
-  return ['unsent', 'tls', 'insecureUrl', 'notSignedIn', 'tokenCommand', 'badSetting'].includes(error.kind);
+  return [
+    'unsent',
+    'tls',
+    'insecureUrl',
+    'notSignedIn',
+    'secretStorage',
+    'tokenCommand',
+    'badSetting',
+  ].includes(error.kind);
 }

@@ -8,21 +8,41 @@ import {
   tokenKey,
   type TokenSource,
 } from '../../core/api/credentials.ts';
+import type { HostSecrets } from '../../core/api/boundedSecrets.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
+import { backoffWait } from '../../core/run/state/waits.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from '../settings.ts';
 
-/** Tokens by destination, and clients that send only the token of their destination. */
-export class Accounts {
-  readonly #secrets: vscode.SecretStorage;
-  readonly #client: { clock: Clock; log: Logger; random: () => number };
+/** Whether the account in the settings has a token or a token command; `unavailable` while the secret storage fails. */
+export type SignInState = 'signedIn' | 'signedOut' | 'unavailable';
 
-  constructor(secrets: vscode.SecretStorage, client: { clock: Clock; log: Logger; random: () => number }) {
+interface ClientDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+}
+
+/** Tokens by destination, and clients that send only the token of their destination. Whatever reads or writes a token may throw `secretStorage`. */
+export class Accounts {
+  readonly #secrets: HostSecrets;
+  readonly #client: ClientDeps;
+  readonly #changed = new vscode.EventEmitter<void>();
+  #state: SignInState | undefined;
+
+  constructor(secrets: HostSecrets, client: ClientDeps) {
     this.#secrets = secrets;
     this.#client = client;
+  }
+
+  readonly onDidChangeState = this.#changed.event;
+
+  /** As last found by `findState`; undefined before. */
+  get state(): SignInState | undefined {
+    return this.#state;
   }
 
   /** A client for the account of a run. It redacts the run's passwords in messages of the service. */
@@ -35,17 +55,23 @@ export class Accounts {
     return new AssessmentClient({ ...this.#client, ...destination, token, passwords });
   }
 
-  /** True if the account in the settings has a token or a token command; false if the secret storage fails. */
+  /** True if the account in the settings has a token or a token command. */
   async isSignedIn(): Promise<boolean> {
     const destination = currentDestination();
     if (destination === undefined) return false;
     if (tokenCommandFor(destination) !== undefined) return true;
+    return (await this.#secrets.get(keyOf(destination))) !== undefined;
+  }
+
+  async findState(): Promise<SignInState> {
     try {
-      return (await this.#secrets.get(keyOf(destination))) !== undefined;
+      this.#state = (await this.isSignedIn()) ? 'signedIn' : 'signedOut';
     } catch (error) {
-      this.#client.log.error(`The secret storage could not be read: ${String(error)}`);
-      return false;
+      if (!(error instanceof AssessmentError)) throw error;
+      this.#state = 'unavailable';
     }
+    this.#changed.fire();
+    return this.#state;
   }
 
   /** Checks a token (by default the stored one) by the first operation of an assessment: reserves an upload, and cancels it. */
@@ -108,35 +134,50 @@ function fixedToken(token: string): TokenSource {
   return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
 }
 
-/** Keeps the context key `whitebox.signedIn` up to date, and resumes runs that wait for a token. Resolves when the key is set. */
-export async function followSignIn(
+/** Keeps the context key `whitebox.account` up to date (`SignInState`), and resumes runs that wait for a token. */
+export function followSignIn(
   accounts: Accounts,
-  { secrets, tracker, log }: { secrets: vscode.SecretStorage; tracker: RunTracker; log: Logger },
-): Promise<Disposable> {
+  {
+    secrets,
+    tracker,
+    log,
+    random,
+  }: Omit<ClientDeps, 'clock'> & { secrets: HostSecrets; tracker: RunTracker },
+): Disposable {
   let last: Promise<void> = Promise.resolve();
+  let failures = 0;
+  let retry: NodeJS.Timeout | undefined;
   const setContext = async (): Promise<void> => {
-    await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
+    clearTimeout(retry);
+    const state = await accounts.findState();
+    void vscode.commands.executeCommand('setContext', 'whitebox.account', state);
+    failures = state === 'unavailable' ? failures + 1 : 0;
+    // No event says that a keyring was unlocked.
+    if (failures > 0) retry = setTimeout(refresh, backoffWait(0, failures, 0, random()).ms);
   };
-  // One at a time: the latest value is set last.
-  const refresh = (): Promise<void> => (last = last.then(setContext, setContext));
-  const subscriptions = vscode.Disposable.from(
+  const refresh = (): void => {
+    // One at a time: the latest state is set last.
+    last = last.then(setContext, setContext);
+    inBackground(last, log);
+  };
+  refresh();
+  return vscode.Disposable.from(
+    { dispose: () => clearTimeout(retry) },
     secrets.onDidChange(({ key }) => {
-      inBackground(refresh(), log);
+      refresh();
       const isOfAccount = (run: Destination): boolean => key === keyOf(run);
       if (vscode.workspace.isTrusted) inBackground(tracker.tokenChanged(isOfAccount), log);
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const sources = ['whitebox.tokenCommand', 'whitebox.baseUrl', 'whitebox.organizationId'];
       if (!sources.some((setting) => change.affectsConfiguration(setting))) return;
-      inBackground(refresh(), log);
+      refresh();
       // A token command is the only setting that provides a token.
       if (hasTokenCommand()) inBackground(tracker.tokenChanged(undefined, { isNewSource: true }), log);
     }),
     // The token command is only used in trusted workspaces.
-    vscode.workspace.onDidGrantWorkspaceTrust(() => inBackground(refresh(), log)),
+    vscode.workspace.onDidGrantWorkspaceTrust(refresh),
   );
-  await refresh();
-  return subscriptions;
 }
 
 /** The token command belongs to the destination in the settings. Its token is never sent to another one. */

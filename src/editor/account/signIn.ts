@@ -37,7 +37,11 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
     entered = destination;
     try {
       const title = t('Checking the sign-in with {0}…', origin);
-      await withProgress(title, (_report, signal) => accounts.check(destination, { token, signal }));
+      await withProgress(title, async (_report, signal) => {
+        await accounts.check(destination, { token, signal });
+        // Before the settings: an error in their file must not lose the token.
+        await accounts.save(destination, token);
+      });
     } catch (error) {
       if (isAbortError(error)) return false;
       const { message } = describeError(error);
@@ -45,8 +49,6 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
       if ((await showError(t('Sign-in failed: {0}', message), retry)) !== retry) return false;
       continue;
     }
-    // The token first: an error in the settings file must not lose it.
-    await accounts.save(destination, token);
     if (account === undefined) await writeDestination(destination);
     void showInformation(t('Signed in to {0}, organization {1}.', origin, destination.organizationId));
     return true;
@@ -235,7 +237,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     let text = t('Connection test failed ({0}): {1}', connectionLabel(part), message);
     const working = connectionParts.slice(0, connectionParts.indexOf(part)).map(connectionLabel);
     // Without a sign-in, nothing was called.
-    const isCalled = (error as AssessmentError).kind !== 'notSignedIn';
+    const isCalled = !['notSignedIn', 'secretStorage'].includes((error as AssessmentError).kind);
     if (working.length > 0 && isCalled) text += ` ${t('These work: {0}.', working.join(', '))}`;
     inBackground(showError(text, ...actions), log);
     return;

@@ -3,6 +3,7 @@ import type { Assessment } from '../../core/run/state/newRun.ts';
 import { toVisibleJson } from '../../core/visibleText.ts';
 import type { ApplicationInput } from '../../core/workflows/application.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
+import { openDocument } from '../folders.ts';
 import { showInformation } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
@@ -25,7 +26,7 @@ export function provideRequests() {
   const open = async (name: string, text: string): Promise<vscode.TextDocument> => {
     latest = { number: latest.number + 1, text };
     const uri = vscode.Uri.from({ scheme, path: `/${String(latest.number)}/${name}` });
-    return vscode.workspace.openTextDocument(uri);
+    return openDocument(uri);
   };
   return {
     /** Opens the dispatch body of a run with its passwords hidden. */

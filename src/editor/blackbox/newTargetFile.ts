@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { systemCode } from '../../core/errors.ts';
 import { readTargetFile } from '../../core/workflows/targetFile.ts';
 import { targetFileSuffix } from '../../core/workflows/workflow.ts';
-import { pickFolder } from '../folders.ts';
+import { openDocument, pickFolder } from '../folders.ts';
 import { describeProblem } from './targetDiagnostics.ts';
 
 const t = vscode.l10n.t;
@@ -23,7 +23,7 @@ export async function newTargetFile(): Promise<void> {
   });
   if (url === undefined) return;
   const file = await writeNew(folder.uri.fsPath, url.trim());
-  await vscode.window.showTextDocument(vscode.Uri.file(file));
+  await vscode.window.showTextDocument(await openDocument(vscode.Uri.file(file)));
 }
 
 function problemOf(url: string): string | undefined {

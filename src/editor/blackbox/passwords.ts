@@ -18,6 +18,7 @@ import {
 } from '../../core/workflows/requestChanges.ts';
 import { readTargetFile, takePasswords } from '../../core/workflows/targetFile.ts';
 import { openFile } from '../errors/errorActions.ts';
+import { openDocument, saveDocument } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
@@ -143,7 +144,7 @@ function nameOf({ id, role }: Login): string {
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  const document = await vscode.workspace.openTextDocument(uri);
+  const document = await openDocument(uri);
   const { text, passwords } = takePasswords(document.getText());
   const read = readTargetFile(text);
   if (!('file' in read)) {
@@ -159,7 +160,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   }
   const edit = new vscode.WorkspaceEdit();
   edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
-  const isSaved = (await vscode.workspace.applyEdit(edit)) && (await document.save());
+  const isSaved = (await vscode.workspace.applyEdit(edit)) && (await saveDocument(document));
   const message = isSaved
     ? t(
         'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',

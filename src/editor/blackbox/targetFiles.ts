@@ -13,6 +13,8 @@ import {
   toInput,
 } from '../../core/workflows/targetFile.ts';
 import { targetFileSuffix } from '../../core/workflows/workflow.ts';
+import { answerOf, maxTransferMs } from '../../core/yieldingWork.ts';
+import { openDocument, saveDocument } from '../folders.ts';
 import { type Destination, readSecretCheck } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { describeSuspicions } from '../upload/checkAndPack.ts';
@@ -32,7 +34,8 @@ export function isUsableTargetFile(uri: vscode.Uri): boolean {
 /** Picks among the target files of the workspace that searches include; the only one is not asked about. */
 export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
-  const found = await vscode.workspace.findFiles(everyTargetFile, searchExcludes());
+  const search = vscode.workspace.findFiles(everyTargetFile, searchExcludes());
+  const found = await answerOf(search, t('VS Code’s file search'), { maxMs: maxTransferMs });
   const files = found.map(({ fsPath }) => fsPath);
   if (files.length === 0) {
     const message = t('This workspace has no blackbox target file. Create one first.');
@@ -78,8 +81,8 @@ export async function readSaved(
 ): Promise<TargetFile | undefined> {
   // Throws an error that names a missing file; VS Code's does not.
   await stat(uri.fsPath);
-  const document = await vscode.workspace.openTextDocument(uri);
-  if (document.isDirty && !(await document.save())) return undefined;
+  const document = await openDocument(uri);
+  if (document.isDirty && !(await saveDocument(document))) return undefined;
   // From the disk: VS Code may not have noticed yet that another program has changed it, as a pull does.
   const text = await readFile(uri.fsPath, 'utf8');
   const read = readTargetFile(text);

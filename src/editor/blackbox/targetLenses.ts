@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import type { HostSecrets } from '../../core/api/boundedSecrets.ts';
+import { AssessmentError } from '../../core/errors.ts';
 import type { PasswordStore } from '../../core/workflows/passwordStore.ts';
 import type { TargetFile } from '../../core/workflows/targetFile.ts';
 import { currentDestination } from '../account/accounts.ts';
@@ -14,7 +16,7 @@ export function showTargetLenses({
   secrets,
 }: {
   readonly passwords: PasswordStore;
-  readonly secrets: vscode.SecretStorage;
+  readonly secrets: Pick<HostSecrets, 'onDidChange'>;
 }): vscode.Disposable {
   const changes = new vscode.EventEmitter<void>();
   return vscode.Disposable.from(
@@ -26,26 +28,42 @@ export function showTargetLenses({
     }),
     vscode.languages.registerCodeLensProvider(targetFileSelector, {
       onDidChangeCodeLenses: changes.event,
-      provideCodeLenses: (document) => lensesOf(document, passwords),
+      provideCodeLenses: lensesOf,
+      resolveCodeLens: async (lens) => {
+        if (lens instanceof PasswordsLens) lens.command = await passwordsCommand(lens, passwords);
+        return lens;
+      },
     }),
   );
 }
 
-async function lensesOf(document: vscode.TextDocument, passwords: PasswordStore): Promise<vscode.CodeLens[]> {
+const firstLine = new vscode.Range(0, 0, 0, 0);
+
+/** Gets its command later: the start buttons do not wait for the secret storage. */
+class PasswordsLens extends vscode.CodeLens {
+  readonly file: TargetFile;
+  readonly uri: vscode.Uri;
+
+  constructor(file: TargetFile, uri: vscode.Uri) {
+    super(firstLine);
+    this.file = file;
+    this.uri = uri;
+  }
+}
+
+function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
   if (!isUsableTargetFile(document.uri)) return [];
   const read = readDocument(document);
   const file = 'file' in read ? read.file : undefined;
   const lens = (title: string, command: string): vscode.CodeLens =>
-    new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [document.uri] });
+    new vscode.CodeLens(firstLine, { title, command, arguments: [document.uri] });
   return [
     lens(`▶ ${titleWithLimit(t('Start Crawl'), file && limitOfCrawl(file))}`, 'whitebox.startCrawl'),
     lens(
       `▶ ${titleWithLimit(t('Start Assessment'), file && limitOfAssessment(file))}`,
       'whitebox.startBlackboxAssessment',
     ),
-    ...(file?.authentication?.credentials === undefined
-      ? []
-      : [lens(await passwordsTitle(file, document.uri.fsPath, passwords), 'whitebox.blackboxPasswords')]),
+    ...(file?.authentication?.credentials === undefined ? [] : [new PasswordsLens(file, document.uri)]),
   ];
 }
 
@@ -68,9 +86,19 @@ function limitOfAssessment({ assessment }: TargetFile): string {
     : t('at most {0} + {1} credits', formatNumber(crawl), formatNumber(scan));
 }
 
-async function passwordsTitle(file: TargetFile, path: string, passwords: PasswordStore): Promise<string> {
+async function passwordsCommand(
+  { file, uri }: PasswordsLens,
+  passwords: PasswordStore,
+): Promise<vscode.Command> {
   const destination = currentDestination() ?? { baseUrl: 'https://unset.invalid', organizationId: '' };
-  const logins = await loginsOfFile(requestsOf(file, path, destination), passwords);
-  const kept = logins.filter(({ isKept }) => isKept).length;
-  return t('Passwords saved: {0} of {1}', formatNumber(kept), formatNumber(logins.length));
+  const command = { command: 'whitebox.blackboxPasswords', arguments: [uri] };
+  try {
+    const logins = await loginsOfFile(requestsOf(file, uri.fsPath, destination), passwords);
+    const saved = logins.filter(({ isKept }) => isKept).length;
+    const title = t('Passwords saved: {0} of {1}', formatNumber(saved), formatNumber(logins.length));
+    return { ...command, title };
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    return { ...command, title: t('Passwords: not available yet') };
+  }
 }

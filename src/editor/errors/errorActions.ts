@@ -54,5 +54,14 @@ export function openSettingsFile(): MessageAction {
   return { title, command: 'workbench.action.openSettingsJson' };
 }
 
+/** Ends of sentences about failures: empty where VS Code tries again by itself. */
+export type RetryAdvice = Readonly<Record<'again' | 'later', string>>;
+
+export function retryAdvice(isRetried: boolean): RetryAdvice {
+  return isRetried
+    ? { again: '', later: '' }
+    : { again: ` ${t('Try again.')}`, later: ` ${t('Try again later.')}` };
+}
+
 /** Does work for a person; errors are logged with `id` and shown, not thrown. */
 export type Attempt = (id: string, work: () => Promise<void>) => Promise<unknown>;

@@ -16,13 +16,15 @@ import {
   openAsText,
   openFile,
   openSetting,
+  type RetryAdvice,
+  retryAdvice,
   showLog,
   showRuns,
   signInAgain,
   trackRun,
 } from './errorActions.ts';
 import { saidBy, serviceMessages } from './serviceMessages.ts';
-import { describeBadSetting, describeTokenCommand } from './settingMessages.ts';
+import { describeBadSetting, describeSecretStorage, describeTokenCommand } from './settingMessages.ts';
 
 const t = vscode.l10n.t;
 
@@ -51,17 +53,34 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   }
 }
 
-export function describeFailure(
-  failure: Failure | ({ kind: Failure['kind'] } & AssessmentError['data']),
-  run?: Run,
-): ErrorMessage {
-  const messages = { ...serviceMessages(failure, run), ...ownMessages(failure, run) };
+type AnyFailure = Failure | ({ kind: Failure['kind'] } & AssessmentError['data']);
+
+/** Why polls of a run fail. Polls try again by themselves, so nobody is asked to. */
+export function describeTrouble(failure: AnyFailure, run: Run): ErrorMessage {
+  return toMessage(failure, run, retryAdvice(true));
+}
+
+/** The account in the settings while the secret storage fails. */
+export function describeUnavailable(): string {
+  return toMessage({ kind: 'secretStorage', subject: 'read' }, undefined, retryAdvice(true)).message;
+}
+
+export function describeFailure(failure: AnyFailure, run?: Run): ErrorMessage {
+  return toMessage(failure, run, retryAdvice(false));
+}
+
+function toMessage(failure: AnyFailure, run: Run | undefined, advice: RetryAdvice): ErrorMessage {
+  const messages = { ...serviceMessages(failure, run, advice), ...ownMessages(failure, run, advice) };
   const [message, ...actions] = messages[failure.kind]();
   // VS Code truncates a message without a button.
   return { message, actions: actions.length === 0 ? [showLog()] : actions };
 }
 
-function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Messages<OwnErrorKind> {
+function ownMessages(
+  failure: AssessmentError['data'],
+  run: Run | undefined,
+  { again, later }: RetryAdvice,
+): Messages<OwnErrorKind> {
   const { subject = '', detail = '' } = failure;
   return {
     noFolder: () => [
@@ -91,7 +110,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
       ),
       openSetting('whitebox.archive.maxSizeMB'),
     ],
-    diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space and try again.')],
+    diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space.') + again],
     sourceUnreadable: () => [
       t(
         'Rules for selecting files can’t be read from {0}. A rule file must be a regular, readable file of normal size. An environment variable must have a value that Git accepts.',
@@ -226,25 +245,25 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     badSetting: () => describeBadSetting(subject, failure.detail),
     tokenCommand: () => describeTokenCommand(subject, failure.detail),
-    noAnswer: () => [t('{0} didn’t respond in time. Try again.', subject), showLog()],
+    noAnswer: () => [t('{0} didn’t respond in time.', subject) + later, showLog()],
+    secretStorage: () => [describeSecretStorage(subject, failure.detail) + again, showLog()],
     storage: () => [
       failure.subject === undefined || failure.detail === undefined
         ? t(
-            'VS Code’s storage for this extension can’t be read or written ({0}). Check the free disk space and your permissions, then try again.',
+            'VS Code’s storage for this extension can’t be read or written ({0}). Check the free disk space and your permissions.',
             detail,
-          )
+          ) + again
         : t(
-            '{0} can’t be read or written ({1}). Check that you have permission and that no other program is using it, then try again.',
+            '{0} can’t be read or written ({1}). Check that you have permission and that no other program is using it.',
             subject,
             detail,
-          ),
+          ) + again,
       showLog(),
     ],
     workerCrashed: () => [
-      t(
-        'A worker of this extension stopped unexpectedly ({0}). Try again. If this keeps happening, reinstall the extension.',
-        detail,
-      ),
+      t('A worker of this extension stopped unexpectedly ({0}).', detail) +
+        again +
+        ` ${t('If this keeps happening, reinstall the extension.')}`,
       showLog(),
     ],
     unexpected: () => [t('Something unexpected went wrong. For details, see the log.'), showLog()],

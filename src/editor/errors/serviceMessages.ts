@@ -3,7 +3,7 @@ import { isExhausted } from '../../core/api/failure.ts';
 import type { AssessmentError, ServiceErrorKind } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
-import { type Messages, openSetting, showLog, signInAgain } from './errorActions.ts';
+import { type Messages, openSetting, type RetryAdvice, showLog, signInAgain } from './errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -15,6 +15,7 @@ export function saidBy({ detail }: AssessmentError['data']): string {
 export function serviceMessages(
   failure: AssessmentError['data'],
   run: Run | undefined,
+  { again, later }: RetryAdvice,
 ): Messages<ServiceErrorKind> {
   const origin = failure.origin ?? t('the service');
   const said = saidBy(failure);
@@ -69,8 +70,7 @@ export function serviceMessages(
       showLog(),
     ],
     conflict: () => [
-      t('The service can’t do this in the run’s current state. Check the run’s status, then try again.') +
-        said,
+      t('The service can’t do this in the run’s current state. Check the run’s status.') + again + said,
       showLog(),
     ],
     capacity: () => [
@@ -79,9 +79,9 @@ export function serviceMessages(
       ) + said,
       { title: t('Delete Uploaded Source…'), command: 'whitebox.deleteUploadedSource' },
     ],
-    rateLimited: () => [t('The service is limiting requests. Try again later.') + said],
+    rateLimited: () => [t('The service is limiting requests.') + later + said],
     serverError: () => [
-      t('The service reported an error ({0}). Try again later.', failure.status ?? 500) + said,
+      t('The service reported an error ({0}).', failure.status ?? 500) + later + said,
       showLog(),
     ],
     badResponse: () => [
@@ -95,10 +95,12 @@ export function serviceMessages(
       failure.subject === 'files'
         ? [
             t(
-              '{0}, the service’s file storage, redirects to another URL ({1}). Redirects aren’t followed, so files go only where the service specified. Try again later. If this keeps happening, contact your service provider.',
+              '{0}, the service’s file storage, redirects to another URL ({1}). Redirects aren’t followed, so files go only where the service specified.',
               origin,
               failure.status ?? '',
-            ),
+            ) +
+              later +
+              ` ${t('If this keeps happening, contact your service provider.')}`,
             showLog(),
           ]
         : [
@@ -109,21 +111,20 @@ export function serviceMessages(
             openSetting('whitebox.baseUrl'),
           ],
     addressRefused: () => [
-      t(
-        '{0}, the service’s file storage, refused the transfer ({1}). Try again later. If your company’s proxy or filter responded instead, ask your administrator to allow this address.',
-        origin,
-        failure.status ?? '',
-      ) + said,
+      t('{0}, the service’s file storage, refused the transfer ({1}).', origin, failure.status ?? '') +
+        later +
+        ` ${t('If your company’s proxy or filter responded instead, ask your administrator to allow this address.')}` +
+        said,
       showLog(),
     ],
     unsent: () =>
       isExhausted(failure.detail)
         ? [
             t(
-              'This machine can’t open another connection to {0} ({1}). Close apps that you don’t need, then try again.',
+              'This machine can’t open another connection to {0} ({1}). Close apps that you don’t need.',
               origin,
               detail,
-            ),
+            ) + again,
             showLog(),
           ]
         : [
@@ -135,8 +136,8 @@ export function serviceMessages(
             openSetting('whitebox.baseUrl'),
             showLog(),
           ],
-    connectionLost: () => [t('The connection to {0} was lost. Try again.', origin), showLog()],
-    timeout: () => [t('{0} didn’t respond in time. Try again.', origin), showLog()],
+    connectionLost: () => [t('The connection to {0} was lost.', origin) + again, showLog()],
+    timeout: () => [t('{0} didn’t respond in time.', origin) + again, showLog()],
     tls: () => [
       t(
         'A secure connection to {0} couldn’t be established ({1}). If your company uses its own certificates, install its certificate authority on this machine.',

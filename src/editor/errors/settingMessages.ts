@@ -42,6 +42,35 @@ export function describeBadSetting(subject: string, values: string | undefined):
   }
 }
 
+/** What the secret storage did not do, and the error it gave; without one, it didn’t respond in time. */
+export function describeSecretStorage(action: string, error: string | undefined): string {
+  const unlock = t('Unlock your system’s keyring, or set one up if there is none.');
+  return `${describeStorageFault(action, error)} ${unlock}`;
+}
+
+function describeStorageFault(action: string, error: string | undefined): string {
+  switch (action) {
+    case 'save':
+      return error === undefined
+        ? t('VS Code’s secret storage isn’t responding, so the token or password may not be saved.')
+        : t('VS Code’s secret storage can’t save the token or password ({0}).', error);
+    case 'delete':
+      return error === undefined
+        ? t('VS Code’s secret storage isn’t responding, so the token or password may not be deleted.')
+        : t('VS Code’s secret storage can’t delete the token or password ({0}).', error);
+    default: {
+      const what =
+        error === undefined
+          ? t('Your account isn’t available yet, because VS Code’s secret storage isn’t responding.')
+          : t(
+              'Your account isn’t available yet, because VS Code’s secret storage can’t be read ({0}).',
+              error,
+            );
+      return `${what} ${t('You don’t need to sign in again.')}`;
+    }
+  }
+}
+
 /** `detail` is a word of core, or how the program ended. */
 export function describeTokenCommand(program: string, detail: string | undefined): Message {
   if (detail === 'notAList') return describeBadSetting('tokenCommand', undefined);

@@ -6,6 +6,8 @@ import type { ExportTool } from '../../core/findings/importExport/sarif/sarif.ts
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import { isSamePath } from '../../core/paths.ts';
 import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
+import { maxTransferMs } from '../../core/yieldingWork.ts';
+import { answerAbout } from '../folders.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
 import type { Filtering } from './tree/filtering.ts';
@@ -49,6 +51,11 @@ function defaultUri(run: Run, ending: string, only: string | undefined): vscode.
   const title = titleOf({ targets }).replaceAll(/[\\/:*?"<>|\p{Cc}\p{Cf}\s]+/gu, '-');
   const day = new Date(run.createdAt).toISOString().slice(0, 10);
   return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
+}
+
+/** Throws `noAnswer`. */
+export function saveContent(to: vscode.Uri, content: Uint8Array, signal: AbortSignal): Promise<void> {
+  return answerAbout(to, vscode.workspace.fs.writeFile(to, content), { signal, maxMs: maxTransferMs });
 }
 
 export async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {

@@ -22,6 +22,7 @@ import {
   offerToOpen,
   pickExportFile,
   readComparedRun,
+  saveContent,
 } from './exportFile.ts';
 import { exportForCodeScanning } from './exportForCodeScanning.ts';
 
@@ -82,7 +83,7 @@ export async function exportFindings(
     // The findings and the report in a bundle are as received: links and shared decisions know them by their hash.
     const content = await write(await maskSecrets(part, deps.secretWorkerFile, signal), deps);
     signal.throwIfAborted();
-    await vscode.workspace.fs.writeFile(to, content);
+    await saveContent(to, content, signal);
     return countShown(passing.length, isPart ? undefined : cut);
   });
   const saved = t('{0} saved to {1}.', count, posix.basename(to.path));

@@ -23,7 +23,7 @@ import { countFindings, countShown, firstLines, formatBytes, formatNumber } from
 import { nameOf } from '../labels.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
-import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun } from './exportFile.ts';
+import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun, saveContent } from './exportFile.ts';
 
 const t = vscode.l10n.t;
 
@@ -57,7 +57,7 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
     const gzippedBytes = await withProgress(t('Exporting findings…'), async (_report, signal) => {
       const content = await write(source, listed, repository, deps, signal);
       signal.throwIfAborted();
-      await vscode.workspace.fs.writeFile(to, content);
+      await saveContent(to, content, signal);
       return (await promisify(gzip)(content)).length;
     });
     warnOfLimits(basename(to.fsPath), listed.length, gzippedBytes);

@@ -19,6 +19,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
 import { clip, toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { confirmationLabel } from '../blackbox/confirmLive.ts';
+import { openDocument } from '../folders.ts';
 import { formatTime } from '../formats.ts';
 import {
   blockLabel,
@@ -230,7 +231,7 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
 export async function showFindingJson({ run, finding }: ShownFinding): Promise<void> {
   const name = `${finding.id.replaceAll(/[/\\]/g, '_')}.json`;
   const uri = vscode.Uri.from({ scheme, path: `/${run.id}/${String(finding.index)}/${name}` });
-  const document = await vscode.workspace.openTextDocument(uri);
+  const document = await openDocument(uri);
   await vscode.languages.setTextDocumentLanguage(document, 'json');
   await vscode.window.showTextDocument(document, { preview: true });
 }

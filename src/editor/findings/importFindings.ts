@@ -11,7 +11,8 @@ import { badImport, type Decision, maxImportBytes } from '../../core/findings/im
 import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { type Folder, pickFolder } from '../folders.ts';
+import { maxTransferMs } from '../../core/yieldingWork.ts';
+import { answerAbout, type Folder, pickFolder } from '../folders.ts';
 import { countFindings, countShown } from '../formats.ts';
 import { focusView } from '../../lazyView.ts';
 import { withProgress } from '../progress.ts';
@@ -39,11 +40,11 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   if (file === undefined) return;
   const fileName = posix.basename(file.path);
   const imported = await withProgress(t('Importing {0}…', fileName), async (_report, signal) => {
-    if ((await vscode.workspace.fs.stat(file)).size > maxImportBytes) throw badImport('tooLarge');
-    return readImport(Buffer.from(await vscode.workspace.fs.readFile(file)), {
-      workerFile: deps.parseWorkerFile,
-      signal,
-    });
+    const { size } = await answerAbout(file, vscode.workspace.fs.stat(file), { signal });
+    if (size > maxImportBytes) throw badImport('tooLarge');
+    const options = { signal, maxMs: maxTransferMs };
+    const content = await answerAbout(file, vscode.workspace.fs.readFile(file), options);
+    return readImport(Buffer.from(content), { workerFile: deps.parseWorkerFile, signal });
   });
   const targets = await targetsOf(imported.folders, folders);
   if (targets === undefined) return;

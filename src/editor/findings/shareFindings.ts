@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
 import {
   type IssueTracker,
   newAdvisoryAddress,
@@ -11,6 +12,7 @@ import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import { runIdOf } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
+import { answerOf } from '../../core/yieldingWork.ts';
 import { remotesOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
 import { blockLabel, severityLabel, titleOfFinding, decisionLabel } from '../labels.ts';
@@ -48,10 +50,7 @@ export async function fixWithAgent(
 /** Writes a request with fenced `data` into the chat, as a draft that a person sends. Without a chat, copies it to the clipboard. */
 export async function handToAgent(request: string, data: string): Promise<void> {
   const query = `${request}\n\n${fenceData(data)}`;
-  if (await hasChat()) {
-    await vscode.commands.executeCommand(openChat, { query, isPartialQuery: true, mode: 'agent' });
-    return;
-  }
+  if (await showInChat(query)) return;
   await vscode.env.clipboard.writeText(query);
   await offerText(
     t(
@@ -59,6 +58,19 @@ export async function handToAgent(request: string, data: string): Promise<void> 
     ),
     query,
   );
+}
+
+/** False without a chat, or where it does not answer: an extension provides it. */
+async function showInChat(query: string): Promise<boolean> {
+  if (!(await hasChat())) return false;
+  const draft = { query, isPartialQuery: true, mode: 'agent' };
+  try {
+    await answerOf(vscode.commands.executeCommand(openChat, draft), openChat);
+    return true;
+  } catch (error) {
+    if (error instanceof AssessmentError) return false;
+    throw error;
+  }
 }
 
 /** The chat's command may exist although AI features are off. */

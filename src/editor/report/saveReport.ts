@@ -5,6 +5,8 @@ import { writeFileAtomic } from '../../core/files.ts';
 import { toSavedHtml } from '../../core/report/pages.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { maxTransferMs } from '../../core/yieldingWork.ts';
+import { answerAbout } from '../folders.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
 import type { DocumentPanels } from './documentPanels.ts';
@@ -73,7 +75,7 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
     title: t('Save Report'),
   });
   if (to === undefined) return;
-  await vscode.workspace.fs.writeFile(to, await read());
+  await answerAbout(to, vscode.workspace.fs.writeFile(to, await read()), { maxMs: maxTransferMs });
   const open = { title: t('Open'), command: 'vscode.open', arguments: [to] };
   const saved = t('The report was saved to {0}.', to.scheme === 'file' ? to.fsPath : to.toString(true));
   await showInformation(saved, open);

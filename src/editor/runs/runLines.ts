@@ -8,10 +8,10 @@ import { isContinued, predecessorOf } from '../../core/run/state/continuedRuns.t
 import { lastGoodAnswerAt, mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { elapsedMs, type Failure, isFinal, isLive, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { roleOf } from '../../core/run/state/artifacts.ts';
-import { visibleLine } from '../../core/visibleText.ts';
+import { clip, visibleLine } from '../../core/visibleText.ts';
 import { perspectives } from '../../core/workflows/application.ts';
 import { openFile } from '../errors/errorActions.ts';
-import { describeFailure, describeRefusal } from '../errors/messages.ts';
+import { describeFailure, describeRefusal, describeTrouble } from '../errors/messages.ts';
 import {
   countFiles,
   describeCoverage,
@@ -43,13 +43,13 @@ export function linesOf(
 ): vscode.TreeItem[] {
   const lines: vscode.TreeItem[] = [];
   const add: AddLine = (text, icon, detail, command, more) => {
-    const label = visibleLine(text);
-    const description = detail === undefined ? undefined : visibleLine(detail);
+    const whole = [text, ...(detail === undefined ? [] : [detail])].map(visibleLine);
+    const [label = '', description] = whole.map(cutLine);
     const item = new vscode.TreeItem(label);
     item.iconPath = new vscode.ThemeIcon(icon);
     if (description !== undefined) item.description = description;
     if (command !== undefined) item.command = command;
-    item.tooltip = [label, description, more].filter((part) => part !== undefined).join('\n');
+    item.tooltip = [...whole, ...(more === undefined ? [] : [more])].join('\n');
     item.accessibilityInformation = { label: description === undefined ? label : `${label}, ${description}` };
     lines.push(item);
   };
@@ -65,6 +65,13 @@ export function linesOf(
   const runId = runIdOf(run);
   if (runId !== undefined) add(t('Run ID'), 'key', runId);
   return lines;
+}
+
+/** Messages of the service make a failure's text long. */
+const maxLineLength = 200;
+
+function cutLine(line: string): string {
+  return line.length > maxLineLength ? `${clip(line, maxLineLength - 1)}…` : line;
 }
 
 type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
@@ -95,7 +102,7 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
       );
   }
   if (isLive(run) && run.trouble !== undefined) {
-    const { message, actions } = describeFailure(run.trouble, run);
+    const { message, actions } = describeTrouble(run.trouble, run);
     add(message, 'warning', undefined, actions[0]);
   }
   if (isLive(run) && mayStopWatching(run, now)) {

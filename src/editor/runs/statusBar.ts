@@ -4,10 +4,10 @@ import { isDisplayed } from '../../core/findings/view/filter.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
+import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, needsToken, type Run } from '../../core/run/state/run.ts';
 import type { Accounts } from '../account/accounts.ts';
-import { describeFailure } from '../errors/messages.ts';
+import { describeTrouble, describeUnavailable } from '../errors/messages.ts';
 import { countFindings, formatAccount, formatDuration, formatNumber, formatTime } from '../formats.ts';
 import { attentionLabel, hasArtifact, runTitle, stateLabel } from '../labels.ts';
 import { readDisplaySettings } from '../settings.ts';
@@ -21,11 +21,13 @@ const t = vscode.l10n.t;
 export function showStatus(
   item: vscode.StatusBarItem,
   {
+    accounts,
     runs,
     findings,
     tracker,
     clock,
   }: {
+    accounts: Pick<Accounts, 'state' | 'onDidChangeState'>;
     runs: RunStore;
     findings: FindingStore;
     tracker: Pick<RunTracker, 'nextCheckAt'>;
@@ -38,12 +40,15 @@ export function showStatus(
     const active = runs.all().filter((run) => !isFinal(run));
     const { text, tooltip, label } =
       activeStatus(active, clock.now(), (run) => tracker.nextCheckAt(run.id)) ?? idleStatus(count);
+    const isSaid = active.some((run) => isLive(run) && run.trouble?.kind === 'secretStorage');
+    const notes = accounts.state === 'unavailable' && !isSaid ? [describeUnavailable()] : [];
     item.text = text;
-    item.tooltip = new vscode.MarkdownString(tooltip);
-    item.accessibilityInformation = { label };
+    item.tooltip = new vscode.MarkdownString([tooltip, ...notes.map(plainMarkdown)].join('\n\n'));
+    item.accessibilityInformation = { label: [label, ...notes].join(', ') };
   };
   return vscode.Disposable.from(
     renderRuns(runs, render),
+    accounts.onDidChangeState(render),
     findings.onDidChange(render),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('whitebox.findings')) render();
@@ -79,8 +84,7 @@ function activeStatus(
   nextCheckAt: (run: Run) => number | undefined,
 ): Status | undefined {
   const waiting =
-    active.find((run) => needsDecision(run, now)) ??
-    active.find((run) => isLive(run) && run.trouble !== undefined);
+    active.find((run) => needsDecision(run, now)) ?? active.find((run) => isTroubleWarning(run, now));
   const run = waiting ?? active[0];
   if (run === undefined) return undefined;
   const duration = formatDuration(elapsedMs(run, now));
@@ -99,16 +103,20 @@ function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): stri
   if (run.state === 'unknown')
     lines.push(t('The response to the start request was lost. Decide how to continue.'));
   if (isLive(run)) {
-    if (run.trouble !== undefined) lines.push(describeFailure(run.trouble, run).message);
+    if (run.trouble !== undefined) lines.push(describeTrouble(run.trouble, run).message);
     if ('lastAnswerAt' in run && run.lastAnswerAt !== undefined)
       lines.push(t('Last response: {0}', formatTime(run.lastAnswerAt)));
     if (nextCheckAt !== undefined) lines.push(t('Next check: {0}', formatTime(nextCheckAt)));
   }
-  return lines.map((line) => line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&')).join('  \n');
+  return lines.map(plainMarkdown).join('  \n');
+}
+
+function plainMarkdown(line: string): string {
+  return line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&');
 }
 
 interface MenuDeps {
-  readonly accounts: Accounts;
+  readonly accounts: Pick<Accounts, 'state'>;
   readonly runs: RunStore;
   readonly findings: FindingStore;
   readonly clock: Clock;
@@ -125,12 +133,13 @@ type MenuRow = readonly [
 
 export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): Promise<void> {
   const all = runs.all();
-  const isSignedIn = await accounts.isSignedIn();
+  // Not asked anew: the menu does not wait for the secret storage.
+  const isSignedOut = accounts.state === 'signedOut';
   const { isTrusted } = vscode.workspace;
   const waiting = all.find(needsToken);
   const unsent = all.slice(0, 1).find(isUnsent);
   const retry = unsent?.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…');
-  const needsSignIn = waiting !== undefined || !isSignedIn;
+  const needsSignIn = waiting !== undefined || isSignedOut;
   const account = waiting && formatAccount(waiting);
   const exec = (id: string, run?: Run) => () => vscode.commands.executeCommand(id, run && toRunNode(run));
   const signIn = waiting === undefined ? exec('whitebox.signIn') : exec('whitebox.signInForRun', waiting);
@@ -148,7 +157,7 @@ export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): P
     [isTrusted && canStop, 'eye-closed', t('Stop Watching'), exec('whitebox.stopWatching')],
     [findings.all().length > 0, 'list-tree', t('Show Findings'), () => focusView('findings'), count],
     [hasReport, 'markdown', t('Open Report'), exec('whitebox.openReport')],
-    [isTrusted && isSignedIn, 'shield', t('Start Assessment…'), exec('whitebox.startAssessment')],
+    [isTrusted && !isSignedOut, 'shield', t('Start Assessment…'), exec('whitebox.startAssessment')],
     [all.length > 0, 'history', t('Show Runs'), () => focusView('runs')],
     [true, 'output', t('Show Log'), exec('whitebox.showLog')],
   ];

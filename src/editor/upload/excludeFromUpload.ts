@@ -15,6 +15,7 @@ import {
 import { readOwnFile, toOwnFile } from '../../core/upload/ignore/ignoreFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import { type Attempt, openFile } from '../errors/errorActions.ts';
+import { answerAbout, openDocument } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './checkAndPack.ts';
@@ -120,7 +121,8 @@ async function pathsByFolder(
     if (uri === undefined || folder === undefined) continue;
     const path = pathInside(folder.uri.fsPath, uri.fsPath);
     if (path === undefined || path === '') continue;
-    const isFolder = ((await vscode.workspace.fs.stat(uri)).type & vscode.FileType.Directory) !== 0;
+    const { type } = await answerAbout(uri, vscode.workspace.fs.stat(uri));
+    const isFolder = (type & vscode.FileType.Directory) !== 0;
     found.set(folder, [...(found.get(folder) ?? []), isFolder ? `${path}/` : path]);
   }
   return found;
@@ -140,7 +142,7 @@ export async function editIgnoreFile(): Promise<void> {
   if (folder === undefined) return;
   const file = ignoreFileOf(folder);
   await ensureIgnoreFile(file);
-  await vscode.window.showTextDocument(vscode.Uri.file(file));
+  await vscode.window.showTextDocument(await openDocument(vscode.Uri.file(file)));
 }
 
 function ignoreFileOf(folder: vscode.WorkspaceFolder): string {

@@ -8,7 +8,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
-import { type Folder, isInside, repositoryOf } from '../folders.ts';
+import { type Folder, isInside, repositoryOf, saveDocument } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
 import { byteSteps, withProgress } from '../progress.ts';
@@ -123,7 +123,7 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
   const choice = await askInDialog({ question }, save, goOn);
   if (choice === save) {
     // Stops if a document can't be saved: its changes would not be uploaded.
-    for (const document of unsaved) if (!(await document.save())) return false;
+    for (const document of unsaved) if (!(await saveDocument(document))) return false;
   }
   return choice !== undefined;
 }

@@ -50,7 +50,7 @@ describe('storage that cannot be written', () => {
         false,
       ],
       [
-        'VS Code’s storage for this extension can’t be read or written (EEXIST). Check the free disk space and your permissions, then try again.',
+        'VS Code’s storage for this extension can’t be read or written (EEXIST). Check the free disk space and your permissions. Try again.',
         'Error',
         false,
       ],

@@ -146,10 +146,17 @@ describe('messages about findings and runs', () => {
       stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, runs);
     const troubled = (kind: ErrorKind): Run =>
       ({ ...runOf.running, trouble: { kind, since: 0, times: 1, failures: 1, tokens: 0 } }) as Run;
-    const kinds: readonly ErrorKind[] = ['unsent', 'serverError', 'notFound', 'unauthorized', 'tokenCommand'];
+    const kinds: readonly ErrorKind[] = [
+      'unsent',
+      'serverError',
+      'notFound',
+      'unauthorized',
+      'tokenCommand',
+      'secretStorage',
+    ];
     assert.deepEqual(
       kinds.map((kind) => stateWith(troubled(kind))),
-      ['offline', 'running', 'running', 'signIn', 'tokenCommand'],
+      ['offline', 'running', 'running', 'signIn', 'tokenCommand', 'unavailable'],
     );
     for (const state of ['preparing', 'dispatching'] as const)
       assert.equal(stateWith(runOf[state]), 'preparing', state);
@@ -336,7 +343,8 @@ describe('messages about findings and runs', () => {
     const findings = storeOf(findingAt(place), findingAt(place, 'falsePositive'));
     const runs = { all: () => [], onDidChange: findings.onDidChange } as unknown as RunStore;
     const tracker = { nextCheckAt: () => undefined };
-    const status = showStatus(item, { runs, findings, tracker, clock: systemClock });
+    const accounts = { state: 'signedIn', onDidChangeState: findings.onDidChange } as const;
+    const status = showStatus(item, { accounts, runs, findings, tracker, clock: systemClock });
     try {
       assert.equal(item.text, '$(shield) 1');
       await setUserSettings({ 'whitebox.findings.hideTriaged': false });

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { AssessmentError } from '../../../src/core/errors.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { failureOf, startRun, workflow } from './clientCalls.ts';
 import { fixedToken, setUpClient } from './clientFixture.ts';
@@ -62,22 +63,22 @@ describe('the client', () => {
     assert.deepEqual(service.requests, []);
   });
 
-  test('sends nothing without a token or if the keyring does not answer', async (t) => {
-    const without = await setUpClient(t, { token: fixedToken(undefined) });
-    assert.equal((await failureOf(without.client.getUploadUrl(1))).kind, 'notSignedIn');
-    const refresh = (): Promise<undefined> => Promise.resolve(undefined);
-    const broken = { get: () => Promise.reject(new Error('keyring is locked')), refresh };
-    const { client, service } = await setUpClient(t, { token: broken });
+  test('sends nothing without a token', async (t) => {
+    const { client, service } = await setUpClient(t, { token: fixedToken(undefined) });
     assert.equal((await failureOf(client.getUploadUrl(1))).kind, 'notSignedIn');
-    assert.deepEqual([without.service.requests, service.requests], [[], []]);
+    assert.deepEqual(service.requests, []);
   });
 
-  test('returns a 401 unchanged if the keyring does not answer with another token', async (t) => {
-    const refresh = (): Promise<undefined> => Promise.reject(new Error('keyring is locked'));
-    const token = { get: () => Promise.resolve('stale-invented-token'), refresh };
-    const { client, service } = await setUpClient(t, { token });
-    const { kind, data } = await failureOf(client.getUploadUrl(1));
-    assert.deepEqual([kind, data.status, service.requests.length], ['unauthorized', 401, 1]);
+  test('F169 names the secret storage that fails before a request, or after a 401', async (t) => {
+    const locked = (): Promise<never> => Promise.reject(new AssessmentError('secretStorage'));
+    const get = (): Promise<string> => Promise.resolve('stale-invented-token');
+    const [before, afterwards] = [
+      await setUpClient(t, { token: { get: locked, refresh: locked } }),
+      await setUpClient(t, { token: { get, refresh: locked } }),
+    ];
+    for (const { client } of [before, afterwards])
+      assert.equal((await failureOf(client.getUploadUrl(1))).kind, 'secretStorage');
+    assert.deepEqual([before, afterwards].map(({ service }) => service.requests.length), [0, 1]); // prettier-ignore
   });
 
   test('sends a fresh token once after a 401', async (t) => {

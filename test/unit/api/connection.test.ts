@@ -17,6 +17,7 @@ test('a failed call shows which part of the connection is wrong, in the order of
     ['notFound', 'service'],
     ['unauthorized', 'token'],
     ['tokenCommand', 'token'],
+    ['secretStorage', 'token'],
     ['forbidden', 'organization'],
     ['diskFull', undefined],
   ];

@@ -8,6 +8,7 @@ import {
   tokenKey,
   toToken,
 } from '../../../src/core/api/credentials.ts';
+import { AssessmentError } from '../../../src/core/errors.ts';
 import type { SecretStore } from '../../../src/core/ports.ts';
 
 function secretStore(entries: Record<string, string> = {}): SecretStore & { entries: Map<string, string> } {
@@ -76,6 +77,17 @@ describe('a token', () => {
     const making = source.get(stop.signal);
     setImmediate(() => stop.abort());
     await assert.rejects(making, { name: 'AbortError' });
+  });
+
+  test('F169 comes from the command while the store fails; without a command that failure is named', async () => {
+    const fail = (): Promise<never> => Promise.reject(new AssessmentError('secretStorage'));
+    const secrets: SecretStore = { get: fail, store: fail, delete: fail };
+    let made = 0;
+    const source = storedToken(secrets, 'key', () => Promise.resolve(`made-${String((made += 1))}`));
+    assert.deepEqual([await source.get(), await source.refresh('made-1')], ['made-1', 'made-2']);
+    const without = storedToken(secrets, 'key');
+    await assert.rejects(without.get(), { kind: 'secretStorage' });
+    await assert.rejects(without.refresh('rejected'), { kind: 'secretStorage' });
   });
 
   test('comes only from the store if there is no command', async () => {

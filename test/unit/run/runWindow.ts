@@ -63,6 +63,8 @@ export interface WindowOptions {
   readonly clock?: Clock;
   readonly store?: (root: string, deps: { clock: Clock; log: Logger }) => RunStore;
   readonly refresh?: TokenSource['refresh'];
+  /** Instead of the token that `setToken` replaces. */
+  readonly tokenSource?: TokenSource;
   readonly deleteSource?: boolean;
   readonly idle?: IdleLimits;
   readonly random?: () => number;
@@ -134,7 +136,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
   const log: Logger = { debug: write, info: write, warn, error: write };
   const store = options.store?.(fixture.root, { clock, log }) ?? new RunStore(fixture.root, { clock, log });
   let token: string | undefined = service.token;
-  const source: TokenSource = {
+  const source: TokenSource = options.tokenSource ?? {
     get: () => Promise.resolve(token),
     refresh: options.refresh ?? (() => Promise.resolve(undefined)),
   };

@@ -3,6 +3,7 @@ import { deniesRun, isFinal, isLive, type LiveRun, needsPerson, type Run } from 
 export const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */
 export const retentionMs = 30 * dayMs;
+const calmMs = 10 * 60 * 1000;
 /** How long before the service may delete missing results the notice comes. */
 const warnBeforeMs = 5 * dayMs;
 
@@ -30,6 +31,12 @@ export function mayStopWatching(run: Run, now: number): boolean {
 
 export function needsDecision(run: Run, now: number): boolean {
   return needsPerson(run) || mayStopWatching(run, now);
+}
+
+/** True if a person is needed, or polls have failed for 10 minutes: shorter trouble mostly ends by itself. */
+export function isTroubleWarning(run: Run, now: number): boolean {
+  const since = isLive(run) ? run.trouble?.since : undefined;
+  return needsDecision(run, now) || (since !== undefined && now - since >= calmMs);
 }
 
 /** Until when (wall clock, ms) the service keeps a run's results: 30 days after it was last seen running; undefined without results. */

@@ -55,8 +55,9 @@ export function tokenChanged(run: Run, { isNewSource, jitter, at }: EventOf<'tok
   return removal === undefined ? run : { ...run, removal: { ...removal, ...next(removal, removal.wait) } };
 }
 
-/** True for a run whose polls, or whose removal of uploads, another token or token command may help. */
+/** True for a run whose polls, or whose removal of uploads, another token or token command may help, or a late answer of the secret storage. */
 export function mayNeedOtherToken(run: Run): boolean {
   const failure = isLive(run) ? run.trouble : run.removal;
-  return failure !== undefined && (waitsForToken(failure) || failure.kind === 'tokenCommand');
+  if (failure === undefined) return false;
+  return waitsForToken(failure) || failure.kind === 'tokenCommand' || failure.kind === 'secretStorage';
 }

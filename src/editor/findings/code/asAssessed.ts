@@ -21,7 +21,7 @@ import { AssessmentError } from '../../../core/errors.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
-import { answerOfGit, repositoryOf } from '../../folders.ts';
+import { answerOfGit, openDocument, repositoryOf } from '../../folders.ts';
 import { firstLines } from '../../formats.ts';
 import { commitLabel, nameOf } from '../../labels.ts';
 import { withProgress } from '../../progress.ts';
@@ -78,7 +78,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
     void showInformation(message, details);
     return;
   }
-  const document = await vscode.workspace.openTextDocument(toUri(run, spot));
+  const document = await openDocument(toUri(run, spot));
   const lines = splitLines(document.getText());
   const marked = toShownPlace(
     { file: '', folder: '', path },

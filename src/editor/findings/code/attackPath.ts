@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../../core/errors.ts';
 import { attackPathOf, type Place } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import { localPlaceOf, type ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { addressOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
+import { answerOf } from '../../../core/yieldingWork.ts';
+import { openDocument } from '../../folders.ts';
 import { driftLabel, roleLabel, titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 
@@ -49,9 +52,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
   const current = (): ShownFinding => findings.find(shown.run.id, shown.finding.index) ?? shown;
   const steps = await toSteps(shown);
   const start = steps.find(({ location }) => location !== undefined)?.location;
-  const view = await vscode.extensions
-    .getExtension<{ setInput(input: SymbolTreeInput): void } | undefined>('vscode.references-view')
-    ?.activate();
+  const view = await referencesView();
   if (view === undefined || start === undefined) return pickStep(shown, steps);
   const inputAt = (location: vscode.Location): SymbolTreeInput => ({
     contextValue: 'whitebox.attackPath',
@@ -61,8 +62,23 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
     with: inputAt,
   });
   // Without a selected row, F4 continues from the cursor.
-  await vscode.window.showTextDocument(start.uri, { selection: start.range, preview: true });
+  await vscode.window.showTextDocument(await openDocument(start.uri), {
+    selection: start.range,
+    preview: true,
+  });
   view.setInput(inputAt(start));
+}
+
+/** Undefined where the view is disabled, or does not answer. */
+async function referencesView(): Promise<{ setInput(input: SymbolTreeInput): void } | undefined> {
+  type View = Awaited<ReturnType<typeof referencesView>>;
+  const extension = vscode.extensions.getExtension<View>('vscode.references-view');
+  try {
+    return extension && (await answerOf(extension.activate(), extension.id));
+  } catch (error) {
+    if (error instanceof AssessmentError) return undefined;
+    throw error;
+  }
 }
 
 async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Promise<void> {
@@ -77,7 +93,7 @@ async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Prom
   const picked = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
   if (picked?.location === undefined) return;
   const { uri, range } = picked.location;
-  await vscode.window.showTextDocument(uri, { selection: range });
+  await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
 }
 
 async function toSteps(shown: ShownFinding): Promise<readonly Step[]> {
@@ -108,7 +124,7 @@ async function toStep(place: Place, number: string, shown: ShownFinding): Promis
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);
   try {
-    const document = await vscode.workspace.openTextDocument(uri);
+    const document = await openDocument(uri);
     const { isEmptyOrWhitespace, firstNonWhitespaceCharacterIndex, lineNumber } = document.lineAt(line - 1);
     if (isEmptyOrWhitespace) return undefined;
     return new vscode.Location(uri, new vscode.Position(lineNumber, firstNonWhitespaceCharacterIndex));

@@ -5,6 +5,7 @@ import { readText, readTextBelow, toText } from '../../../core/findings/place/se
 import { isSamePath } from '../../../core/paths.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
+import { answerAbout } from '../../folders.ts';
 
 /** Changes on disk come in bursts, for example when a branch is checked out. */
 const gatherMs = 100;
@@ -15,9 +16,11 @@ const restMs = 300;
 export async function decodeFile(content: Uint8Array, file: string): Promise<string> {
   const uri = vscode.Uri.file(file);
   const open = vscode.workspace.textDocuments.find((document) => isOfFile(document, file));
-  return open === undefined
-    ? vscode.workspace.decode(content, { uri })
-    : vscode.workspace.decode(content, { encoding: open.encoding });
+  const decoding =
+    open === undefined
+      ? vscode.workspace.decode(content, { uri })
+      : vscode.workspace.decode(content, { encoding: open.encoding });
+  return answerAbout(uri, decoding);
 }
 
 /** The text of a file with unsaved changes. */

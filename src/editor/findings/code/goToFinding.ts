@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { inOrder, neighbor } from '../../../core/findings/view/problems.ts';
+import { openDocument } from '../../folders.ts';
 import { titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
@@ -76,7 +77,7 @@ function showGone({ path }: ShownPlace): void {
 
 async function openIfThere(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   try {
-    return await vscode.workspace.openTextDocument(uri);
+    return await openDocument(uri);
   } catch (error) {
     if (existsSync(uri.fsPath)) throw error;
     return undefined;

@@ -134,6 +134,7 @@ type FindingsState =
   | 'unconfirmed'
   | 'running'
   | 'offline'
+  | 'unavailable'
   | 'signIn'
   | 'tokenCommand'
   | 'crawled'
@@ -176,6 +177,7 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   if (troubles.some(waitsForToken)) return 'signIn';
   if (troubles.some(({ kind }) => kind === 'tokenCommand')) return 'tokenCommand';
   if (runs.some(({ state }) => state === 'unknown')) return 'unconfirmed';
+  if (troubles.some(({ kind }) => kind === 'secretStorage')) return 'unavailable';
   if (live.some(isOffline)) return 'offline';
   if (live.length > 0) return 'running';
   return runs.length > 0 ? 'preparing' : undefined;

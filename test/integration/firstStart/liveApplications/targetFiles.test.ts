@@ -58,6 +58,7 @@ describe('a target file', () => {
     const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
       'vscode.executeCodeLensProvider',
       uri,
+      3,
     );
     return lenses.map(({ command }) => command?.title ?? '');
   };

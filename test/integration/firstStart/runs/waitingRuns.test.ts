@@ -3,10 +3,13 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
+import type { Clock } from '../../../../src/core/ports.ts';
 import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import type { Accounts } from '../../../../src/editor/account/accounts.ts';
+import type { SignInState } from '../../../../src/editor/account/accounts.ts';
+import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { showStorageProblem } from '../../../../src/editor/runs/recoverRuns.ts';
 import { type RunsNode, showRuns } from '../../../../src/editor/runs/runsView.ts';
 import { showMenu, showStatus } from '../../../../src/editor/runs/statusBar.ts';
@@ -24,6 +27,18 @@ import { printing, resetUserSettings, setUserSettings } from '../../userSettings
 const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
 const day = 24 * 60 * 60 * 1000;
+/** Failures after which a person would have to try again, and a poll does by itself. */
+const retried = [
+  'connectionLost',
+  'timeout',
+  'rateLimited',
+  'serverError',
+  'addressRefused',
+  'conflict',
+  'diskFull',
+  'storage',
+  'secretStorage',
+] as const;
 const refused = {
   ...runOf.running,
   trouble: { kind: 'unauthorized', since: 0, times: 1, failures: 1, tokens: 0 },
@@ -55,6 +70,8 @@ describe('runs that wait for the user', () => {
       isComplete: () => true,
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;
+  const accountsIn = (state: SignInState) =>
+    ({ state, onDidChangeState: () => ({ dispose: () => undefined }) }) as const;
   const tracker = { ...savedAlways, nextCheckAt: () => undefined };
   const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
 
@@ -70,8 +87,12 @@ describe('runs that wait for the user', () => {
     });
   };
   const open = async (findings: FindingStore, now: number, ...runs: readonly Run[]): Promise<void> => {
-    const accounts = { isSignedIn: () => Promise.resolve(true) } as unknown as Accounts;
-    await showMenu({ accounts, runs: storeOf(...runs), findings, clock: clockAt(now) });
+    await showMenu({
+      accounts: accountsIn('signedIn'),
+      runs: storeOf(...runs),
+      findings,
+      clock: clockAt(now),
+    });
   };
 
   it('are listed in the menu of the status item with their next step', async () => {
@@ -141,11 +162,27 @@ describe('runs that wait for the user', () => {
   });
 
   /** The status item and the Runs view with this run, and its row after they are gone. */
-  const show = (run: Run, { now = 0, findings = findingsOf(), clock = clockAt(now), unsaved = {} } = {}) => {
+  const show = (
+    run: Run,
+    {
+      now = 0,
+      findings = findingsOf(),
+      clock = clockAt(now),
+      unsaved = {},
+      account = 'signedIn',
+    }: {
+      now?: number;
+      findings?: FindingStore;
+      clock?: Clock;
+      unsaved?: object;
+      account?: SignInState;
+    } = {},
+  ) => {
     const item = {} as vscode.StatusBarItem;
     const view = {} as unknown as vscode.TreeView<RunsNode>;
     let rows: vscode.TreeDataProvider<RunsNode> | undefined;
     const deps = {
+      accounts: accountsIn(account),
       runs: storeOf(run),
       findings,
       clock,
@@ -244,6 +281,7 @@ describe('runs that wait for the user', () => {
   for (const [run, said] of [
     [refused, 'running · sign-in needed'],
     [troubled('tokenCommand'), 'running · token command failed'],
+    [troubled('secretStorage'), 'running · account not available yet'],
     [troubled('unsent'), 'running · offline'],
     [troubled('serverError'), 'running · last check failed'],
     [runOf.unknown, 'start unconfirmed · needs your decision'],
@@ -307,6 +345,71 @@ describe('runs that wait for the user', () => {
     } finally {
       globalThis.setInterval = setInterval;
     }
+  });
+
+  it('F169 in trouble warn in the status item after 10 minutes, or at once if they need the user', () => {
+    const minute = 60_000;
+    const warns = (run: Run, now: number): boolean => {
+      const { item, dispose } = show(run, { now });
+      dispose();
+      return item.text.startsWith('$(warning)');
+    };
+    for (const kind of ['unsent', 'connectionLost', 'secretStorage'] as const) {
+      const run = troubled(kind);
+      assert.deepEqual(
+        [warns(run, 0), warns(run, 10 * minute - 1), warns(run, 10 * minute)],
+        [false, false, true],
+      );
+    }
+    assert.equal(warns(refused, 0), true);
+    assert.equal(warns(runOf.unknown, 0), true);
+  });
+
+  it('F169 whose polls are repeated automatically ask nobody to try again', async () => {
+    for (const kind of retried) {
+      const run = troubled(kind);
+      const { item, rows, dispose } = show(run);
+      const lines = (await rows.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
+      const texts = lines.map((line) => JSON.stringify(rows.getTreeItem(line)));
+      dispose();
+      const { value } = item.tooltip as vscode.MarkdownString;
+      const said = [...texts, value.replaceAll('\\', '')].join('\n');
+      assert.doesNotMatch(said, /try again/i, kind);
+      assert.match(describeError(new AssessmentError(kind)).message, /Try again( later)?\./, kind);
+    }
+  });
+
+  it('F169 have the first 200 characters of a long failure in their line, and all of it in the tooltip', async () => {
+    const detail = 'x'.repeat(500);
+    const trouble = { kind: 'serverError', detail, since: 0, times: 1, failures: 1, tokens: 0 };
+    const line = await lineOf({ ...runOf.running, trouble } as Run, 'The service reported an error');
+    const [label, tooltip] = [line?.label, line?.tooltip];
+    assert.ok(typeof label === 'string' && typeof tooltip === 'string');
+    assert.deepEqual([label.length, label.endsWith('x…'), tooltip.includes(detail)], [200, true, true]);
+  });
+
+  it('F169 and none at all say in the tooltip that the account is not available yet', () => {
+    const sentence = 'Your account isn’t available yet, because VS Code’s secret storage isn’t responding.';
+    const saidWith = (account: SignInState, run: Run): number => {
+      const { item, dispose } = show(run, { account });
+      dispose();
+      const { value } = item.tooltip as vscode.MarkdownString;
+      return value.replaceAll('\\', '').split(sentence).length - 1;
+    };
+    assert.equal(saidWith('unavailable', runOf.succeeded), 1);
+    assert.equal(saidWith('unavailable', troubled('secretStorage')), 1, 'once');
+    assert.equal(saidWith('signedIn', runOf.succeeded), 0);
+  });
+
+  it('F169 leave the start in the menu while the account is not available, without sign-in', async () => {
+    choose();
+    await showMenu({
+      accounts: accountsIn('unavailable'),
+      runs: storeOf(),
+      findings: findingsOf(),
+      clock: clockAt(0),
+    });
+    assert.ok(offered.includes('Start Assessment…') && !offered.includes('Sign In…'), offered.join());
   });
 
   it('show a warning in both the status item and the Runs view', () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { originOf } from '../../../../src/core/api/address.ts';
 import { readTokenKey } from '../../../../src/core/api/credentials.ts';
+import { AssessmentError } from '../../../../src/core/errors.ts';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
@@ -36,14 +37,31 @@ describe('the accounts', () => {
     return new Accounts(secrets as unknown as vscode.SecretStorage, { clock, log, random: () => 0.5 });
   };
 
-  it('F89 count as signed out, with a log entry, when secret storage fails', async () => {
+  it('F169 are not available yet while the secret storage fails, and signed in once it answers', async () => {
     await setUserSettings({
       'whitebox.baseUrl': service.baseUrl,
       'whitebox.organizationId': service.organizationId,
     });
-    const accounts = accountsWith(() => Promise.reject(new Error('no keyring')));
-    assert.equal(await accounts.isSignedIn(), false);
-    assert.ok(lines.some((line) => line.includes('no keyring')));
+    let isLocked = true;
+    const accounts = accountsWith(() =>
+      isLocked ? Promise.reject(new AssessmentError('secretStorage')) : Promise.resolve(service.token),
+    );
+    const states: unknown[] = [];
+    accounts.onDidChangeState(() => states.push(accounts.state));
+    await accounts.findState();
+    await assert.rejects(accounts.isSignedIn(), { kind: 'secretStorage' });
+    isLocked = false;
+    await accounts.findState();
+    assert.deepEqual(states, ['unavailable', 'signedIn']);
+  });
+
+  it('F89 are signed out if the storage has no token, as after a restart without a keyring', async () => {
+    const accounts = accountsWith(() => Promise.resolve(undefined));
+    await setUserSettings({
+      'whitebox.baseUrl': service.baseUrl,
+      'whitebox.organizationId': service.organizationId,
+    });
+    assert.equal(await accounts.findState(), 'signedOut');
   });
 
   it('accept a valid token even if the reservation that checks it cannot be cancelled', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { describeError, describeFailure } from '../../../../src/editor/errors/messages.ts';
 import { readRawDestination } from '../../../../src/editor/settings.ts';
@@ -78,6 +79,31 @@ describe('the token of a run whose service or organization is no longer configur
 });
 
 describe('an accepted token', () => {
+  it('F169 that the secret storage doesn’t save is named with what to do, and can be entered again', async () => {
+    await setUserSettings({
+      'whitebox.baseUrl': former.baseUrl,
+      'whitebox.organizationId': former.organizationId,
+    });
+    const prompts = answerQuestions();
+    const { accounts, kept } = willingAccounts();
+    const save = accounts.save.bind(accounts);
+    const refusals = [undefined, 'no keyring'];
+    accounts.save = (place, token) =>
+      refusals.length === 0
+        ? save(place, token)
+        : Promise.reject(new AssessmentError('secretStorage', { subject: 'save', detail: refusals.shift() }));
+    const messages = watchMessages(() => 'Retry');
+    assert.equal(await signIn(accounts, run), true);
+    assert.deepEqual(
+      messages.shown.slice(0, 2).map(({ text }) => text),
+      [
+        'Sign-in failed: VS Code’s secret storage isn’t responding, so the token or password may not be saved. Unlock your system’s keyring, or set one up if there is none. Try again.',
+        'Sign-in failed: VS Code’s secret storage can’t save the token or password (no keyring). Unlock your system’s keyring, or set one up if there is none. Try again.',
+      ],
+    );
+    assert.deepEqual([prompts.length, kept.length], [3, 1]);
+  });
+
   const { getConfiguration } = vscode.workspace;
 
   afterEach(async () => {

@@ -4,6 +4,7 @@ import {
   isNearRetentionEnd,
   isPastLocalRetention,
   isRetentionNoticeDue,
+  isTroubleWarning,
   lastGoodAnswerAt,
   mayStopWatching,
   needsDecision,
@@ -31,6 +32,21 @@ test('a run that may be given up, or has an unconfirmed start, needs a decision'
   assert.deepEqual([runOf.unknown, runOf.running].map((each) => needsDecision(each, 0)), [true, false]); // prettier-ignore
 });
 
+test('F169 trouble is a warning after 10 minutes, or at once if it needs a person', () => {
+  const { running } = runOf;
+  assert.ok(running.state === 'running');
+  const since = 1_000;
+  const warnings = (kind: 'timeout' | 'secretStorage' | 'unauthorized' | 'tokenCommand'): boolean[] => {
+    const run = { ...running, trouble: { kind, since, times: 1, failures: 1, tokens: 0 } };
+    return after(isTroubleWarning, run, since, [0, 10 * 60_000 - 1, 10 * 60_000]);
+  };
+  assert.deepEqual(warnings('timeout'), [false, false, true]);
+  assert.deepEqual(warnings('secretStorage'), [false, false, true]);
+  assert.deepEqual(warnings('unauthorized'), [true, true, true]);
+  assert.deepEqual(warnings('tokenCommand'), [true, true, true]);
+  assert.equal(isTroubleWarning(running, since), false);
+});
+
 test('a run that the service denies may be given up a day after the first denial, not before', () => {
   const { running } = runOf;
   assert.ok(running.state === 'running');
@@ -50,6 +66,7 @@ test('a run whose polls fail may be given up when its results may be deleted, no
     ['unauthorized', [false, true]],
     ['unsent', [false, true]],
     ['serverError', [false, true]],
+    ['secretStorage', [false, true]],
   ] as const) {
     const waiting: Run = { ...running, lastAnswerAt: 7, trouble: { ...trouble, kind } };
     assert.deepEqual(after(mayStopWatching, waiting, 7, results), expected, kind);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { describe, test } from 'node:test';
 import { startService } from '../../../service/assessmentService.ts';
+import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
@@ -244,16 +245,21 @@ describe('a dispatch', () => {
     assert.deepEqual([asked, fixture.sent('/dispatch'), accepted(fixture)], [1, 2, 1]);
   });
 
-  for (const [what, refresh, sent] of [
-    ['is refused as well', () => Promise.resolve('another-invented-token'), 2],
-    ['is withheld by a locked keyring', () => Promise.reject(new Error('keyring is locked')), 1],
+  for (const [what, refresh, sent, kind] of [
+    ['is refused as well', () => Promise.resolve('another-invented-token'), 2, 'unauthorized'],
+    [
+      'is withheld by a locked keyring',
+      () => Promise.reject(new AssessmentError('secretStorage')),
+      1,
+      'secretStorage',
+    ],
   ] as const) {
     test(`F96 answered 401 with a fresh token that ${what} fails the run after requests: ${String(sent)}`, async (t) => {
       const { fixture, window } = await setUpWindow(t, { refresh });
       fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
       const run = await window.start();
       assert.ok(run.state === 'failed');
-      assert.equal(run.failure.kind, 'unauthorized');
+      assert.equal(run.failure.kind, kind);
       assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [sent, 0]);
     });
   }

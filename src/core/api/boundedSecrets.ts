@@ -1,0 +1,95 @@
+import { AssessmentError, isAbortError } from '../errors.ts';
+import { type Clock, type Disposable, Emitter, type Event, type Logger, type SecretStore } from '../ports.ts';
+import { answerOf } from '../yieldingWork.ts';
+import { inBrief } from './replyBody.ts';
+
+/** The editor's `SecretStorage`. */
+export interface HostSecrets extends SecretStore {
+  keys(): PromiseLike<readonly string[]>;
+  readonly onDidChange: Event<{ readonly key: string }>;
+}
+
+type SecretAction = 'read' | 'save' | 'delete';
+
+/**
+ * The secret storage with a limit for each answer: a keyring may be locked, broken, or wait for a person. Every failure is `secretStorage`, with the
+ * action as `subject` and why as `detail`; without a `detail` there was no answer in time.
+ */
+export class BoundedSecrets implements HostSecrets, Disposable {
+  readonly #secrets: HostSecrets;
+  readonly #deps: { readonly clock: Clock; readonly log: Logger };
+  readonly #changed: Emitter<{ readonly key: string }>;
+  readonly #subscription: Disposable;
+  /** By key, the answers that are due: the next read takes the first of these and its own. */
+  readonly #due = new Map<string, Promise<string | undefined>>();
+  #isFailing = false;
+  /** A secret was changed, or its answer came too late for the read that waited for it. */
+  readonly onDidChange: Event<{ readonly key: string }>;
+
+  constructor(secrets: HostSecrets, deps: { clock: Clock; log: Logger }) {
+    this.#secrets = secrets;
+    this.#deps = deps;
+    this.#changed = new Emitter(deps.log);
+    this.onDidChange = this.#changed.event;
+    this.#subscription = secrets.onDidChange((change) => {
+      this.#due.delete(change.key);
+      this.#changed.fire(change);
+    });
+  }
+
+  async get(key: string, signal?: AbortSignal): Promise<string | undefined> {
+    const asked = Promise.race([this.#secrets.get(key), ...(this.#due.has(key) ? [this.#due.get(key)] : [])]);
+    this.#due.set(key, asked);
+    const forget = (): void => {
+      if (this.#due.get(key) === asked) this.#due.delete(key);
+    };
+    try {
+      const value = await this.#within('read', asked, { signal });
+      forget();
+      return value;
+    } catch (error) {
+      asked.then(() => {
+        if (this.#due.get(key) === asked) this.#changed.fire({ key });
+      }, forget);
+      throw error;
+    }
+  }
+
+  keys(): Promise<readonly string[]> {
+    return this.#within('read', this.#secrets.keys());
+  }
+
+  async store(key: string, value: string): Promise<void> {
+    this.#due.delete(key);
+    await this.#within('save', this.#secrets.store(key, value), { written: [value] });
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#due.delete(key);
+    await this.#within('delete', this.#secrets.delete(key));
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+
+  async #within<T>(
+    subject: SecretAction,
+    work: PromiseLike<T>,
+    { signal, written = [] }: { signal?: AbortSignal | undefined; written?: readonly string[] } = {},
+  ): Promise<T> {
+    const { clock, log } = this.#deps;
+    try {
+      const answer = await answerOf(work, 'secret storage', { clock, signal });
+      this.#isFailing = false;
+      return answer;
+    } catch (cause) {
+      if (isAbortError(cause)) throw cause;
+      const detail = cause instanceof AssessmentError ? undefined : inBrief(String(cause), written);
+      // One warning: it may fail for days.
+      log[this.#isFailing ? 'debug' : 'warn'](`Secret storage, ${subject}: ${detail ?? 'no answer'}`);
+      this.#isFailing = true;
+      throw new AssessmentError('secretStorage', { subject, detail }, { cause });
+    }
+  }
+}
