@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { eventually } from '../host/workbench/eventually.ts';
 import { test } from './fixtures.ts';
-import { importFrom, signedIn } from './stage.ts';
+import { importInvented, signedIn } from './stage.ts';
 
 test.describe.configure({ mode: 'serial' });
 test.use({
@@ -26,13 +24,7 @@ test('in Restricted Mode findings can be imported and viewed; nothing is sent', 
   stage,
   workbench,
 }) => {
-  const file = path.join(path.dirname(stage.folder), 'findings.json');
-  await writeFile(
-    file,
-    JSON.stringify([{ title: 'Invented', severity: 'high', file: 'README.md', line: 1 }]),
-  );
-  await importFrom(stage, file);
-  await workbench.notification('1 finding imported from findings.json');
+  await importInvented(stage);
   await eventually(workbench.problems, (rows) => rows.length === 1);
   assert.deepEqual(service.requests, []);
 });

@@ -220,3 +220,12 @@ export async function importFrom({ workbench }: Stage, file: string): Promise<vo
     (isOpen) => !isOpen,
   );
 }
+
+/** Imports a file with one invented finding in README.md. */
+export async function importInvented(stage: Stage): Promise<void> {
+  const file = path.join(path.dirname(stage.folder), 'findings.json');
+  const findings = [{ title: 'Invented', severity: 'high', file: 'README.md', line: 1 }];
+  await writeFile(file, JSON.stringify(findings));
+  await importFrom(stage, file);
+  await stage.workbench().notification('1 finding imported from findings.json');
+}

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { eventually } from '../host/workbench/eventually.ts';
-import { importFrom, signIn, startAssessment } from './stage.ts';
+import { importInvented, signIn, startAssessment } from './stage.ts';
 import { test } from './fixtures.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -197,13 +197,7 @@ test('F169 a window whose keyring does not answer shows runs and findings, and g
   const { page, reload, openView, untilRow, runCommand, statusBarItem } = workbench;
   const described = (): number =>
     service.requests.filter(({ path: name }) => name.endsWith('/describe')).length;
-  const file = path.join(path.dirname(stage.folder), 'findings.json');
-  await writeFile(
-    file,
-    JSON.stringify([{ title: 'Invented', severity: 'high', file: 'README.md', line: 1 }]),
-  );
-  await importFrom(stage, file);
-  await workbench.notification('1 finding imported from findings.json');
+  await importInvented(stage);
   await workbench.dismissNotifications();
   const keyring = Promise.withResolvers<undefined>();
   // VS Code’s secret storage in the browser has its key from here.

@@ -290,7 +290,9 @@ export class DrivingWindow {
 
   async #renew(drive: Drive): Promise<void> {
     try {
-      if (!(await drive.renewLease())) drive.stop(new AssessmentError('busyElsewhere'));
+      // After a start request, the drive itself looks whether it may go on.
+      if (!(await drive.renewLease()) && drive.step !== 'send')
+        drive.stop(new AssessmentError('busyElsewhere'));
       this.#failedRenewals.delete(drive.id);
     } catch (error) {
       // One warning: the disk may be full or read-only for days. The lease is kept until another window takes it.

@@ -18,13 +18,19 @@ function openTearable(t: TestContext, fixture: Fixture) {
   return { window, tear };
 }
 
+/** A run that a tearable window drives, and another window. */
+async function setUpTwo(t: TestContext) {
+  const fixture = await setUpFixture(t);
+  const { window, tear } = openTearable(t, fixture);
+  const { id, runId } = await trackRemoteRun(fixture, window);
+  const other = openWindow(t, fixture);
+  await other.tracker.resume();
+  return { fixture, window, other, tear, id, runId };
+}
+
 describe('F172 a window whose workbench does not answer', () => {
   test('gives its lease back, and another window drives the run and announces its end', async (t) => {
-    const fixture = await setUpFixture(t);
-    const { window, tear } = openTearable(t, fixture);
-    const { id, runId } = await trackRemoteRun(fixture, window);
-    const other = openWindow(t, fixture);
-    await other.tracker.resume();
+    const { fixture, window, other, tear, id, runId } = await setUpTwo(t);
     tear();
     // The question, its 10 s without an answer, and 15 s for the other window.
     await pass(fixture, 30_000);
@@ -36,11 +42,7 @@ describe('F172 a window whose workbench does not answer', () => {
   });
 
   test('does not swallow the end of a run that it has seen', async (t) => {
-    const fixture = await setUpFixture(t);
-    const { window, tear } = openTearable(t, fixture);
-    const { id, runId } = await trackRemoteRun(fixture, window);
-    const other = openWindow(t, fixture);
-    await other.tracker.resume();
+    const { fixture, window, other, tear, id, runId } = await setUpTwo(t);
     await fixture.service.finishRun(runId);
     tear();
     await other.untilEnded(id);
