@@ -113,7 +113,7 @@ test('every package in a bundle is listed with its licence', async () => {
 /** Loads every extension host bundle with a stub of VS Code, and prints changed dispatchers. */
 const loading = `
   const Module = require('node:module');
-  const anything = new Proxy(class {}, {
+  const anything = new Proxy(function () {}, {
     get: (_, key) => (key === Symbol.toPrimitive ? () => '' : anything),
     // A bundle reads it by an object that has it as its prototype.
     getPrototypeOf: () => anything,

@@ -72,7 +72,7 @@ describe('a finding in an edited file', () => {
     const watch = watchDrift({
       findings: {
         shownRuns: () => [{ run: invent().run, shown: [] }],
-        onDidChange: () => watch,
+        onDidChange: () => new vscode.Disposable(() => undefined),
         rePlace: (files) => Promise.resolve(void compared.push([...files])),
       },
       branch: { reread: () => undefined },
