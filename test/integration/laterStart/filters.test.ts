@@ -132,7 +132,7 @@ describe('the message of the Findings view', () => {
     const [{ run }] = [invent()];
     const gaps = [
       { file: '/home/dev/shop/CODEOWNERS', lines: [2, 3, 5, 7, 11, 13] },
-      { file: '/home/dev/admin/CODEOWNERS', lines: undefined },
+      { file: '/home/dev/admin/CODEOWNERS', lines: 'unreadable' as const },
     ];
     const message = messageOf([], { shownRuns: () => [{ run, shown: [invent()], ownersGaps: gaps }] });
     assert.match(message, /in \S*shop\/CODEOWNERS, VS Code can’t use the lines numbered 2, 3, 5, 7, 11, …/);
