@@ -135,7 +135,7 @@ describe('findings of a live application', () => {
       runs,
       parseWorkerFile,
       findings: { confirmationsOf: () => Promise.resolve(confirmations) },
-      passwords: { get: () => Promise.resolve([]), approve: () => Promise.resolve() },
+      passwords: { get: () => Promise.resolve([]), keysOf: () => [], approve: () => Promise.resolve() },
       tracker: {
         start: (plan: Run) => Promise.resolve(void started.push(plan)),
         claim: () => Promise.resolve({ release: () => Promise.resolve() }),
