@@ -22,7 +22,7 @@ export const test = base.extend<OfTest, OfFile>({
       await use(stage);
       await stage.dispose();
     },
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker', timeout: 300_000 },
   ],
   service: ({ stage }, use) => use(stage.service),
   workbench: async ({ stage }, use) => use(stage.hasWindow() ? stage.workbench() : await stage.openWindow()),

@@ -20,7 +20,7 @@ export default defineConfig({
   ],
   testDir: path.join(root, 'test'),
   workers: 2,
-  timeout: 120_000,
+  timeout: 300_000,
   reporter: [['list'], ['json', { outputFile: path.join(results, 'results.json') }]],
   // Failures have a screenshot of every window and a trace; screenshots of every step would take longer than the tests.
   use: {

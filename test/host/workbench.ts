@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { codeOf } from './workbench/code.ts';
 import { editorsOf } from './workbench/editors.ts';
-import { eventually } from './workbench/eventually.ts';
+import { eventually, patienceMs } from './workbench/eventually.ts';
 import { messagesOf } from './workbench/messages.ts';
 import { problemsOf } from './workbench/problems.ts';
 import { quickInputOf } from './workbench/quickInput.ts';
@@ -23,7 +23,7 @@ export async function openWorkbench(page: Page, url: string) {
     // The last part that the workbench draws before it takes commands.
     await page.locator('.monaco-workbench .part.editor .editor-group-container').first().waitFor();
   };
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(patienceMs);
   await page.goto(url, { waitUntil: 'domcontentloaded' });
   await restored();
   const quickInput = quickInputOf(page);

@@ -1,5 +1,5 @@
 import type { Frame, Locator, Page } from '@playwright/test';
-import { readWithin } from './eventually.ts';
+import { patienceMs, readWithin } from './eventually.ts';
 
 /** The active editor. `line` and `column` are missing where there is no text cursor. */
 export interface EditorReading {
@@ -37,7 +37,7 @@ export function editorsOf(page: Page) {
     webviewFrame: async (title: string): Promise<Frame> => {
       // The webview overlays the editor from elsewhere in the page; `aria-flowto` of the editor names it.
       const owner = group.locator('[id^="webview-editor-element-"][aria-flowto]').first();
-      const id = await readWithin(20_000, async () => {
+      const id = await readWithin(patienceMs, async () => {
         // A window that is still restoring its editors may bring another one to the front again.
         await page.locator('.tab').filter({ hasText: title }).click();
         return owner.getAttribute('aria-flowto', { timeout: 4000 }).catch(() => undefined);

@@ -1,3 +1,6 @@
+/** How long a test waits for a workbench: enough for a machine that does other work as well. */
+export const patienceMs = 60_000;
+
 /** Repeats `read` until its result is defined; undefined after `ms`. */
 export async function readWithin<T>(ms: number, read: () => Promise<T | undefined>): Promise<T | undefined> {
   const deadline = performance.now() + ms;
@@ -9,13 +12,13 @@ export async function readWithin<T>(ms: number, read: () => Promise<T | undefine
 }
 
 /**
- * Reads until the reading is acceptable and returns that reading; rejects with the last one after `timeoutMs` (20 s unless
- * given). For what a page gives no event for.
+ * Reads until the reading is acceptable and returns that reading; rejects with the last one after `timeoutMs`.
+ * For what a page gives no event for.
  */
 export async function eventually<T>(
   read: () => T | Promise<T>,
   accept: (reading: T) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = patienceMs,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { eventually, readWithin } from './eventually.ts';
+import { eventually, patienceMs, readWithin } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
 export interface NotificationReading {
@@ -73,7 +73,7 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
 
   return {
     /** Waits for a notification that contains this text, and reads it. */
-    notification: async (text: string | RegExp, timeoutMs = 20_000): Promise<NotificationReading> => {
+    notification: async (text: string | RegExp, timeoutMs = patienceMs): Promise<NotificationReading> => {
       const reading = await find(text, timeoutMs);
       await closeCenter();
       return reading;
@@ -81,7 +81,7 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
 
     /** Presses a button of the notification that contains this text. */
     notificationButton: async (text: string | RegExp, button: string): Promise<void> => {
-      await find(text, 20_000);
+      await find(text, patienceMs);
       const buttons = items
         .filter({ hasText: text })
         .first()

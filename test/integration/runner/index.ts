@@ -5,7 +5,7 @@ import { loadTests } from 'integration-tests';
 
 export async function run(): Promise<void> {
   try {
-    const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: Mocha.reporters.Base });
+    const mocha = new Mocha({ ui: 'bdd', timeout: 90_000, reporter: Mocha.reporters.Base });
     const grep = process.env[grepVariable];
     if (grep !== undefined) mocha.fgrep(grep);
     mocha.suite.emit('pre-require', globalThis, '', mocha);
