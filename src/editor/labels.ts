@@ -313,7 +313,7 @@ export function driftLabel({ drift, startLine, reported }: ShownPlace): string |
   }
 }
 
-/** The text of an unfinished run's warning icon. */
+/** What is the matter with an unfinished run. */
 export function attentionLabel(run: Run, now: number): string | undefined {
   const trouble = isLive(run) ? run.trouble : undefined;
   if (trouble !== undefined && waitsForToken(trouble)) return t('sign-in needed');

@@ -8,7 +8,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuedRuns.ts';
-import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
+import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {
   elapsedMs,
   type Failure,
@@ -183,7 +183,8 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
     formatTime(run.createdAt),
     ...noContinuations(run),
   ].join('\n');
-  item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
+  const isWarning = unread !== undefined || isTroubleWarning(run, now);
+  item.iconPath = isWarning ? new vscode.ThemeIcon('warning') : iconOf(run);
   item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
   item.accessibilityInformation = {
     label: [whole, item.description].join(', '),

@@ -278,14 +278,14 @@ describe('runs that wait for the user', () => {
 
   const troubled = (kind: Failure['kind']): Run =>
     ({ ...runOf.running, trouble: { kind, since: 0, times: 1, failures: 1, tokens: 0 } }) as Run;
-  for (const [run, said] of [
-    [refused, 'running · sign-in needed'],
-    [troubled('tokenCommand'), 'running · token command failed'],
-    [troubled('secretStorage'), 'running · account not available yet'],
-    [troubled('unsent'), 'running · offline'],
-    [troubled('serverError'), 'running · last check failed'],
-    [runOf.unknown, 'start unconfirmed · needs your decision'],
-    [runOf.running, 'running'],
+  for (const [run, said, icon] of [
+    [refused, 'running · sign-in needed', 'warning'],
+    [troubled('tokenCommand'), 'running · token command failed', 'warning'],
+    [troubled('secretStorage'), 'running · account not available yet', 'sync~spin'],
+    [troubled('unsent'), 'running · offline', 'sync~spin'],
+    [troubled('serverError'), 'running · last check failed', 'sync~spin'],
+    [runOf.unknown, 'start unconfirmed · needs your decision', 'warning'],
+    [runOf.running, 'running', 'sync~spin'],
   ] as const)
     it(`have “${said}” as label and accessible text`, async () => {
       const { row, item } = await rowOf(run);
@@ -295,7 +295,7 @@ describe('runs that wait for the user', () => {
       const facts = [...(attention === undefined ? [] : [attention]), `${state}${time}`, 'Jan 1'];
       assert.equal(row.description, facts.join(' · '));
       assert.ok(row.accessibilityInformation?.label.endsWith(`, ${facts.join(' · ')}`));
-      assert.equal((row.iconPath as vscode.ThemeIcon).id, said === 'running' ? 'sync~spin' : 'warning');
+      assert.equal((row.iconPath as vscode.ThemeIcon).id, icon);
       const heard = item.accessibilityInformation?.label ?? '';
       assert.ok(heard.endsWith(`, ${said.replace(' · ', ', ')}, for 0m`), heard);
     });
