@@ -43,8 +43,9 @@ export class DrivingWindow {
   #strayCheckAt = -Infinity;
   /** True while files that no run has are due for removal. */
   #areStraysDue = false;
-  /** Since when a question to the workbench has no answer, by the monotonic clock. */
+  /** When the first question was asked since the last answer of the workbench, by the monotonic clock. */
   #askedSince: number | undefined;
+  #isAsking = false;
   readonly #focusPolls = new Map<string, number>();
 
   constructor(deps: DriveDeps) {
@@ -272,7 +273,7 @@ export class DrivingWindow {
 
   async #onBeat(jumped: boolean): Promise<void> {
     if (jumped) this.#askedSince = undefined;
-    this.#askWorkbench();
+    void this.#askWorkbench();
     if (this.#isTornAway()) {
       for (const drive of this.#drives.values()) if (!drive.isStarting) drive.stop();
     }
@@ -302,14 +303,19 @@ export class DrivingWindow {
     }
   }
 
-  #askWorkbench(): void {
+  async #askWorkbench(): Promise<void> {
     const { askWorkbench, clock, log } = this.#deps;
-    if (askWorkbench === undefined || this.#askedSince !== undefined) return;
-    this.#askedSince = clock.monotonic();
-    askWorkbench().then(
-      () => (this.#askedSince = undefined),
-      (error: unknown) => log.debug(`The workbench did not answer: ${String(error)}`),
-    );
+    if (askWorkbench === undefined || this.#isAsking) return;
+    this.#isAsking = true;
+    this.#askedSince ??= clock.monotonic();
+    try {
+      await askWorkbench();
+      this.#askedSince = undefined;
+    } catch (error) {
+      log.debug(`The workbench did not answer: ${String(error)}`);
+    } finally {
+      this.#isAsking = false;
+    }
   }
 
   #isTornAway(): boolean {

@@ -10,10 +10,13 @@ import { eventually } from '../../core/eventually.ts';
 function openTearable(t: TestContext, fixture: Fixture) {
   let answer: Promise<undefined> = Promise.resolve(undefined);
   const window = openWindow(t, fixture, { askWorkbench: () => answer });
-  const tear = (): ((value: undefined) => void) => {
+  const tear = (): ((value: Promise<undefined>) => void) => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     answer = promise;
-    return resolve;
+    return (value) => {
+      resolve(value);
+      answer = Promise.resolve(undefined);
+    };
   };
   return { window, tear };
 }
@@ -68,17 +71,21 @@ describe('F172 a window whose workbench does not answer', () => {
     await started;
   });
 
-  test('takes no run until its workbench answers again', async (t) => {
-    const fixture = await setUpFixture(t);
-    const { window, tear } = openTearable(t, fixture);
-    const { id, runId } = await trackRemoteRun(fixture, window);
-    const mend = tear();
-    await pass(fixture, 30_000);
-    await fixture.service.finishRun(runId);
-    await pass(fixture, 60_000);
-    assert.equal(window.store.get(id)?.state, 'running');
-    mend(undefined);
-    await window.untilEnded(id);
-    assert.equal(window.ended.length, 1);
-  });
+  for (const [what, answer] of [
+    ['its workbench answers again', () => Promise.resolve(undefined)],
+    ['the question after a refused one has an answer', () => Promise.reject(new Error('Canceled'))],
+  ] as const)
+    test(`takes no run until ${what}`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const { window, tear } = openTearable(t, fixture);
+      const { id, runId } = await trackRemoteRun(fixture, window);
+      const mend = tear();
+      await pass(fixture, 30_000);
+      await fixture.service.finishRun(runId);
+      await pass(fixture, 60_000);
+      assert.equal(window.store.get(id)?.state, 'running');
+      mend(answer());
+      await window.untilEnded(id);
+      assert.equal(window.ended.length, 1);
+    });
 });
