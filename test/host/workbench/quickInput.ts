@@ -61,7 +61,7 @@ export function quickInputOf(page: Page) {
         async () => {
           await openPalette(`>${title}`);
           // Reopened, since an editor that takes the focus closes the palette.
-          const isRun = await row.click({ timeout: 1500 }).then(
+          const isRun = await row.click({ timeout: 5_000 }).then(
             () => true,
             () => false,
           );
@@ -70,7 +70,6 @@ export function quickInputOf(page: Page) {
           return { wanted: title, isRun, shown };
         },
         ({ isRun }) => isRun,
-        30_000,
       );
       await row.waitFor({ state: 'hidden' });
     },

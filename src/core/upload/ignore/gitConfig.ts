@@ -23,10 +23,11 @@ const maxConfigBytes = 4 << 20;
  */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
-  { home, env, isOnOtherHost: isElsewhere = isOnOtherHost }: GitSurroundings,
+  { home, env, isOnOtherHost: isElsewhere = isOnOtherHost, platform = process.platform }: GitSurroundings,
   signal?: AbortSignal,
 ): Promise<IgnoreSettings> {
   const top = repository?.root ?? home;
+  const gitFolders = platform === 'win32' ? windowsGitFolders(env) : [];
   const xdg = env['XDG_CONFIG_HOME'] || join(home, '.config');
   const values = new Map<string, string | undefined>();
   const possible: string[] = [];
@@ -41,8 +42,9 @@ export async function readIgnoreSettings(
       if (isCertain) values.set(name, value);
       else if (name === 'core.excludesfile') possible.push(value ?? '');
       const include = /^(include|includeif\..+)\.path$/s.exec(name)?.[1];
-      const target = include && expand(value ?? '', home, dirname(path));
-      if (target) await read(mustBeHere(target), isCertain && include === 'include');
+      if (include === undefined) continue;
+      for (const target of expand(value ?? '', { home, base: dirname(path), gitFolders }))
+        await read(mustBeHere(target), isCertain && include === 'include');
     }
   };
   let isOfPerson = true;
@@ -58,13 +60,17 @@ export async function readIgnoreSettings(
     values.has(name) ? isTrue(values.get(name)) : byDefault;
   const excludesValue = (): string =>
     values.has('core.excludesfile') ? (values.get('core.excludesfile') ?? '') : join(xdg, 'git', 'ignore');
-  const toPath = (value: string): string | undefined => {
-    const path = expand(value.replace(/^:\(optional\)/, ''), home, top);
-    return path && mustBeHere(path);
-  };
+  const toPaths = (value: string): string[] =>
+    expand(value.replace(/^:\(optional\)/, ''), { home, base: top, gitFolders }).map(mustBeHere);
 
-  const { GIT_CONFIG_GLOBAL: globalConfig, GIT_CONFIG_SYSTEM: system = systemConfig(env) } = env;
-  if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false') && system !== undefined) await read(system);
+  const { GIT_CONFIG_GLOBAL: globalConfig, GIT_CONFIG_SYSTEM: system } = env;
+  const systemFolders = platform === 'win32' ? gitFolders.map((folder) => join(folder, 'etc')) : ['/etc'];
+  if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false')) {
+    for (const path of system === undefined
+      ? systemFolders.map((folder) => join(folder, 'gitconfig'))
+      : [system])
+      await read(path);
+  }
   for (const path of globalConfig === undefined
     ? [join(xdg, 'git', 'config'), join(home, '.gitconfig')]
     : [globalConfig]) {
@@ -80,28 +86,45 @@ export async function readIgnoreSettings(
     if (excludesValue() !== personalValue) possible.push(personalValue);
   }
   await take(settingsOf(env), top);
+  const excludesFiles = toPaths(excludesValue());
   return {
-    ignoreCase: isOn('core.ignorecase', repository === undefined && process.platform !== 'linux'),
-    composeNames: process.platform === 'darwin' && isOn('core.precomposeunicode', true),
-    excludesFile: toPath(excludesValue()),
-    possibleExcludesFiles: possible.map(toPath).filter((path) => path !== undefined),
+    ignoreCase: isOn('core.ignorecase', repository === undefined && platform !== 'linux'),
+    composeNames: platform === 'darwin' && isOn('core.precomposeunicode', true),
+    excludesFile: excludesFiles.length > 1 ? undefined : excludesFiles[0],
+    possibleExcludesFiles: [...(excludesFiles.length > 1 ? excludesFiles : []), ...possible.flatMap(toPaths)],
     infoExclude: repository && join(repository.commonDir, 'info', 'exclude'),
   };
 }
 
-function systemConfig(env: GitSurroundings['env']): string | undefined {
-  if (process.platform !== 'win32') return '/etc/gitconfig';
-  return env['PROGRAMFILES'] && join(env['PROGRAMFILES'], 'Git', 'etc', 'gitconfig');
+/** Where Git for Windows is installed: for one person, or for everyone. */
+function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurroundings['env']): string[] {
+  return [...(local ? [join(local, 'Programs', 'Git')] : []), ...(all ? [join(all, 'Git')] : [])];
 }
 
-/** A configured path; undefined if empty. Throws `sourceUnreadable` for git's folder (`%(prefix)`) and another user's home. */
-function expand(value: string, home: string, base: string): string | undefined {
-  if (value === '') return undefined;
-  const [, user, below = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
-  if (user === '') return join(home, below);
-  if (user === undefined && !value.startsWith('%(prefix)/')) return resolve(base, value);
+/** The folders of Git for Windows that may hold its programs, one for each way to build it. */
+const prefixes = ['mingw64', 'clangarm64', 'ucrt64', 'mingw32'];
+
+interface Bases {
+  readonly home: string;
+  readonly base: string;
+  /** Empty on other systems. */
+  readonly gitFolders: readonly string[];
+}
+
+/**
+ * A configured path; none if empty. Below the folder of git's programs (`%(prefix)/…`, and in Git for Windows `/…`), each path that it may be there.
+ * Throws `sourceUnreadable` for that folder on other systems, and for another user's home.
+ */
+function expand(value: string, { home, base, gitFolders }: Bases): string[] {
+  if (value === '') return [];
+  const below = /^(?:%\(prefix\)\/|[\\/](?![\\/]))(.*)$/s.exec(value)?.[1];
+  if (below !== undefined && gitFolders.length > 0)
+    return gitFolders.flatMap((folder) => prefixes.map((prefix) => join(folder, prefix, below)));
+  const [, user, inHome = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
+  if (user === '') return [join(home, inHome)];
+  if (user === undefined && !value.startsWith('%(prefix)/')) return [resolve(base, value)];
   const { username, homedir } = userInfo();
-  if (user === username) return join(homedir, below);
+  if (user === username) return [join(homedir, inHome)];
   throw unreadable(value, 'ENOENT');
 }
 

@@ -8,10 +8,12 @@ import { readRegularFile } from '../../files.ts';
 /** Where git looks for the person's configuration. */
 export interface GitSurroundings {
   readonly home: string;
-  /** `XDG_CONFIG_HOME`, `PROGRAMFILES` and the `GIT_CONFIG_*` that git reads. */
+  /** `XDG_CONFIG_HOME`, `PROGRAMFILES`, `LOCALAPPDATA` and the `GIT_CONFIG_*` that git reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Replaced in tests. */
   readonly isOnOtherHost?: typeof isOnOtherHost;
+  /** Replaced in tests. */
+  readonly platform?: NodeJS.Platform;
 }
 
 export interface Repository {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -94,6 +95,32 @@ test('F4 rules below git’s installation are not treated as missing', async (t)
       data: { subject: '%(prefix)/rules', detail: 'ENOENT' },
     });
   }
+});
+
+test('F4 F176 Git for Windows is found for one person or everyone, and / means the folder of its programs', async (t) => {
+  const { surroundings, ...place } = testRepository(t, { a: '', b: '', c: '' });
+  const env = {
+    ...surroundings.env,
+    LOCALAPPDATA: join(place.home, 'local'),
+    PROGRAMFILES: join(place.home, 'programs'),
+    GIT_CONFIG_NOSYSTEM: undefined,
+  };
+  const at = { ...place, surroundings: { ...surroundings, env, platform: 'win32' as const } };
+  for (const [folder, names] of [
+    ['programs/Git', { 'etc/gitconfig': '[core]\n\texcludesFile = /rules\n', 'mingw64/rules': 'a\n' }],
+    [
+      'local/Programs/Git',
+      { 'etc/gitconfig': '[core]\n\texcludesFile = /other\n', 'clangarm64/other': 'b\n' },
+    ],
+  ] as const) {
+    await rm(join(place.home, 'programs'), { recursive: true, force: true });
+    const files = Object.entries(names).map(([name, text]) => [`${folder}/${name}`, text]);
+    plant(at.home, Object.fromEntries(files) as Record<string, string>);
+    assert.deepEqual(await paths(at), folder.startsWith('local') ? ['a', 'c'] : ['b', 'c']);
+  }
+  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = %(prefix)/third\n' });
+  plant(at.home, { 'programs/Git/ucrt64/third': 'c\n' });
+  assert.deepEqual(await paths(at), ['a', 'b']);
 });
 
 test('F4 an optional excludes file applies if it exists', async (t) => {
