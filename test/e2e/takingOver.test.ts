@@ -7,7 +7,7 @@ import { signedIn, startAssessment } from './stage.ts';
 /** `TAKEOVERS=10` repeats each way a window can go. */
 const times = Number(process.env['TAKEOVERS'] ?? 1);
 
-test.describe.configure({ mode: 'serial', timeout: times * 120_000 });
+test.describe.configure({ mode: 'serial', timeout: times * 300_000 });
 test.use({ stageOptions: { service: { runDurationMs: 3_600_000 }, settings: signedIn } });
 
 const waysToGo: Readonly<Record<string, (window: Workbench) => Promise<unknown>>> = {

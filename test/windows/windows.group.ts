@@ -6,7 +6,7 @@ await runTogether(
     'core/{errors,files,folderWatch,paths,visibleText,yieldingWork}',
     'api/address',
     'findings/place/{mappings,runPlaces,workspacePath}',
-    'run/disk/{journalLock,lease,readRuns,runStore}',
+    'run/disk/{heldFiles,journalLock,lease,readRuns,runStore}',
     'upload/choose/{prepareUpload,previewModel}',
     'upload/select/selectionSystem',
     'workflows/{passwordStore,requestChanges,targetFile}',

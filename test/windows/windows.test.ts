@@ -47,6 +47,15 @@ describe('in Windows', () => {
     assert.ok(ended.length > 0, `No test ran: ${stderr}`);
   });
 
+  test('F176 a token command is a batch file in a folder with spaces', async () => {
+    const batch = join(folder, 'my tools', 'print token.cmd');
+    await mkdir(join(batch, '..'));
+    await writeFile(batch, '@echo %~1\r\n');
+    const command = ['cmd', '/d', '/c', 'call', toWindowsPath(batch), 'an-invented-token'];
+    const { stdout, stderr } = await windows.runNode([...typeScript, here('tokenProcess.ts'), ...command]);
+    assert.equal(stdout, 'an-invented-token', stderr);
+  });
+
   for (const [format, read] of [
     ['tar_gz', readTar],
     ['zip', readZip],

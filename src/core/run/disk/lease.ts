@@ -125,8 +125,9 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
     const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
     return host === hostname() && !processExists(pid);
   } catch (error) {
-    // For a file just created and not written, or damaged, its time alone decides.
-    if (error instanceof SyntaxError || error instanceof TypeError) return false;
+    // For a file just created and not written, damaged, or held by another program, its time alone decides.
+    if (error instanceof SyntaxError || error instanceof TypeError || systemCode(error) === 'EBUSY')
+      return false;
     throw error;
   }
 }
