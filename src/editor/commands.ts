@@ -3,7 +3,8 @@ import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts
 import { hasFindings } from '../core/findings/chooseRun.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
-import { isUnsent, needsToken, type Run, runIdOf } from '../core/run/state/run.ts';
+import { isUnsent, type Run, runIdOf } from '../core/run/state/run.ts';
+import { needsToken } from '../core/run/state/trouble.ts';
 import { focusView } from '../lazyView.ts';
 import { signIn, signInForRun, signOut, testConnection } from './account/signIn.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';

@@ -15,11 +15,11 @@ import {
   isFinal,
   isLive,
   isUnsent,
-  needsToken,
   type Run,
   runIdOf,
   titleOf,
 } from '../../core/run/state/run.ts';
+import { needsToken } from '../../core/run/state/trouble.ts';
 import { type ForeignRun } from '../../core/run/disk/journal.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatDay, formatDuration, formatTime } from '../formats.ts';

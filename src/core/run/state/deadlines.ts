@@ -1,4 +1,5 @@
-import { deniesRun, isFinal, isLive, type LiveRun, needsPerson, type Run } from './run.ts';
+import { isFinal, isLive, type LiveRun, type Run } from './run.ts';
+import { deniesRun, needsPerson } from './trouble.ts';
 
 export const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */

@@ -1,16 +1,8 @@
 import { AssessmentError } from '../../errors.ts';
 import { dayMs, isPastLocalRetention, isRetentionNoticeDue, retentionMs } from './deadlines.ts';
 import type { RunEvent } from './event.ts';
-import {
-  isFinal,
-  type LiveRun,
-  type Run,
-  type RunIn,
-  runIdOf,
-  type Target,
-  toFailure,
-  waitsForToken,
-} from './run.ts';
+import { isFinal, type LiveRun, type Run, type RunIn, runIdOf, type Target, toFailure } from './run.ts';
+import { waitsForToken } from './trouble.ts';
 import { untilAgreed, untilTokenChanges, type Wait } from './waits.ts';
 
 const maxArchiveAgeMs = 7 * dayMs;

@@ -275,27 +275,6 @@ export function phaseOf(run: Run): RunState | RunIn<'preparing'>['step'] {
   return run.state === 'preparing' ? run.step : run.state;
 }
 
-/** True for a lost dispatch, and for a token that does not work. */
-export function needsPerson(run: Run): boolean {
-  if (!isLive(run)) return run.state === 'unknown';
-  // After a failed token command the run is still polled: the command may work next time.
-  return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
-}
-
-/** True for a live run that is polled only after its token has changed. */
-export function needsToken(run: Run): boolean {
-  return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
-}
-
-export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
-  return kind === 'unauthorized' || kind === 'notSignedIn';
-}
-
-/** True when the service says that it does not know the run, or may not show it. */
-export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
-  return kind === 'notFound' || kind === 'forbidden';
-}
-
 /** True for a run that failed before its dispatch was accepted: a retry is not paid for twice. */
 export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;

@@ -1,5 +1,5 @@
 import type { EventOf } from './event.ts';
-import { deniesRun, isLive, type LiveRun, type Run, type Trouble, waitsForToken } from './run.ts';
+import { type Failure, isLive, type LiveRun, type Run, type Trouble } from './run.ts';
 import { backoffWait, tokenWait, type Wait } from './waits.ts';
 
 type Failed = EventOf<'pollFailed' | 'removalFailed'> & { readonly isExtra?: boolean };
@@ -60,4 +60,25 @@ export function mayNeedOtherToken(run: Run): boolean {
   const failure = isLive(run) ? run.trouble : run.removal;
   if (failure === undefined) return false;
   return waitsForToken(failure) || failure.kind === 'tokenCommand' || failure.kind === 'secretStorage';
+}
+
+/** True for a lost dispatch, and for a token that does not work. */
+export function needsPerson(run: Run): boolean {
+  if (!isLive(run)) return run.state === 'unknown';
+  // After a failed token command the run is still polled: the command may work next time.
+  return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
+}
+
+/** True for a live run that is polled only after its token has changed. */
+export function needsToken(run: Run): boolean {
+  return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
+}
+
+export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'unauthorized' || kind === 'notSignedIn';
+}
+
+/** True when the service says that it does not know the run, or may not show it. */
+export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'notFound' || kind === 'forbidden';
 }

@@ -21,14 +21,8 @@ import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuedRuns.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
-import {
-  endedEarly,
-  isFinal,
-  isLive,
-  type Run,
-  titleOf,
-  waitsForToken,
-} from '../../../core/run/state/run.ts';
+import { endedEarly, isFinal, isLive, type Run, titleOf } from '../../../core/run/state/run.ts';
+import { waitsForToken } from '../../../core/run/state/trouble.ts';
 import type { LazyView } from '../../../lazyView.ts';
 import { hasOpenFolder } from '../../folders.ts';
 import { countFiles, countFindings, describeZero, formatNumber } from '../../formats.ts';

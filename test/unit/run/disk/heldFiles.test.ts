@@ -31,7 +31,7 @@ describe(
       await store.create(runOf.running);
       const release = await hold(join(root, id, 'run.json'));
       const read = store.refresh(id);
-      const applied = store.apply(id, { type: 'cancelAsked' });
+      const applied = store.apply(id, { type: 'cancelAsked', at: 0 });
       // Long enough for a first look.
       await setTimeout(100);
       await release();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { needsToken, type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
+import { type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
+import { needsToken } from '../../../../src/core/run/state/trouble.ts';
 import { minuteMs, pass, stride } from '../passTime.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, type RunWindow } from '../runWindow.ts';

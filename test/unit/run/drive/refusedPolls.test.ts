@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { needsPerson } from '../../../../src/core/run/state/run.ts';
+import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import { minuteMs, pass, stride } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';

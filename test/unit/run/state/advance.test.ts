@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
-import { isFinal, needsPerson, type Run } from '../../../../src/core/run/state/run.ts';
+import { isFinal, type Run } from '../../../../src/core/run/state/run.ts';
+import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import {
   answered,
   asJournaled,

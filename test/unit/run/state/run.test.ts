@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import {
-  deniesRun,
   elapsedMs,
   isUnsent,
-  needsToken,
   type Run,
   shared,
   titleOf,
   toFailure,
 } from '../../../../src/core/run/state/run.ts';
+import { deniesRun, needsToken } from '../../../../src/core/run/state/trouble.ts';
 import { keptArtifact, keptOrFailed } from '../../../../src/core/run/state/artifacts.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';
 
