@@ -30,7 +30,7 @@ export function nameOf({ label, createdAt }: Run): string {
 }
 
 export function runLabel(run: Run): string {
-  return run.label === undefined ? t('run of {0}', formatTime(run.createdAt)) : t('run “{0}”', run.label);
+  return run.label === undefined ? t('run from {0}', formatTime(run.createdAt)) : t('run “{0}”', run.label);
 }
 
 /** "crawl of staging.example.com", in a sentence. */

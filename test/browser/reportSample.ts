@@ -15,7 +15,7 @@ export const severities = [
 ] as const;
 
 export const changes = {
-  label: 'Since the run of Nov 3, 2026',
+  label: 'Since the run from Nov 3, 2026',
   counts: [
     { label: 'New', count: 3 },
     { label: 'Fixed', count: 2 },

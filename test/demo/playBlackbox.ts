@@ -16,7 +16,7 @@ export async function playBlackbox(stage: Stage, { step, picture, running }: Aud
   step('Enter the passwords, read the question before the crawl, and agree');
   await workbench.page.locator('.codelens-decoration a', { hasText: 'Start Crawl' }).first().click();
   for (const { id, password } of application.credentials)
-    await workbench.answer(password, `Password of ${id}`);
+    await workbench.answer(password, `Password for ${id}`);
   await workbench.dialogText();
   await picture('crawl');
   await workbench.dialogButton('Start Crawl');

@@ -32,7 +32,7 @@ const save = async (stage: Stage, how: string, ending: string): Promise<string> 
 test('a report lists what is new since the previous run', async ({ workbench }) => {
   await workbench.runCommand('Whitebox: Open Report');
   const report = await workbench.webviewFrame('Report: shop');
-  const changes = report.getByRole('table', { name: /^Since the run of / }).getByRole('row');
+  const changes = report.getByRole('table', { name: /^Since the run from / }).getByRole('row');
   await changes.first().waitFor();
   assert.deepEqual(
     (await changes.allInnerTexts()).map((text) => text.trim().split(/\s+/)),

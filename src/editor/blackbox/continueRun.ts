@@ -118,7 +118,7 @@ async function sourceOf(
   if (input === undefined) {
     const start = await readStart(workflow, undefined, deps);
     const remark = t(
-      'The run was started elsewhere, so VS Code doesn’t know its request. The target URLs in the chosen file must match the run’s, or the service refuses the start.',
+      'The run was started elsewhere, so VS Code doesn’t know its request. The target URLs in the chosen file must match the run’s, or the service rejects the start request.',
     );
     const { account, folder } = inherited;
     return start && { start: { ...start, account, folder }, proposal: start.input, remarks: [remark] };

@@ -96,7 +96,7 @@ async function pickGroups(
   });
   const picked = await vscode.window.showQuickPick(items, {
     title,
-    placeHolder: t('Select what to choose. All other pairs are excluded.'),
+    placeHolder: t('Select which pairs to choose. Other pairs of the shown features are excluded.'),
     canPickMany: true,
   });
   return picked && ((pair) => picked.some(({ has }) => has(pair)));

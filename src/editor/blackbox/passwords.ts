@@ -75,7 +75,7 @@ async function askForPassword(
 /** The saved password belongs to another target file, so what changed can't be shown. */
 async function replacePassword(login: Login): Promise<PasswordAnswer> {
   const enter = t('Enter a Password…');
-  const question = t('The saved password of {0} belongs to another target file.', nameOf(login));
+  const question = t('The saved password for {0} belongs to another target file.', nameOf(login));
   const detail = t('Nothing has been sent. VS Code can’t show what changed. Enter the password again.');
   return (await askInDialog({ question, detail }, enter)) === enter ? inputPassword(login) : 'cancelled';
 }
@@ -95,7 +95,7 @@ async function offerPassword(
   const showAll = t('Show All Changes');
   const choice = await askInDialog(
     {
-      question: t('The request that uses the password of {0} has changed.', nameOf(login)),
+      question: t('The request that uses the password for {0} has changed.', nameOf(login)),
       detail: [
         t('Nothing has been sent. Added (+) and removed (−) since this password was saved:'),
         text,
@@ -122,7 +122,7 @@ async function offerPassword(
 /** A password may be empty (docs/api.md, section 2.6). */
 async function inputPassword(login: Login): Promise<{ readonly password: string } | 'cancelled'> {
   const password = await vscode.window.showInputBox({
-    title: t('Password of {0}', nameOf(login)),
+    title: t('Password for {0}', nameOf(login)),
     prompt: t(
       'Use a test account, because the service logs in with it. The password is saved in VS Code’s secret storage, for this request only. It can be empty.',
     ),
@@ -243,7 +243,7 @@ async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
       description: t('{0}, organization {1}', login.origin, login.organizationId),
       detail: clip(visibleLine(hostsOf(login.parts)), 200),
       act: async () => {
-        const question = t('Delete the saved password of {0}?', label);
+        const question = t('Delete the saved password for {0}?', label);
         const detail = t(
           'Runs that log in with this password continue. After you delete it, VS Code can’t hide it in the service’s messages about those runs.',
         );

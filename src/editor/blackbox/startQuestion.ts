@@ -115,15 +115,16 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   const hiddenLength = instructions.length - shown.length;
   const lines: string[] = [];
   if (logins > 0) {
-    const who = logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins));
     lines.push(
-      t(
-        'The passwords of {0} are sent, and the service logs in with them where it is told to. Use test accounts.',
-        who,
-      ),
+      logins === 1
+        ? t('The password for 1 login is sent. Use a test account.')
+        : t('The passwords for {0} logins are sent. Use test accounts.', formatNumber(logins)),
     );
   }
-  if (instructions !== '') lines.push(t('Login instructions: {0}', hiddenLength > 0 ? `${shown}…` : shown));
+  if (instructions !== '')
+    lines.push(
+      t('The service logs in as these instructions say: {0}', hiddenLength > 0 ? `${shown}…` : shown),
+    );
   else if (logins > 0) lines.push(t('There are no login instructions.'));
   if (hiddenLength > 0)
     lines.push(
@@ -180,11 +181,11 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
 /** How the service treats an application that this machine has started no run of. */
 function firstTimeLines({ preference }: ApplicationInput): string[] {
   const ownership = t(
-    'The service refuses applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
+    'The service rejects applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
   );
   if (preference?.preferences === undefined) return [ownership];
   const preferences = t(
-    'DO and DONT entries are preferences that the service doesn’t have to follow. The only exclusion that it offers is out-of-scope URLs.',
+    'DO and DONT entries are preferences that the service doesn’t have to follow. To exclude something, list it as an out-of-scope URL.',
   );
   return [preferences, ownership];
 }

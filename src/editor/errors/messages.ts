@@ -39,7 +39,7 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const described = describeFailure(failure, run);
   if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;
   const ownership = t(
-    'The ownership of a target URL may not be verified for your organization. Blackbox runs require this.',
+    'The ownership of a target URL might not be verified for your organization. Blackbox runs require this.',
   );
   switch (failure.status) {
     case 400:
@@ -132,7 +132,7 @@ function ownMessages(
             'The findings file can’t be read as a list of findings. It is saved as received, and the report may still open.',
           )
         : t(
-            'The findings file of the run of {0} can’t be read as a list of findings. It is saved as received, and the report may still open.',
+            'The findings file of the run from {0} can’t be read as a list of findings. It is saved as received, and the report may still open.',
             failure.subject,
           )) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
       showLog(),
@@ -150,7 +150,7 @@ function ownMessages(
             'The findings file is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
           )
         : t(
-            'The findings file of the run of {0} is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
+            'The findings file of the run from {0} is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
             failure.subject,
           ),
       showLog(),
@@ -170,7 +170,7 @@ function ownMessages(
     ],
     unanswered: () => [
       t(
-        'The service stopped responding to status checks for this run, so VS Code no longer watches the run. If the run still exists, track it again by its run ID.',
+        'VS Code no longer checks this run. If it still exists on the service, track it again by its run ID.',
       ),
       trackRun(),
     ],
@@ -192,13 +192,13 @@ function ownMessages(
           ]
         : [
             t(
-              '{1} contains too many triage decisions. VS Code reads only {0} of them. From this folder, delete decision files that you no longer need.',
+              '{1} contains too many triage decisions. VS Code reads only {0} of them. Delete the decision files in this folder that you no longer need.',
               failure.limit,
               subject,
             ),
           ],
     outsideFolder: () => [
-      t('Choose a folder inside the assessed folder. This folder is outside it: {0}', subject),
+      t('Choose the assessed folder or a folder inside it. This folder is outside: {0}', subject),
     ],
     interrupted: () => [
       t(
@@ -300,7 +300,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
 function describeFeaturesFault(fault: FeaturesFault): string {
   return {
     absent: t(
-      'This run’s features aren’t on this machine. Download its results again. Runs from before the service provided features have none.',
+      'This run’s features aren’t on this machine. Download its results again. Older runs have no features.',
     ),
     tooLarge: t('The features file is too large to read. It is saved as received, and nothing was sent.'),
     malformed: t(

@@ -173,7 +173,7 @@ export function serviceMessages(
       failure.subject === 'files'
         ? [
             t(
-              'The service gave a URL for files that isn’t safe to use. The URL isn’t https, contains a user name, or points to this machine or a link-local address. Contact your service provider.',
+              'The service returned a URL for files that isn’t safe to use. The URL isn’t https, contains a user name, or points to this machine or a link-local address. Contact your service provider.',
             ),
             showLog(),
           ]

@@ -52,11 +52,11 @@ function describeStorageFault(action: string, error: string | undefined): string
   switch (action) {
     case 'save':
       return error === undefined
-        ? t('VS Code’s secret storage isn’t responding, so the token or password may not be saved.')
+        ? t('VS Code’s secret storage isn’t responding, so the token or password might not be saved.')
         : t('VS Code’s secret storage can’t save the token or password ({0}).', error);
     case 'delete':
       return error === undefined
-        ? t('VS Code’s secret storage isn’t responding, so the token or password may not be deleted.')
+        ? t('VS Code’s secret storage isn’t responding, so the token or password might not be deleted.')
         : t('VS Code’s secret storage can’t delete the token or password ({0}).', error);
     default: {
       const what =

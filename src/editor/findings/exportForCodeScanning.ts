@@ -101,7 +101,7 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
     reasons.length > 0
       ? t('Export the findings of a run that may not have found everything?')
       : unreadRuns.length > 0
-        ? t('Export without all findings of earlier runs?')
+        ? t('Export although some earlier runs can’t be read?')
         : t('When you upload the file, GitHub closes the alerts of {0}.', countFindings(closed.length));
   const unread = unreadRuns.map((each) =>
     t('VS Code can’t read the findings of the earlier run “{0}”.', nameOf(each)),
@@ -202,7 +202,7 @@ function warnOfLimits(name: string, results: number, gzippedBytes: number): void
   if (gzippedBytes > maxBytes)
     void showWarning(
       t(
-        'GitHub refuses {0}. Its compressed size is {1}, and the limit is {2}.',
+        'GitHub rejects {0}. Its compressed size is {1}, and the limit is {2}.',
         name,
         formatBytes(gzippedBytes),
         formatBytes(maxBytes),
@@ -211,7 +211,7 @@ function warnOfLimits(name: string, results: number, gzippedBytes: number): void
   else if (results > maxResults)
     void showWarning(
       t(
-        'GitHub refuses {0}. It contains {1}, and the limit is {2}.',
+        'GitHub rejects {0}. It contains {1}, and the limit is {2}.',
         name,
         countFindings(results),
         formatNumber(maxResults),

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { AssessmentError } from '../../core/errors.ts';
 import { decisionFolders, lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { type MappingPlan, planMapping } from '../../core/findings/place/mappings.ts';
 import { pathInside } from '../../core/paths.ts';
@@ -48,10 +49,8 @@ async function chooseBaseFolder(
   if (chosen === undefined) return;
   const root = folders.find((folder) => isInside(chosen, vscode.Uri.file(folder)));
   const to = root === undefined ? undefined : pathInside(root, chosen.fsPath);
-  if (root === undefined || to === undefined) {
-    void showWarning(t('Choose an assessed folder or a folder inside one.'));
-    return;
-  }
+  if (root === undefined || to === undefined)
+    throw new AssessmentError('outsideFolder', { subject: chosen.fsPath });
   const inRoot = unplaced.filter((shown) => decisionFolders(shown).includes(root));
   const paths = inRoot.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
   const plan = await withProgress(t('Looking for the findings’ files…'), (_report, signal) =>

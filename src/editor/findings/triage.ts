@@ -148,7 +148,7 @@ async function askForEnd(shown: readonly ShownFinding[]): Promise<Pick<TriageDec
     validateInput: (text) =>
       isDay(text.trim()) && text.trim() >= dayAfter(now)
         ? undefined
-        : t('Enter today or a later day as YYYY-MM-DD.'),
+        : t('Enter today’s date or a later date as YYYY-MM-DD.'),
   });
   return day === undefined ? undefined : { until: day.trim() };
 }

@@ -118,7 +118,7 @@ function toChanges(
   baselineCut: ShownRun['baselineCut'],
 ): NonNullable<ReportContent['changes']> {
   return {
-    label: t('Since the run of {0}', formatTime(baseline.createdAt)),
+    label: t('Since the run from {0}', formatTime(baseline.createdAt)),
     // A finding that the baseline did not report either is no change.
     counts: countVerdicts(shown.filter(({ verdict, run }) => isReported(verdict) || run.id === baseline.id))
       // If the baseline's findings were cut, it is unknown which are new.

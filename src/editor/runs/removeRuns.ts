@@ -101,7 +101,7 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
   ];
   const question =
     chosen.length === 1
-      ? t('Remove the run of {0} from the history?', formatTime(first.createdAt))
+      ? t('Remove the run from {0} from the history?', formatTime(first.createdAt))
       : t('Remove {0} runs from the history?', formatNumber(chosen.length));
   if ((await askInDialog({ question, detail }, yes)) !== yes) return;
   const kept = await remove(chosen, deps);

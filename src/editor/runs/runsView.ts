@@ -153,7 +153,7 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   item.description = t('created by a newer version');
   item.iconPath = new vscode.ThemeIcon('versions');
   const why = t(
-    'This run was created by a newer version of this extension and isn’t changed. To see it, update the extension.',
+    'This run was created by a newer version of this extension, so this version leaves it unchanged. To see it, update the extension.',
   );
   item.tooltip = why;
   item.accessibilityInformation = { label: [label, why].join(', ') };

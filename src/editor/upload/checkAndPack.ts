@@ -126,7 +126,7 @@ async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadCho
         t('Nothing has been sent. These look like passwords, keys, or tokens. The values are masked:'),
         describeSuspicions(undecided),
         t(
-          '“{0}” continues without these files. “{1}” lists them so that you can choose which to upload anyway. Cancel stops here.',
+          '“{0}” continues without these files. “{1}” lists them so that you can choose which to upload anyway. To stop, choose Cancel.',
           exclude,
           oneByOne,
         ),

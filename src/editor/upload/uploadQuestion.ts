@@ -174,7 +174,7 @@ async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise
     if (!isKnown || failure !== undefined) continue;
     return [
       t(
-        'The run of {0} took {1} and reported {2}. Since then, {3} of {4} are new or changed.',
+        'The run from {0} took {1} and reported {2}. Since then, {3} of {4} are new or changed.',
         formatDay(last.createdAt),
         formatDuration(elapsedMs(last, last.createdAt)),
         countShown(shown.length, cut),

@@ -54,9 +54,12 @@ test('the question before a crawl fits the window and says where the service log
   const workbench = await stage.openWindow();
   await workbench.runCommand('Whitebox: Start Crawl…');
   for (const { id, password } of stage.application?.credentials ?? [])
-    await workbench.answer(password, `Password of ${id}`);
+    await workbench.answer(password, `Password for ${id}`);
   const { detail } = await readQuestion(stage, 'start');
-  assert.ok(detail.includes(`Login instructions: ${common}Log in at /login.`), detail);
+  assert.ok(
+    detail.includes(`The service logs in as these instructions say: ${common}Log in at /login.`),
+    detail,
+  );
   await workbench.dialogButton('Start Crawl');
   await endRun(stage);
 });
@@ -74,7 +77,7 @@ test('F144 the question shows a change late in the instructions before a saved p
   assert.ok(buttons.includes('Use Saved Password'));
   await workbench.page.keyboard.press('Enter');
   const { isMasked, title } = await workbench.currentQuickInput();
-  assert.deepEqual([isMasked, title.startsWith('Password of ')], [true, true]);
+  assert.deepEqual([isMasked, title.startsWith('Password for ')], [true, true]);
   await workbench.dismissQuickInput();
   assert.equal(dispatches(stage), sent);
 

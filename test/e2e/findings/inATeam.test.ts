@@ -167,7 +167,7 @@ test('findings are grouped by owner, and their details name it', async ({ stage 
   await workbench.treeRowMenu('Findings', sql.title, 'Show Details');
   const details = await workbench.webviewFrame(sql.title);
   await details.getByText('@ana').waitFor();
-  await untilViewSays(workbench, /in .*CODEOWNERS, VS Code can’t use the lines numbered 3/);
+  await untilViewSays(workbench, /VS Code can’t use these lines of .*CODEOWNERS: 3/);
   for (const [theme, name] of themes) {
     await writeTheme(stage, theme);
     await details.locator(`body.vscode-${name}`).waitFor();

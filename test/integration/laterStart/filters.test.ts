@@ -135,7 +135,7 @@ describe('the message of the Findings view', () => {
       { file: '/home/dev/admin/CODEOWNERS', lines: 'unreadable' as const },
     ];
     const message = messageOf([], { shownRuns: () => [{ run, shown: [invent()], ownersGaps: gaps }] });
-    assert.match(message, /in \S*shop\/CODEOWNERS, VS Code can’t use the lines numbered 2, 3, 5, 7, 11, …/);
+    assert.match(message, /VS Code can’t use these lines of \S*shop\/CODEOWNERS: 2, 3, 5, 7, 11, …/);
     assert.match(message, /\S*admin\/CODEOWNERS can’t be read or is larger than 3 MB/);
   });
 });

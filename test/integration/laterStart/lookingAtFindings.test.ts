@@ -124,7 +124,7 @@ describe('messages about findings and runs', () => {
       return [label, description];
     };
     assert.deepEqual(rowOf('asSent'), ['SQL', '']);
-    assert.deepEqual(rowOf('notAsSent'), ['⚠ not in upload · SQL', 'not in src/a.js as uploaded']);
+    assert.deepEqual(rowOf('notAsSent'), ['⚠ quote not in upload · SQL', 'not in src/a.js as uploaded']);
   });
 
   it('treat a mistyped minimum severity as unset', async () => {
@@ -261,6 +261,22 @@ describe('messages about findings and runs', () => {
     assert.equal(countFindings(12_345), '12,345 findings');
   });
 
+  it('say of compared runs why a missing finding isn’t necessarily fixed: ended early, or one pair', () => {
+    const input = { target_urls: ['https://shop.example.test/'] };
+    const onePair = { ...input, pairs: [{ feature_name: 'Search', perspective: 'XSS' as const }] };
+    const sentences = (run: Run): readonly string[] => {
+      const comparison = { run, baseline: runOf.succeeded, shown: [] };
+      return describeRuns({ comparison: () => comparison } as unknown as FindingStore).slice(2);
+    };
+    assert.deepEqual(sentences(runOf.succeeded), []);
+    assert.deepEqual(sentences(runOf.aborted), [
+      'the run didn’t finish, so a missing finding isn’t necessarily fixed',
+    ]);
+    assert.deepEqual(sentences({ ...runOf.succeeded, workflow: 'blackbox-assessment', input: onePair }), [
+      'the run tested only one pair, so a missing finding isn’t necessarily fixed',
+    ]);
+  });
+
   it('use the names the user gave to runs', async () => {
     const [before, after] = ['Before the fix', undefined].map((label, at): Run => {
       const run = endedRun({ id: `invented-${String(at)}`, folder: shop, baseUrl: '', organizationId: '' });
@@ -378,6 +394,12 @@ describe('messages about findings and runs', () => {
       messages.shown.map(({ text }) => text),
       ['Every finding that names a file already has a location.'],
     );
+    answer({ showOpenDialog: () => [vscode.Uri.file(tmpdir())] });
+    await assert.rejects(mapAmong(found(0), found(1)), (error: unknown) => {
+      const expected = `Choose the assessed folder or a folder inside it. This folder is outside: ${tmpdir()}`;
+      assert.equal(describeError(error).message, expected);
+      return true;
+    });
   });
 
   it('F155 apply without an argument to the findings at the cursor, else to those selected in the view', async () => {

@@ -100,7 +100,7 @@ describe('triage of findings', () => {
     assert.equal((await acceptUntil('90 days', '')).length, 1);
     assert.match(await decision(), /"state": "acceptedRisk"[^}]*"until": "\d{4}-\d\d-\d\d"/);
     const [, , refusal] = await acceptUntil('Until a date…', '2020-06-03');
-    assert.equal(refusal, 'Enter today or a later day as YYYY-MM-DD.');
+    assert.equal(refusal, 'Enter today’s date or a later date as YYYY-MM-DD.');
     assert.match(
       await decision(),
       /"state": "open"[^}]*"note": "behind the gateway"[^}]*"until": "2020-06-03"/,

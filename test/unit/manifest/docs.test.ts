@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import * as z from 'zod/mini';
@@ -110,6 +110,112 @@ test('the texts on screen are written as docs/terms.md says', () => {
     assert.doesNotMatch(text, /[（）：；！？]|[ァ-ヶー] [ァ-ヶー]/);
     assert.doesNotMatch(text, new RegExp(`${isKanaOrKanji}[a-z0-9(]|[a-z0-9)]${isKanaOrKanji}`, 'i'));
   }
+});
+
+/** What is between backticks outside code blocks, in the docs for people who change the source. */
+function codeInDocs(): readonly string[] {
+  const docs = ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/change-map.md', 'docs/testing.md'];
+  return docs.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/```[^]*?```/g, '');
+    return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+  });
+}
+
+test('every file and name of the source that the docs name exists', () => {
+  const folders = ['src', 'test', 'webview-ui', 'examples', 'media', 'l10n', 'skills', '.github', 'docs'];
+  const files = globSync(folders.map((folder) => `${folder}/**/*.*`).concat('*.*', '.*'), { cwd: root });
+  const paths = new Set(
+    files.flatMap((file) => {
+      const steps = file.split(path.sep);
+      return steps.map((_, count) => steps.slice(0, count + 1).join('/'));
+    }),
+  );
+  // A path may be given by its end, and without its extension.
+  const ends = new Set(
+    [...paths].flatMap((each) => {
+      const steps = each.split('/');
+      return steps.flatMap((_, start) => {
+        const end = steps.slice(start).join('/');
+        return [end, end.replace(/\.\w+$/, '')];
+      });
+    }),
+  );
+  const sources = files.filter((file) => /\.(ts|mjs|json)$/.test(file) && !file.includes('node_modules'));
+  const words = new Set(
+    sources.flatMap((file) => readFileSync(path.join(root, file), 'utf8').match(/[\w-]+/g) ?? []),
+  );
+  const isKnown = (code: string): boolean => {
+    const [, beforeMember = code, member = ''] = /^(.*)\.(\w+)$/.exec(code) ?? [];
+    return (
+      ends.has(code) ||
+      (ends.has(beforeMember) && words.has(member)) ||
+      code.split('.').every((each) => words.has(each))
+    );
+  };
+  const made = /^(dist|test-results|node_modules|\.vscode-test)(\/|$)/;
+  const named = codeInDocs().filter((code) => /^[\w.-]+(\/[\w.-]+)*$/.test(code) && !made.test(code));
+  assert.ok(named.length > 200);
+  assert.deepEqual(
+    named.filter((code) => !isKnown(code)),
+    [],
+  );
+});
+
+test('every row that the docs name is a row of npm run bench, and every npm command is a script', () => {
+  const texts = globSync(['*.md', 'docs/*.md'], { cwd: root }).map((file) =>
+    readFileSync(path.join(root, file), 'utf8'),
+  );
+  const named = (pattern: RegExp): readonly string[] =>
+    texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name));
+  const cases = globSync('test/bench/cases/*.ts', { cwd: root }).map((file) =>
+    readFileSync(path.join(root, file), 'utf8'),
+  );
+  const rows = new Set(
+    cases.flatMap((text) => [...text.matchAll(/what: '([^']+)'/g)].map(([, row = '']) => row)),
+  );
+  const namedRows = named(/\brow “([^”]+)”/g);
+  assert.ok(namedRows.length >= 3);
+  assert.deepEqual(
+    namedRows.filter((row) => !rows.has(row)),
+    [],
+  );
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    scripts: Readonly<Record<string, string>>;
+  };
+  assert.deepEqual(
+    named(/\bnpm run ([\w:-]+)/g).filter((name) => !(name in scripts)),
+    [],
+  );
+});
+
+test('README clones the repository of the manifest', () => {
+  const { repository } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    repository: { url: string };
+  };
+  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+  const folder = path.basename(repository.url, '.git');
+  assert.ok(readme.includes(`\n    git clone ${repository.url} && cd ${folder}\n`));
+});
+
+test('every link between the docs leads to a file, and to a heading if it names one', () => {
+  const slugOf = (heading: string): string =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+  const docs = globSync(['*.md', 'docs/*.md', '.github/*.md'], { cwd: root });
+  const broken = docs.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/```[^]*?```|`[^`\n]*`/g, '');
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
+    return links.flatMap(([link, target = '', heading]) => {
+      const to = path.join(root, target === '' ? file : path.join(path.dirname(file), target));
+      if (!existsSync(to)) return [`${file}: ${link}`];
+      const headings = heading === undefined ? [] : (readFileSync(to, 'utf8').match(/^#+ .+$/gm) ?? []);
+      const slugs = headings.map((each) => slugOf(each.replace(/^#+ /, '')));
+      return heading === undefined || slugs.includes(heading) ? [] : [`${file}: ${link}`];
+    });
+  });
+  assert.deepEqual(broken, []);
 });
 
 test('docs/commands.md lists every command, and every setting with scope and default', () => {

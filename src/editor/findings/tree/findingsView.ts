@@ -219,9 +219,7 @@ export function describeRuns(findings: FindingStore): string[] {
     return [
       t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
       counts.join(' · '),
-      ...(hasAllFindings(run)
-        ? []
-        : [t('the run didn’t finish, so a missing finding isn’t necessarily fixed')]),
+      ...describeGaps(run),
       ...(cut === undefined
         ? []
         : [t('not all of its findings are shown, so a missing finding isn’t necessarily fixed')]),
@@ -248,17 +246,22 @@ export function describeRuns(findings: FindingStore): string[] {
   });
 }
 
+function describeGaps(run: Run): string[] {
+  if (hasAllFindings(run)) return [];
+  return [
+    endedEarly(run)
+      ? t('the run didn’t finish, so a missing finding isn’t necessarily fixed')
+      : t('the run tested only one pair, so a missing finding isn’t necessarily fixed'),
+  ];
+}
+
 function ownersGapLabel({ file, lines }: OwnersGap): string {
   const name = vscode.workspace.asRelativePath(file);
   if (lines === 'unreadable')
     return t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
   if (lines === 'tooComplex') return t('{0} is too complex, so owners are unknown', name);
   const first = lines.slice(0, 5).map(formatNumber).join(', ');
-  return t(
-    'in {0}, VS Code can’t use the lines numbered {1}',
-    name,
-    lines.length > 5 ? `${first}, …` : first,
-  );
+  return t('VS Code can’t use these lines of {0}: {1}', name, lines.length > 5 ? `${first}, …` : first);
 }
 
 function describeCut(run: Run, cut: Cut | undefined): string[] {

@@ -114,7 +114,10 @@ describe('starting a blackbox run', () => {
     assert.match(detail, /Credits: at most 20/);
     assert.match(detail, /doesn’t test security/);
     assert.match(detail, /ownership/);
-    assert.match(detail, /The passwords of 2 logins are sent, [^]*\nThere are no login instructions\./);
+    assert.match(
+      detail,
+      /The passwords for 2 logins are sent\. Use test accounts\.\nThere are no login instructions\./,
+    );
     assert.equal(dispatches().length, 0);
   });
 
@@ -323,7 +326,7 @@ describe('starting a blackbox run', () => {
     service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 403 } });
     const { id } = await startBy('startCrawl', uri);
     const items = await runItems(id);
-    assert.match(linesOf(items)[1] ?? '', /^The ownership of a target URL may not be verified/);
+    assert.match(linesOf(items)[1] ?? '', /^The ownership of a target URL might not be verified/);
     assert.deepEqual(await notified('The crawl of'), ['Start Again…', 'Show Log']);
     assert.match(items[0]?.contextValue ?? '', /\bmayStartAgain\b/);
     await rm(file);

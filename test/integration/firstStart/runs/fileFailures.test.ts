@@ -79,7 +79,7 @@ describe('a file that cannot be written', () => {
       of('files').actions.map(({ title }) => title),
       ['Show Log'],
     );
-    assert.match(of('files').message, /^The service gave a URL for files/);
+    assert.match(of('files').message, /^The service returned a URL for files/);
     assert.match(of().message, /^This URL isn’t used .*: http:\/\/a$/);
   });
 

@@ -97,7 +97,7 @@ describe('an accepted token', () => {
     assert.deepEqual(
       messages.shown.slice(0, 2).map(({ text }) => text),
       [
-        'Sign-in failed: VS Code’s secret storage isn’t responding, so the token or password may not be saved. Unlock your system’s keyring, or set one up if there is none. Try again.',
+        'Sign-in failed: VS Code’s secret storage isn’t responding, so the token or password might not be saved. Unlock your system’s keyring, or set one up if there is none. Try again.',
         'Sign-in failed: VS Code’s secret storage can’t save the token or password (no keyring). Unlock your system’s keyring, or set one up if there is none. Try again.',
       ],
     );

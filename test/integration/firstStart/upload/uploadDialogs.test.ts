@@ -209,7 +209,7 @@ describe('the question before an upload', () => {
     }
     const [first, second] = messages().map(({ detail }) => detail);
     const sentence =
-      'The run of Jan 1 took 9h 1m and reported 2 findings. Since then, 2 of 4 files are new or changed.';
+      'The run from Jan 1 took 9h 1m and reported 2 findings. Since then, 2 of 4 files are new or changed.';
     assert.ok(first?.includes(sentence), first);
     assert.doesNotMatch(second ?? '', /The run of/);
   });
