@@ -9,6 +9,7 @@ import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { PasswordStore } from './core/workflows/passwordStore.ts';
 import { Accounts, followSignIn } from './editor/account/accounts.ts';
+import { keepLines } from './editor/account/copyDiagnostics.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { provideRequests } from './editor/blackbox/exactRequest.ts';
@@ -57,7 +58,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const { extensionUri, globalState, workspaceState: memory } = context;
   const storage = (name: string): string => join(context.globalStorageUri.fsPath, name);
   const dist = (...names: string[]): string => join(context.extensionPath, 'dist', ...names);
-  const log = vscode.window.createOutputChannel('Whitebox', { log: true });
+  const log = keepLines(vscode.window.createOutputChannel('Whitebox', { log: true }));
   const attempt = (id: string, work: () => Promise<void>) => runCommand(id, work, [], log);
   const basics = { clock, log, random: Math.random, attempt, memory, extensionUri };
   const parseWorkerFile = dist('parseWorker.cjs');

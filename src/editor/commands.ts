@@ -6,6 +6,7 @@ import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
 import { isUnsent, type Run, runIdOf } from '../core/run/state/run.ts';
 import { needsToken } from '../core/run/state/trouble.ts';
 import { focusView } from '../lazyView.ts';
+import { copyDiagnostics, type RecentLog, type SettingList } from './account/copyDiagnostics.ts';
 import { signIn, signInForRun, signOut, testConnection } from './account/signIn.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
 import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/featureCommands.ts';
@@ -52,13 +53,14 @@ export interface Manifest {
   readonly version: string;
   readonly contributes: {
     readonly commands: readonly { readonly command: string; readonly enablement?: string }[];
+    readonly configuration: { readonly properties: SettingList };
   };
 }
 
 interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps {
   readonly notes: RunNotes;
   readonly clock: Clock;
-  readonly log: Logger & { show(): void };
+  readonly log: RecentLog;
   readonly attempt: Attempt;
   readonly preview: UploadPreview;
   readonly features: FeaturesView;
@@ -203,6 +205,12 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
       uri instanceof vscode.Uri ? movePasswords(uri, deps) : undefined,
     'whitebox.testConnection': () => testConnection(deps),
     'whitebox.showLog': () => log.show(),
+    'whitebox.copyDiagnostics': () =>
+      copyDiagnostics({
+        ...deps,
+        version: tool.version,
+        settings: manifest.contributes.configuration.properties,
+      }),
     'whitebox.showMenu': () => showMenu(deps),
     ...createFindingCommands(deps),
   };

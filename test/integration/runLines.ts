@@ -19,6 +19,7 @@ const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => 
 export const savedAlways = {
   unsavedRunId: (): string | undefined => undefined,
   onDidFailToKeep: () => ({ dispose: () => undefined }),
+  nextCheckAt: (): number | undefined => undefined,
 };
 
 /** Findings of a window that cannot read any run. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pathKey } from '../paths.ts';
 import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuedRuns.ts';
-import { endedEarly, isFinal, type Run, runIdOf } from '../run/state/run.ts';
+import { endedEarly, isFinal, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
 import { keptArtifact } from '../run/state/artifacts.ts';
 import { applicationSubject } from '../workflows/application.ts';
 
@@ -143,6 +143,22 @@ export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
 /** The earlier runs of the same subject in the same folders, in the order of `runs`. */
 export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   return runs.filter((other) => isBefore(other, run) && isOfSameFolders(run, other));
+}
+
+/** A watched run is polled at least this often. */
+const maxUnseenMs = 30 * 60_000;
+
+/** How long earlier finished runs of the same kind and subject took, in milliseconds. Only runs whose start and end were seen count. */
+export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {
+  return runsBefore(runs, run).flatMap((other) => {
+    const isAlike =
+      other.workflow === run.workflow &&
+      isContinued(other) === isContinued(run) &&
+      testsOnePair(other) === testsOnePair(run);
+    if (!isAlike || other.state !== 'succeeded' || !wasStartedHere(other)) return [];
+    const { dispatchedAt, ranAt = dispatchedAt, exitedAt } = other;
+    return exitedAt - ranAt > maxUnseenMs ? [] : [exitedAt - dispatchedAt];
+  });
 }
 
 export function isOfSameFolders(a: Run, b: Run): boolean {

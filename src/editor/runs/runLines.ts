@@ -5,7 +5,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import { isContinued, predecessorOf } from '../../core/run/state/continuedRuns.ts';
-import { lastGoodAnswerAt, mayStopWatching } from '../../core/run/state/deadlines.ts';
+import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { elapsedMs, type Failure, isFinal, isLive, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { roleOf } from '../../core/run/state/artifacts.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
@@ -110,8 +110,7 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
       run.state === 'collecting'
         ? t('Some results can’t be downloaded. Stop watching?')
         : t('The run still hasn’t ended. Stop watching?');
-    const lastResponse = t('Last response: {0}', formatTime(lastGoodAnswerAt(run)));
-    add(question, 'eye-closed', lastResponse, onRun(run, t('Stop Watching'), 'whitebox.stopWatching'));
+    add(question, 'eye-closed', undefined, onRun(run, t('Stop Watching'), 'whitebox.stopWatching'));
   }
 }
 
@@ -193,6 +192,14 @@ function addArtifacts(run: Run, unread: Failure | undefined, add: AddLine): void
         add(artifact.name, 'file', detail);
     }
   }
+}
+
+export function factLines(facts: readonly string[]): vscode.TreeItem[] {
+  return facts.map((fact) => {
+    const item = new vscode.TreeItem(fact);
+    item.iconPath = new vscode.ThemeIcon('clock');
+    return item;
+  });
 }
 
 /** The run ID of an accepted start that couldn’t be saved yet. */

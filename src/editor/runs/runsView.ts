@@ -34,7 +34,8 @@ import {
 import type { LazyView } from '../../lazyView.ts';
 import { type FolderNode, type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
-import { linesOf, progressText, unsavedLines } from './runLines.ts';
+import { factLines, linesOf, progressText, unsavedLines } from './runLines.ts';
+import { waitingFacts } from './runStatus.ts';
 
 const t = vscode.l10n.t;
 
@@ -45,7 +46,7 @@ export function showRuns(
   deps: {
     runs: RunStore;
     findings: FindingStore;
-    tracker: Pick<RunTracker, 'unsavedRunId' | 'onDidFailToKeep'>;
+    tracker: Pick<RunTracker, 'unsavedRunId' | 'onDidFailToKeep' | 'nextCheckAt'>;
     clock: Clock;
     parseWorkerFile: string;
   },
@@ -75,6 +76,7 @@ export function showRuns(
       const unread = findings.failureOf(run.id);
       return [
         ...linesOf(run, deps.clock.now(), runs.all(), unread, progress),
+        ...factLines(waitingFacts(run, deps)),
         ...unsavedLines(run, tracker.unsavedRunId(run.id)),
       ].map(toLine);
     },
@@ -83,7 +85,7 @@ export function showRuns(
       if (element.kind === 'folder') return folderItem(element);
       const run = runs.get(element.id);
       if (run === undefined) return new vscode.TreeItem('');
-      const item = runItem(run, deps.clock.now(), findings.failureOf(run.id));
+      const item = runItem(run, deps.clock.now(), findings.failureOf(run.id), waitingFacts(run, deps));
       if (tracker.unsavedRunId(run.id) !== undefined)
         item.contextValue = `${item.contextValue ?? ''} hasRunId`;
       return item;
@@ -160,7 +162,12 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   return item;
 }
 
-function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
+function runItem(
+  run: Run,
+  now: number,
+  unread: Failure | undefined,
+  facts: readonly string[],
+): vscode.TreeItem {
   // Short, because a narrow view cuts the text. The row above names a whitebox run's folder, and the icon shows the state.
   const subject = visibleLine(titleOf(run));
   const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
@@ -181,6 +188,7 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
     [runTitle(run), named].filter((part) => part !== undefined).join(', '),
     [state, attention].filter((part) => part !== undefined).join(', '),
     formatTime(run.createdAt),
+    ...facts,
     ...noContinuations(run),
   ].join('\n');
   const isWarning = unread !== undefined || isTroubleWarning(run, now);

@@ -8,13 +8,14 @@ import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run
 import { elapsedMs, isFinal, isLive, isUnsent, type Run } from '../../core/run/state/run.ts';
 import { needsToken } from '../../core/run/state/trouble.ts';
 import type { Accounts } from '../account/accounts.ts';
-import { describeTrouble, describeUnavailable } from '../errors/messages.ts';
-import { countFindings, formatAccount, formatDuration, formatNumber, formatTime } from '../formats.ts';
+import { describeUnavailable } from '../errors/messages.ts';
+import { countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';
 import { attentionLabel, hasArtifact, runTitle, stateLabel } from '../labels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { focusView } from '../../lazyView.ts';
 import { toRunNode } from './pickRun.ts';
 import { renderRuns } from './runsView.ts';
+import { type StatusDeps, statusLines } from './runStatus.ts';
 
 const t = vscode.l10n.t;
 
@@ -39,8 +40,7 @@ export function showStatus(
   const render = (): void => {
     if (findings.isComplete()) count = countDisplayed(findings);
     const active = runs.all().filter((run) => !isFinal(run));
-    const { text, tooltip, label } =
-      activeStatus(active, clock.now(), (run) => tracker.nextCheckAt(run.id)) ?? idleStatus(count);
+    const { text, tooltip, label } = activeStatus(active, { runs, tracker, clock }) ?? idleStatus(count);
     const isSaid = active.some((run) => isLive(run) && run.trouble?.kind === 'secretStorage');
     const notes = accounts.state === 'unavailable' && !isSaid ? [describeUnavailable()] : [];
     item.text = text;
@@ -79,11 +79,8 @@ function idleStatus(count: number): Status {
   };
 }
 
-function activeStatus(
-  active: readonly Run[],
-  now: number,
-  nextCheckAt: (run: Run) => number | undefined,
-): Status | undefined {
+function activeStatus(active: readonly Run[], deps: StatusDeps): Status | undefined {
+  const now = deps.clock.now();
   const waiting =
     active.find((run) => needsDecision(run, now)) ?? active.find((run) => isTroubleWarning(run, now));
   const run = waiting ?? active[0];
@@ -94,22 +91,13 @@ function activeStatus(
   const state = attention === undefined ? stateLabel(run) : `${stateLabel(run)}, ${attention}`;
   return {
     text: waiting === undefined ? text : '$(warning) Whitebox',
-    tooltip: active.map((unfinished) => tooltipOf(unfinished, now, nextCheckAt(unfinished))).join('\n\n'),
+    tooltip: active.map((unfinished) => tooltipOf(unfinished, deps)).join('\n\n'),
     label: t('Whitebox Assessment: {0}, {1}, for {2}', runTitle(run), state, duration),
   };
 }
 
-function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): string {
-  const lines = [`${runTitle(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, now))}`];
-  if (run.state === 'unknown')
-    lines.push(t('The response to the start request was lost. Decide how to continue.'));
-  if (isLive(run)) {
-    if (run.trouble !== undefined) lines.push(describeTrouble(run.trouble, run).message);
-    if ('lastAnswerAt' in run && run.lastAnswerAt !== undefined)
-      lines.push(t('Last response: {0}', formatTime(run.lastAnswerAt)));
-    if (nextCheckAt !== undefined) lines.push(t('Next check: {0}', formatTime(nextCheckAt)));
-  }
-  return lines.map(plainMarkdown).join('  \n');
+function tooltipOf(run: Run, deps: StatusDeps): string {
+  return statusLines(run, deps).map(plainMarkdown).join('  \n');
 }
 
 function plainMarkdown(line: string): string {

@@ -147,6 +147,7 @@ test('F84 Restricted Mode has only commands that view, share and sign out', () =
     'closePreview',
     'compareRuns',
     'compareTheseRuns',
+    'copyDiagnostics',
     'copyFinding',
     'copyMcpConfiguration',
     'copyRunId',

@@ -280,6 +280,11 @@ export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
 
+/** False for a run that was tracked by its ID: the service started it earlier than this machine knows. */
+export function wasStartedHere(run: Run): boolean {
+  return run.confirmedAt !== undefined;
+}
+
 /** Milliseconds from the dispatch, else the creation, to the end of the run or `now`. */
 export function elapsedMs(run: Run, now: number): number {
   const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;

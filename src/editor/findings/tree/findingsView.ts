@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { hasAllFindings, hasFindings } from '../../../core/findings/chooseRun.ts';
+import { hasFindings, testsOnePair } from '../../../core/findings/chooseRun.ts';
 import { countVerdicts, isReported } from '../../../core/findings/compare/verdict.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
@@ -247,12 +247,10 @@ export function describeRuns(findings: FindingStore): string[] {
 }
 
 function describeGaps(run: Run): string[] {
-  if (hasAllFindings(run)) return [];
-  return [
-    endedEarly(run)
-      ? t('the run didn’t finish, so a missing finding isn’t necessarily fixed')
-      : t('the run tested only one pair, so a missing finding isn’t necessarily fixed'),
-  ];
+  if (endedEarly(run)) return [t('the run didn’t finish, so a missing finding isn’t necessarily fixed')];
+  if (testsOnePair(run))
+    return [t('the run tested only one pair, so a missing finding isn’t necessarily fixed')];
+  return [];
 }
 
 function ownersGapLabel({ file, lines }: OwnersGap): string {

@@ -72,7 +72,7 @@ describe('runs that wait for the user', () => {
     }) as unknown as FindingStore;
   const accountsIn = (state: SignInState) =>
     ({ state, onDidChangeState: () => ({ dispose: () => undefined }) }) as const;
-  const tracker = { ...savedAlways, nextCheckAt: () => undefined };
+  const tracker = savedAlways;
   const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
 
   /** Picks the entry with this name in the next quick pick, or none. */

@@ -1,0 +1,197 @@
+import { homedir, release } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import * as vscode from 'vscode';
+import { originOf } from '../../core/api/address.ts';
+import { failedPart } from '../../core/api/connection.ts';
+import { isAbortError, knownError, systemCode } from '../../core/errors.ts';
+import type { Disposable, Logger } from '../../core/ports.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { Run } from '../../core/run/state/run.ts';
+import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
+import { clip, visibleText } from '../../core/visibleText.ts';
+import { answerOf } from '../../core/yieldingWork.ts';
+import { withProgress } from '../progress.ts';
+import { type Destination, readDestination } from '../settings.ts';
+import { showInformation } from '../showMessage.ts';
+import { type Accounts, currentDestination } from './accounts.ts';
+
+const t = vscode.l10n.t;
+
+const maxLines = 50;
+const maxLineLength = 1_000;
+const maxCheckMs = 30_000;
+
+/** The log of the extension; its last lines are also in memory, since VS Code returns none. */
+export interface RecentLog extends Logger, Disposable {
+  show(): void;
+  /** Oldest first; only lines that the log shows at its level. */
+  lines(): readonly string[];
+}
+
+export function keepLines(channel: vscode.LogOutputChannel): RecentLog {
+  let kept: readonly string[] = [];
+  const write =
+    (name: 'debug' | 'info' | 'warn' | 'error', level: vscode.LogLevel) =>
+    (message: string): void => {
+      channel[name](message);
+      if (channel.logLevel === vscode.LogLevel.Off || level < channel.logLevel) return;
+      const lines = message.split('\n', maxLines).map((line) => clip(line, maxLineLength));
+      lines[0] = `${new Date().toISOString()} [${name}] ${lines[0] ?? ''}`;
+      kept = [...kept, ...lines].slice(-maxLines);
+    };
+  return {
+    debug: write('debug', vscode.LogLevel.Debug),
+    info: write('info', vscode.LogLevel.Info),
+    warn: write('warn', vscode.LogLevel.Warning),
+    error: write('error', vscode.LogLevel.Error),
+    show: () => channel.show(),
+    dispose: () => channel.dispose(),
+    lines: () => kept,
+  };
+}
+
+interface Setting {
+  readonly enum?: readonly string[];
+}
+
+/** By key. */
+export type SettingList = Readonly<Record<string, Setting>>;
+
+/** Settings of VS Code that decide how requests are sent. */
+const networkSettings: SettingList = {
+  'http.proxy': {},
+  'http.proxySupport': { enum: ['off', 'on', 'fallback', 'override'] },
+  'http.proxyStrictSSL': {},
+  'http.systemCertificates': {},
+};
+const networkVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS'];
+
+interface DiagnosticsDeps {
+  readonly accounts: Accounts;
+  readonly runs: RunStore;
+  readonly log: RecentLog;
+  readonly secretWorkerFile: string;
+  readonly version: string;
+  readonly settings: SettingList;
+}
+
+/** Opens the diagnostics in an editor, where a person reads and shortens them. Copies them only after that. */
+export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
+  const content = await withProgress(t('Collecting diagnostics…'), (_report, signal) =>
+    diagnosticsOf(deps, signal),
+  );
+  const opening = vscode.workspace.openTextDocument({ content, language: 'plaintext' });
+  const document = await answerOf(opening, t('VS Code'));
+  await vscode.window.showTextDocument(document);
+  const copy = t('Copy');
+  const message = t(
+    'Nothing has been copied or sent. Read the diagnostics, delete what you don’t want to share, and copy them.',
+  );
+  if ((await showInformation(message, copy)) !== copy) return;
+  await vscode.env.clipboard.writeText(document.getText());
+  void showInformation(t('The diagnostics were copied.'));
+}
+
+/** In English in every language, because the people who fix the extension read it. */
+async function diagnosticsOf(deps: DiagnosticsDeps, signal: AbortSignal): Promise<string> {
+  const { runs, log, settings, secretWorkerFile } = deps;
+  const service = await reachability(deps.accounts, signal);
+  const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
+    ['Versions', versions(deps.version)],
+    ['Settings that differ from their defaults', changedSettings({ ...settings, ...networkSettings })],
+    ['Environment variables that are set', networkVariables.filter(isSet)],
+    ['Service', [service]],
+    ['Runs by state', countStates(runs.all())],
+    [`Log, the last ${String(maxLines)} lines`, log.lines()],
+  ];
+  const text = sections
+    .map(([title, lines]) => [title, ...(lines.length === 0 ? ['none'] : lines)].join('\n  '))
+    .join('\n\n');
+  const masked = await maskSecrets(withoutNames(text, runs.all()), secretWorkerFile, signal);
+  return `${visibleText(masked)}\n`;
+}
+
+function versions(version: string): string[] {
+  const { appName, appHost, remoteName, uiKind, language } = vscode.env;
+  const host = [appName, appHost, uiKind === vscode.UIKind.Web ? 'web' : 'desktop', remoteName ?? 'local'];
+  const folders = vscode.workspace.workspaceFolders?.length ?? 0;
+  return [
+    `Whitebox Assessment: ${version}`,
+    `VS Code: ${vscode.version} (${host.join(', ')})`,
+    `System: ${process.platform} ${process.arch}, ${release()}; Node ${process.version}`,
+    `Display language: ${language}`,
+    `Workspace: ${vscode.workspace.isTrusted ? 'trusted' : 'Restricted Mode'}, folders: ${String(folders)}`,
+  ];
+}
+
+/** Free text, such as an organization ID, a URL, or a path, is only said to be set. */
+function changedSettings(settings: SettingList): string[] {
+  const scopes = [undefined, ...(vscode.workspace.workspaceFolders ?? [])];
+  return Object.entries(settings).flatMap(([key, setting]) => {
+    const changed = scopes.flatMap((scope) => {
+      const found = vscode.workspace.getConfiguration(undefined, scope).inspect(key);
+      return [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue].filter(
+        (value) => value !== undefined && !isDeepStrictEqual(value, found?.defaultValue),
+      );
+    });
+    const shown = new Set(changed.map((value) => shownValue(value, setting)));
+    return shown.size === 0 ? [] : [`${key}: ${[...shown].join(', ')}`];
+  });
+}
+
+function shownValue(value: unknown, setting: Setting): string {
+  if (Array.isArray(value)) return `entries: ${String(value.length)}`;
+  const isChoice = typeof value === 'string' && setting.enum?.includes(value) === true;
+  return isChoice || typeof value === 'boolean' || typeof value === 'number' ? String(value) : 'set';
+}
+
+function isSet(name: string): boolean {
+  return [name, name.toLowerCase()].some((each) => (process.env[each] ?? '') !== '');
+}
+
+/** Calls the service as *Test Connection* does. Names the part that fails and the cause, but no text of the service. */
+async function reachability(accounts: Accounts, signal: AbortSignal): Promise<string> {
+  if (!vscode.workspace.isTrusted) return 'not called in Restricted Mode';
+  try {
+    const destination = readDestination();
+    if (destination === undefined)
+      return 'not called, because the base URL or the organization ID is not set';
+    await answerOf(accounts.check(destination, { signal }), 'service', { maxMs: maxCheckMs, signal });
+    return 'works';
+  } catch (error) {
+    if (isAbortError(error)) throw error;
+    const { kind, data } = knownError(error);
+    const facts = [kind, data.status, systemCode(error)].filter((fact) => fact !== undefined);
+    return `fails (${failedPart(kind) ?? 'unknown part'}): ${facts.join(', ')}`;
+  }
+}
+
+function countStates(runs: readonly Run[]): string[] {
+  const byState = Map.groupBy(runs, ({ state }) => state);
+  return [...byState].map(([state, of]) => `${state}: ${String(of.length)}`).sort();
+}
+
+/** Replaces what log lines may name: folders of the workspace and the user, services, and organizations. */
+function withoutNames(text: string, runs: readonly Run[]): string {
+  const current = currentDestination();
+  const accounts: readonly Destination[] = [...runs, ...(current === undefined ? [] : [current])];
+  const names: readonly (readonly [name: string, shown: string])[] = [
+    ...(vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => [uri.fsPath, `[${name}]`] as const),
+    [homedir(), '~'],
+    ...accounts.flatMap(({ baseUrl, organizationId }) => [
+      [URL.canParse(baseUrl) ? originOf(baseUrl) : '', '[service]'] as const,
+      [organizationId, '[organization]'] as const,
+    ]),
+  ];
+  const shownFor = new Map(names.filter(([name]) => name.length > 1));
+  // The longest first: a name may begin with another one. A name inside a word is another one.
+  const patterns = [...shownFor.keys()]
+    .sort((a, b) => b.length - a.length)
+    .map((name) => `(?<![\\p{L}\\p{N}])${escaped(name)}(?![\\p{L}\\p{N}])`);
+  if (patterns.length === 0) return text;
+  return text.replace(new RegExp(patterns.join('|'), 'gu'), (name) => shownFor.get(name) ?? name);
+}
+
+function escaped(name: string): string {
+  return name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../../src/core/errors.ts';
+import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import { extensionId } from '../../../src/core/run/state/runLink.ts';
+import type { Accounts } from '../../../src/editor/account/accounts.ts';
+import { copyDiagnostics, keepLines, type RecentLog } from '../../../src/editor/account/copyDiagnostics.ts';
+import { runOf } from '../../unit/run/sampleRuns.ts';
+import { watchMessages } from '../dialogs.ts';
+import { inRestrictedMode } from '../restrictedMode.ts';
+import { call } from '../signedIn.ts';
+import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+
+const extension = vscode.extensions.getExtension(extensionId)!;
+const settings = {
+  'whitebox.baseUrl': {},
+  'whitebox.organizationId': {},
+  'whitebox.tokenCommand': {},
+  'whitebox.archive.format': { enum: ['tar_gz', 'zip'] },
+  'whitebox.archive.maxSizeMB': {},
+};
+
+describe('the diagnostics', () => {
+  let log: RecentLog;
+
+  beforeEach(async () => {
+    const channel = { logLevel: vscode.LogLevel.Info, dispose: () => undefined };
+    const silent = Object.fromEntries(
+      ['debug', 'info', 'warn', 'error'].map((name) => [name, () => undefined]),
+    );
+    log = keepLines({ ...channel, ...silent } as unknown as vscode.LogOutputChannel);
+    await setUserSettings({
+      'whitebox.baseUrl': 'https://assess.example.test/v1',
+      'whitebox.organizationId': 'invented-organization',
+      'whitebox.tokenCommand': ['/opt/invented/tool', '--for=me'],
+      'whitebox.archive.format': 'zip',
+    });
+  });
+
+  afterEach(async () => {
+    await resetUserSettings();
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  /** What is shown, with a service that answers like this. */
+  const shown = async (check: () => Promise<void> = () => Promise.resolve()): Promise<string> => {
+    await copyDiagnostics({
+      accounts: { check } as Partial<Accounts> as Accounts,
+      runs: { all: () => [runOf.running, runOf.succeeded, runOf.running] } as Partial<RunStore> as RunStore,
+      log,
+      secretWorkerFile: path.join(extension.extensionPath, 'dist', 'secretWorker.cjs'),
+      version: '1.2.3',
+      settings,
+    });
+    return vscode.window.activeTextEditor?.document.getText() ?? '';
+  };
+
+  it('name versions, changed settings without free text, runs by state, and the last lines of the log', async () => {
+    watchMessages();
+    const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+    const folder = vscode.workspace.workspaceFolders?.[0];
+    log.debug('below the level');
+    for (let line = 1; line <= 60; line += 1) log.info(`line ${String(line)}`);
+    log.warn(
+      `${folder?.uri.fsPath ?? ''}/src of invented-organization at https://assess.example.test: ${token}`,
+    );
+    const text = await shown();
+    assert.match(text, /^Versions\n {2}Whitebox Assessment: 1\.2\.3\n {2}VS Code: \d/);
+    assert.match(
+      text,
+      /\n {2}whitebox\.baseUrl: set\n {2}whitebox\.organizationId: set\n {2}whitebox\.tokenCommand: entries: 2\n {2}whitebox\.archive\.format: zip\n/,
+    );
+    assert.doesNotMatch(text, /maxSizeMB|\/opt|--for|below the level|line 11\n/);
+    assert.match(text, /\nService\n {2}works\n/);
+    assert.match(text, /\nRuns by state\n {2}running: 2\n {2}succeeded: 1\n/);
+    assert.match(text, /line 12\n[^]* {2}\S+Z \[info\] line 60\n/);
+    assert.ok(
+      text.includes(`[warn] [${folder?.name ?? ''}]/src of [organization] at [service]: ghp_…`),
+      text,
+    );
+    assert.doesNotMatch(text, /a1B2c3|invented-organization|assess\.example/);
+  });
+
+  it('say which part of the connection fails, and why, without a text of the service', async () => {
+    watchMessages();
+    const failing = (error: Error) => shown(() => Promise.reject(error));
+    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    const unsent = new AssessmentError('unsent', { detail: 'the network of Invented Inc.' }, { cause });
+    assert.match(await failing(unsent), /\nService\n {2}fails \(network\): unsent, ECONNREFUSED\n/);
+    const refused = new AssessmentError('unauthorized', { status: 401, detail: 'Hello Alice' });
+    assert.match(await failing(refused), /\n {2}fails \(token\): unauthorized, 401\n/);
+    const restricted = await inRestrictedMode(() => failing(unsent));
+    assert.match(restricted, /\n {2}not called in Restricted Mode\n/);
+  });
+
+  it('are copied only by the button, as they are in the editor then', async () => {
+    await vscode.env.clipboard.writeText('before');
+    const messages = watchMessages(async ({ buttons }) => {
+      if (buttons.length === 0) return undefined;
+      assert.equal(await vscode.env.clipboard.readText(), 'before');
+      const editor = vscode.window.activeTextEditor;
+      const { document } = editor ?? assert.fail();
+      const all = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length));
+      await editor?.edit((edit) => edit.replace(all, 'shortened'));
+      return buttons[0];
+    });
+    await shown();
+    assert.deepEqual(
+      messages.shown.map(({ text, buttons }) => [text.split('.')[0], buttons]),
+      [
+        ['Nothing has been copied or sent', ['Copy']],
+        ['The diagnostics were copied', []],
+      ],
+    );
+    assert.equal(await vscode.env.clipboard.readText(), 'shortened');
+  });
+
+  it('are a command of the palette', async () => {
+    watchMessages();
+    await call('copyDiagnostics');
+    const text = vscode.window.activeTextEditor?.document.getText() ?? '';
+    assert.match(text, /^Versions\n {2}Whitebox Assessment: \d/);
+    assert.match(text, /\n {2}whitebox\.archive\.format: zip\n/);
+  });
+});
