@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pathKey } from '../paths.ts';
-import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuedRuns.ts';
+import { continuedRunOf, hasHitCreditLimit, isContinued, predecessorOf } from '../run/state/continuedRuns.ts';
 import { endedEarly, isFinal, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
 import { keptArtifact } from '../run/state/artifacts.ts';
 import { applicationSubject } from '../workflows/application.ts';
@@ -153,7 +153,7 @@ export function durationsBefore(runs: readonly Run[], run: Run): readonly number
   return runsBefore(runs, run).flatMap((other) => {
     const isAlike =
       other.workflow === run.workflow &&
-      isContinued(other) === isContinued(run) &&
+      (predecessorOf(other) === undefined) === (predecessorOf(run) === undefined) &&
       testsOnePair(other) === testsOnePair(run);
     if (!isAlike || other.state !== 'succeeded' || !wasStartedHere(other)) return [];
     const { dispatchedAt, ranAt = dispatchedAt, exitedAt } = other;
