@@ -69,8 +69,10 @@ export class Drive {
     return this.#events.runId;
   }
 
-  /** Looks again at what is due. */
+  /** Looks again at what is due, and uploads no further for a run that was ended or removed elsewhere. */
   look(): void {
+    const isUploading = this.step === 'upload' || this.step === 'confirm';
+    if (isUploading && this.#deps.store.get(this.id)?.state !== 'preparing') this.#abortStep();
     const wake = this.#wake;
     this.#wake = undefined;
     wake?.();
@@ -84,7 +86,7 @@ export class Drive {
 
   /** Aborts the step under way, unless it starts the run. */
   interrupt(): void {
-    if (!this.isStarting) this.#underWay?.abort.abort(new DOMException('Interrupted', 'AbortError'));
+    if (!this.isStarting) this.#abortStep();
   }
 
   /** True once the run needs nothing more from this window. */
@@ -131,6 +133,10 @@ export class Drive {
     if (this.#failure !== undefined) throw this.#failure;
     if (reached === undefined) throw this.#stop.signal.aborted ? this.#stop.signal.reason : busyElsewhere();
     return reached;
+  }
+
+  #abortStep(): void {
+    this.#underWay?.abort.abort(new DOMException('Interrupted', 'AbortError'));
   }
 
   #isIdle(): boolean {

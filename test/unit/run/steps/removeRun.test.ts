@@ -162,19 +162,22 @@ describe('a removed run', () => {
     assert.deepEqual([other.store.all(), await readdir(fixture.root), fixture.sent('/delete')], [[], [], 1]);
   });
 
-  test('during its upload leaves no reservation behind', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
-    const stop = new AbortController();
-    t.after(() => stop.abort());
-    const reserved = new Promise<string>((resolve) => {
-      window.store.onDidChange(([{ id, targets }]) => {
-        if (targets[0]?.upload !== undefined) resolve(id);
+  for (const by of ['the window that uploads', 'another window'])
+    test(`F176 during its upload, by ${by}, is not uploaded further, and leaves no reservation behind`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      await window.tracker.resume();
+      const remover = by === 'another window' ? openWindow(t, fixture) : window;
+      fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+      const reserved = new Promise<string>((resolve) => {
+        window.store.onDidChange(([{ id, targets }]) => {
+          if (targets[0]?.upload !== undefined) resolve(id);
+        });
       });
+      const start = window.tracker.start(await window.assessment()).catch(() => undefined);
+      const id = await reserved;
+      await fixture.passUntil(remover.tracker.remove(id));
+      await window.store.reload();
+      await fixture.passUntil(start);
+      assert.deepEqual([states(fixture), await readdir(fixture.root)], [['cancelled'], []]);
     });
-    window.tracker.start(await window.assessment(), { signal: stop.signal }).catch(() => undefined);
-    const id = await reserved;
-    await fixture.passUntil(window.tracker.remove(id));
-    assert.deepEqual([states(fixture), await readdir(fixture.root)], [['cancelled'], []]);
-  });
 });
