@@ -107,7 +107,8 @@ export class Drive {
   stop(reason: Error = new DOMException('Stopped', 'AbortError')): void {
     this.#stop.abort(reason);
     this.look();
-    void this.#release();
+    // Until an intended start request is noted as stopped, another window would take it for lost.
+    if (this.#events.run()?.state !== 'dispatching') void this.#release();
   }
 
   renewLease(): Promise<boolean> {
@@ -170,13 +171,13 @@ export class Drive {
         if (run === undefined) break;
         const owed = next(run, this.#circumstances());
         if (owed.length === 0 && this.#events.isEmpty) break;
-        const hurry = this.#hurry;
-        const due = this.#firstDue(owed, hurry);
-        this.#hurry = undefined;
+        const due = this.#firstDue(owed, this.#hurry);
+        const isExtra = this.#hurry === 'person' && this.#firstDue(owed, undefined) !== due;
+        if (due === undefined || due.step === 'poll' || due.step === 'download') this.#hurry = undefined;
         // An intended start request is noted as stopped.
         if (this.#stop.signal.aborted && due?.step !== 'send') break;
         if (due === undefined) await this.#untilWoken();
-        else await this.#perform(due, hurry === 'person');
+        else await this.#perform(due, isExtra);
         if (this.#stop.signal.aborted && due?.step === 'send') break;
       }
     } catch (error) {
@@ -258,11 +259,6 @@ export class Drive {
     if (this.#stop.signal.aborted) return;
     const at = this.#deps.clock.now();
     switch (due.step) {
-      case 'package':
-        // Nothing of it has left this machine.
-        await this.#deps.store.remove(this.id);
-        this.#abandonStart(this.#logged(error));
-        break;
       case 'upload':
       case 'confirm': {
         const known = this.#logged(error);
@@ -271,6 +267,7 @@ export class Drive {
         else await this.#events.record({ type: 'failed', failure: toFailure(knownError(known)), at });
         break;
       }
+      case 'package':
       case 'send':
         this.#events.expectOutcome(undefined);
         this.#abandonStart(this.#logged(error));

@@ -52,6 +52,8 @@ export class UnsavedEvents {
   readonly #events: RunEvent[];
   /** The start request whose outcome is the next event. */
   #sent: RunIn<'dispatching'> | undefined;
+  /** One saving at a time: the change that a write shows may call for another. */
+  #saving: Promise<void> = Promise.resolve();
 
   constructor(id: string, first: readonly RunEvent[], pauses: Pauses, deps: SavingDeps) {
     this.#id = id;
@@ -104,7 +106,6 @@ export class UnsavedEvents {
   async #trySave(): Promise<void> {
     try {
       await this.#saveAll();
-      this.#pauses.clear('saving');
     } catch (cause) {
       const failures = this.#pauses.add('saving', cause);
       if (failures > 1 || this.runId === undefined) return;
@@ -113,11 +114,16 @@ export class UnsavedEvents {
     }
   }
 
-  async #saveAll(): Promise<void> {
-    for (let [event] = this.#events; event !== undefined; [event] = this.#events) {
-      await this.#saveOne(event);
-      this.#events.shift();
-    }
+  #saveAll(): Promise<void> {
+    const saved = this.#saving.then(async () => {
+      for (let [event] = this.#events; event !== undefined; [event] = this.#events) {
+        await this.#saveOne(event);
+        this.#events.shift();
+      }
+      this.#pauses.clear('saving');
+    });
+    this.#saving = saved.catch(() => undefined);
+    return saved;
   }
 
   async #saveOne(event: RunEvent): Promise<void> {

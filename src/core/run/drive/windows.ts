@@ -272,7 +272,8 @@ export class DrivingWindow {
   }
 
   async #onBeat(jumped: boolean): Promise<void> {
-    if (jumped) this.#askedSince = undefined;
+    // A question that is still open counts from the jump.
+    if (jumped && this.#askedSince !== undefined) this.#askedSince = this.#deps.clock.monotonic();
     void this.#askWorkbench();
     if (this.#isTornAway()) {
       for (const drive of this.#drives.values()) if (!drive.isStarting) drive.stop();

@@ -90,7 +90,7 @@ export function advance(run: Run, event: RunEvent): Run {
         return { ...toCancelled(run, event.at), noticeDue: false, mayStillRun: true };
       return run.state === 'preparing' ? toCancelled(run, event.at) : run;
     case 'uploadRemoved':
-      return withUpload(run, event.target, event.state, event.at);
+      return { ...withUpload(run, event.target, event.state, event.at), removal: undefined };
     case 'foundConfirmed': {
       const upload = run.targets[event.target]?.upload;
       const isConfirmed = upload?.state === 'confirmed';
@@ -216,7 +216,8 @@ function stillRunning(
   { status, emptyExits, jitter, at }: { status: string; emptyExits: number; jitter: number; at: number },
 ): Run {
   const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
-  const watchedMs = (run.watchedMs ?? 0) + (run.check?.ms ?? 0);
+  const { at: checkedAt = at, ms = 0 } = run.check ?? {};
+  const watchedMs = (run.watchedMs ?? 0) + Math.min(ms, Math.max(0, at - checkedAt));
   // The clock at the dispatch may have been ahead.
   const check = pollWait(at, Math.max(at - run.dispatchedAt, watchedMs), jitter);
   return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown, check, watchedMs };

@@ -6,7 +6,9 @@ import { uploadsToRemove, type UploadToRemove } from '../state/next.ts';
 import { type Run, toFailure } from '../state/run.ts';
 import type { StepDeps } from './step.ts';
 
-type RemovalDeps = Pick<StepDeps, 'clientFor' | 'clock' | 'log' | 'record'>;
+type RemovalDeps = Pick<StepDeps, 'clientFor' | 'clock' | 'log' | 'record'> & {
+  readonly signal?: AbortSignal;
+};
 
 /** Removes the uploads of an ended run from the service. A failure is the event of the next try. */
 export async function removeUploads(
@@ -28,7 +30,7 @@ export async function removeUploads(
 export async function tryToRemove(
   run: Run,
   includeConfirmed: boolean,
-  { clientFor, clock, log, record }: RemovalDeps,
+  { clientFor, clock, log, record, signal }: RemovalDeps,
 ): Promise<AssessmentError | undefined> {
   const { at = 0, firmMs = 0 } = run.removal?.wait ?? {};
   const waitMs = at + firmMs - clock.now();
@@ -38,7 +40,7 @@ export async function tryToRemove(
   let failure: AssessmentError | undefined;
   for (const upload of uploadsToRemove(run, includeConfirmed)) {
     try {
-      const change = await removeUpload(upload, includeConfirmed, client);
+      const change = await removeUpload(upload, includeConfirmed, { client, signal });
       await record({ ...change, target: upload.target, at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
@@ -56,12 +58,12 @@ export async function tryToRemove(
 async function removeUpload(
   { fileId, state }: UploadToRemove,
   includeConfirmed: boolean,
-  client: AssessmentClient,
+  { client, signal }: { client: AssessmentClient; signal: AbortSignal | undefined },
 ): Promise<{ type: 'uploadRemoved'; state: 'cancelled' | 'deleted' } | { type: 'foundConfirmed' }> {
   if (state === 'reserved' || includeConfirmed)
-    return { type: 'uploadRemoved', state: await removeFile(fileId, state, client) };
+    return { type: 'uploadRemoved', state: await removeFile(fileId, state, client, signal) };
   try {
-    await client.cancelUpload(fileId);
+    await client.cancelUpload(fileId, { signal });
     return { type: 'uploadRemoved', state: 'cancelled' };
   } catch (error) {
     if (isOtherState(error)) return { type: 'foundConfirmed' };
