@@ -70,11 +70,14 @@ export function keyPaths(aliases: string): readonly KeyPath[] {
 }
 
 /** Values by `normalKey`. */
-export type Fields = ReadonlyMap<string, unknown>;
+export class Fields extends Map<string, unknown> {
+  /** The paths of the values that were used; undefined where nobody asks. */
+  used: KeyPath[] | undefined = undefined;
+}
 
 /** Of equal keys, the first in the file counts. Empty for anything but an object. */
-export function fieldsOf(value: unknown): Map<string, unknown> {
-  const fields = new Map<string, unknown>();
+export function fieldsOf(value: unknown): Fields {
+  const fields = new Fields();
   if (!isObject(value)) return fields;
   for (const key of Object.keys(value)) {
     const name = normalKey(key);
@@ -119,7 +122,9 @@ export function firstHit<T>(
   for (const path of paths) {
     const value = hitAt(fields, path);
     const accepted = value === undefined ? undefined : accept(value);
-    if (accepted !== undefined) return accepted;
+    if (accepted === undefined) continue;
+    fields.used?.push(path);
+    return accepted;
   }
   return undefined;
 }

@@ -185,8 +185,10 @@ export function blockLabel(kind: BlockKind): string {
     attackScenario: t('Attack scenario'),
     evidence: t('Evidence'),
     reproductionSteps: t('How to reproduce'),
+    rootCause: t('Root cause'),
     proofOfConcept: t('Proof of concept'),
     recommendation: t('Recommendation'),
+    other: t('Other fields'),
   }[kind];
 }
 
@@ -205,7 +207,7 @@ export function triageLabel(state: TriageState): string {
   }[state];
 }
 
-/** Includes the last day of an acceptance, and that an agent decided; not the note. */
+/** Includes the last day of an acceptance, and whether an agent or the tool decided; not the note. */
 export function decisionLabel(decision: TriageDecision): string {
   const { state, until, via } = decision;
   const day = until === undefined ? '' : untilLabel(until);
@@ -214,6 +216,7 @@ export function decisionLabel(decision: TriageDecision): string {
     : until === undefined
       ? triageLabel(state)
       : t('Accepted risk until {0}', day);
+  if (via === 'tool') return t('{0}, in the tool', label);
   return via === 'agent' ? t('{0} (set by an agent)', label) : label;
 }
 

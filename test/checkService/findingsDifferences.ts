@@ -36,7 +36,7 @@ export function findingsDifferences(
     read: keys.flatMap((key) => (partsOf(key).length > 0 ? [`${key}: ${partsOf(key).join(', ')}`] : [])),
     unread: keys
       .filter((key) => readAs.get(key)?.length === 0)
-      .map((key) => `${key}: read by nothing, shown as raw JSON only`),
+      .map((key) => `${key}: read by nothing, shown among the other fields`),
     differences: [
       ...needed.filter((part) => !found.has(part)).map((part) => `${part}: no property that we read it from`),
       ...severityWords(schema)

@@ -82,7 +82,9 @@ try {
   console.log(`Properties of findings that are read: ${String(whitebox.read.length)}`);
   for (const property of whitebox.read) console.log(`  ${property}`);
   // No difference: a live finding is shown with all its fields.
-  console.log(`Properties of live findings that are shown as raw JSON only: ${String(live.unread.length)}`);
+  console.log(
+    `Properties of live findings that are shown among the other fields: ${String(live.unread.length)}`,
+  );
   for (const property of live.unread) console.log(`  ${property}`);
   process.exitCode = count === 0 ? 0 : 1;
 } catch (error) {

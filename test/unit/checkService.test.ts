@@ -106,7 +106,7 @@ describe('differences', () => {
       reachability: text,
     });
     const { unread, differences } = findingsDifferences({ type: 'array', items: finding });
-    assert.deepEqual(unread, ['reachability: read by nothing, shown as raw JSON only']);
+    assert.deepEqual(unread, ['reachability: read by nothing, shown among the other fields']);
     assert.deepEqual(differences, ['severity catastrophic: shown as it came, unrated']);
   });
 });

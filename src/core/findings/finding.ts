@@ -1,3 +1,5 @@
+import type { TriageDecision } from './triage/triage.ts';
+
 /** Worst first. `none` has no business impact; the rating of `unrated` cannot be read. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
 
@@ -36,7 +38,7 @@ export interface Place {
   readonly targetIndex?: number | undefined;
 }
 
-/** The topic of a `Block`; `details` is a second description, `recommendation` a second recommendation. */
+/** The topic of a `Block`; `details` is a second description, `recommendation` a second recommendation, `other` what no other part shows. */
 export type BlockKind =
   | 'details'
   | 'impact'
@@ -44,8 +46,10 @@ export type BlockKind =
   | 'attackScenario'
   | 'evidence'
   | 'reproductionSteps'
+  | 'rootCause'
   | 'proofOfConcept'
-  | 'recommendation';
+  | 'recommendation'
+  | 'other';
 
 /** Prose beside the description, as received. */
 export interface Block {
@@ -90,6 +94,8 @@ export interface Finding {
   readonly feature?: string | undefined;
   /** In the service's words (docs/api.md, section 2.7). */
   readonly perspective?: string | undefined;
+  /** Set if the tool that found it has suppressed it. It counts until people decide. */
+  readonly toolDecision?: TriageDecision | undefined;
   /** `clipped`: texts or places were cut. `unreadable`: the item is no object, and only `raw` has its content. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
   /** The item as JSON; absent if it is too long or nested too deeply. */
@@ -131,8 +137,10 @@ const blockNames: Readonly<Record<BlockKind, string>> = {
   attackScenario: 'attack_scenario',
   evidence: 'evidence',
   reproductionSteps: 'reproduction_steps',
+  rootCause: 'root_cause',
   proofOfConcept: 'poc',
   recommendation: 'further_recommendations',
+  other: 'other_fields',
 };
 
 /** The finding with plain field names, for exports and agents; empty fields are omitted. */

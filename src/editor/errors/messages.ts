@@ -3,7 +3,7 @@ import { AssessmentError, type OwnErrorKind, systemCode } from '../../core/error
 import type { FeaturesFault } from '../../core/features/features.ts';
 import { maxPairs, type PairsFault } from '../../core/features/chosenPairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
-import { toolFailed } from '../../core/findings/parse/parse.ts';
+import { isSarifFault } from '../../core/findings/parse/sarifLog.ts';
 import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
 import { maxIgnoreFileBytes } from '../../core/upload/ignore/ignoreFile.ts';
 import { maxRules } from '../../core/upload/ignore/ignoreRules.ts';
@@ -127,14 +127,7 @@ function ownMessages(
       showLog(),
     ],
     malformedFindings: () => [
-      (failure.subject === undefined || failure.subject === toolFailed
-        ? t(
-            'The findings file can’t be read as a list of findings. It is saved as received, and the report may still open.',
-          )
-        : t(
-            'The findings file of the run from {0} can’t be read as a list of findings. It is saved as received, and the report may still open.',
-            failure.subject,
-          )) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
+      describeFindingsFile(failure.subject) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
       showLog(),
     ],
     reportTooLarge: () => [
@@ -270,6 +263,30 @@ function ownMessages(
   };
 }
 
+/** The subject is a fault, or the run that was to be compared. */
+function describeFindingsFile(subject: string | undefined): string {
+  if (subject === undefined)
+    return t(
+      'The findings file can’t be read as a list of findings. It is saved as received, and the report may still open.',
+    );
+  if (!isSarifFault(subject))
+    return t(
+      'The findings file of the run from {0} can’t be read as a list of findings. It is saved as received, and the report may still open.',
+      subject,
+    );
+  return {
+    toolFailed: t(
+      'The tool that wrote the findings file failed, so the file has no findings. It is saved as received.',
+    ),
+    noResults: t(
+      'The findings file is a SARIF log without results: its tool didn’t look for any. The file is saved as received.',
+    ),
+    oldSarif: t(
+      'The findings file is SARIF 1.0, which VS Code can’t read. Convert the file to SARIF 2.1.0 and import it.',
+    ),
+  }[subject];
+}
+
 /** `part` is the entry of the archive that has the fault. */
 function describeImportFault(fault: ImportFault, part?: string): string {
   const about = part === undefined ? '' : ` (${part})`;
@@ -287,6 +304,12 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       t(
         'Nothing was imported: the tool that wrote this file failed, so the file has no findings. Run the tool again.',
       ) + about,
+    noResults: t(
+      'Nothing was imported: the file is a SARIF log without results. Its tool didn’t look for any.',
+    ),
+    oldSarif: t(
+      'Nothing was imported: the file is SARIF 1.0, which VS Code can’t read. Convert the file to SARIF 2.1.0.',
+    ),
     notABundle: t('Nothing was imported: the archive isn’t a bundle that this extension exported.') + about,
     newerVersion: t(
       'Nothing was imported: the bundle comes from a newer version of this extension. Update the extension and try again.',

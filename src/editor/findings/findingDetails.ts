@@ -6,13 +6,8 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../core/findings/shownFinding.ts';
-import {
-  addressOf,
-  codeSpan,
-  escapeMarkdown,
-  quoteOf,
-  requestOf,
-} from '../../core/findings/view/findingMarkdown.ts';
+import { codeSpan } from '../../core/findings/view/codeMarkdown.ts';
+import { addressOf, escapeMarkdown, quoteOf, requestOf } from '../../core/findings/view/findingMarkdown.ts';
 import { isSamePath } from '../../core/paths.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';

@@ -120,10 +120,12 @@ describe('the cause in an error message', () => {
     assert.deepEqual(buttonsOf(new AssessmentError('diskFull')), ['Show Log']);
   });
 
-  it('is in the findings file if the tool that wrote it failed', () => {
-    const failure = { subject: 'toolFailed', detail: 'Out of time' };
-    const { message } = describeError(new AssessmentError('malformedFindings', failure));
-    assert.match(message, /^The findings file can’t be read as a list of findings\..*\(Out of time\)$/);
+  it('F173 is in the findings file if the tool that wrote it failed, or if it is an old SARIF log', () => {
+    const messageOf = (subject: string, detail?: string): string =>
+      describeError(new AssessmentError('malformedFindings', { subject, detail })).message;
+    assert.match(messageOf('toolFailed', 'Out of time'), /^The tool that wrote .* failed.*\(Out of time\)$/);
+    assert.match(messageOf('noResults'), /without results: its tool didn’t look for any/);
+    assert.match(messageOf('oldSarif'), /SARIF 1\.0, which VS Code can’t read/);
   });
 
   it('F111 is a crashed worker and not the disk', () => {

@@ -23,7 +23,8 @@ export function toBundle(
   tool: ExportTool,
 ): readonly BundleFile[] {
   const decisions = shown
-    .filter(({ triage }) => !isUndecided(triage))
+    // The findings file itself has what its tool decided.
+    .filter(({ triage }) => !isUndecided(triage) && triage.via !== 'tool')
     .map(({ finding: { index }, triage }) => {
       const { state, note, at, ...more } = asDecided(triage);
       return { index, state, note, at, ...optionalFieldsOf({ state, ...more }) };

@@ -10,13 +10,8 @@ import { coverageSchema } from '../../run/state/coverage.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { targetUrlsSchema } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
-import {
-  type Cut,
-  maxFindingsBytes,
-  type ParsedFindings,
-  parseFindings,
-  toolFailed,
-} from '../parse/parse.ts';
+import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '../parse/parse.ts';
+import { isSarifFault, type SarifFault } from '../parse/sarifLog.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from '../triage/triage.ts';
 
 /** Also for each file inside a bundle. */
@@ -27,7 +22,7 @@ export type ImportFault =
   | 'notText'
   | 'notRead'
   | 'noFindings'
-  | 'toolFailed'
+  | SarifFault
   | 'notABundle'
   | 'newerVersion'
   | 'encrypted'
@@ -154,13 +149,12 @@ function parse(content: Buffer): ParsedFindings {
   try {
     return parseFindings(content.toString('utf8'), { runId: 'import' });
   } catch (error) {
-    const { kind, data } = error instanceof AssessmentError ? error : {};
-    if (kind === 'malformedFindings' && data?.subject === toolFailed)
-      throw badImport('toolFailed', data.detail, error);
-    if (kind === 'findingsTooLarge') throw badImport('tooLarge', undefined, error);
-    if (kind === 'malformedFindings')
-      throw badImport(isTable(content) ? 'notRead' : 'noFindings', undefined, error);
-    throw error;
+    if (!(error instanceof AssessmentError)) throw error;
+    const { subject, detail } = error.data;
+    if (error.kind === 'findingsTooLarge') throw badImport('tooLarge', undefined, error);
+    if (error.kind !== 'malformedFindings') throw error;
+    if (isSarifFault(subject)) throw badImport(subject, detail, error);
+    throw badImport(isTable(content) ? 'notRead' : 'noFindings', undefined, error);
   }
 }
 

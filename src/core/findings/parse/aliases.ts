@@ -1,5 +1,6 @@
 import type { BlockKind, PlaceRole, Severity } from '../finding.ts';
 import { type KeyPath, keyPaths } from '../../json.ts';
+import type { TextStyle } from './freeText.ts';
 
 /*
  * Names under which each part of a finding may stand, the best first. The schema of findings.json is not published, so every plausible name is listed.
@@ -23,7 +24,7 @@ export const RULE = keyPaths('rule_id check_id rule.id');
 export const SEVERITY_NAMES = keyPaths('severity severity_level risk risk_level level');
 
 export const SEVERITY = keyPaths(`
-  severity severity_level risk risk_level properties.security-severity
+  severity severity_level risk risk_level properties.security-severity properties.severity
   rule.properties.security-severity level priority impact extra.severity
   rule.default_configuration.level
 `);
@@ -56,18 +57,26 @@ export const DESCRIPTION = keyPaths(`
 export const SUMMARY = keyPaths('summary');
 
 /** In the order in which they are shown. */
-export const BLOCKS: readonly { readonly kind: BlockKind; readonly paths: readonly KeyPath[] }[] = [
+export const BLOCKS: readonly {
+  readonly kind: BlockKind;
+  readonly paths: readonly KeyPath[];
+  readonly style?: TextStyle;
+}[] = [
   { kind: 'impact', paths: keyPaths('impact extra.metadata.impact') },
   { kind: 'exploitScenario', paths: keyPaths('exploit_scenario') },
   { kind: 'attackScenario', paths: keyPaths('attack_scenario') },
   { kind: 'evidence', paths: keyPaths('evidence') },
-  { kind: 'reproductionSteps', paths: keyPaths('reproduction_steps') },
-  { kind: 'proofOfConcept', paths: keyPaths('poc') },
+  { kind: 'reproductionSteps', paths: keyPaths('reproduction_steps'), style: 'numbers' },
+  { kind: 'rootCause', paths: keyPaths('root_cause technical_analysis') },
+  { kind: 'proofOfConcept', paths: keyPaths('poc poc_description proof_of_concept') },
+  { kind: 'proofOfConcept', paths: keyPaths('poc_script_code'), style: 'code' },
+  { kind: 'other', paths: keyPaths('other_fields') },
 ];
 
 export const RECOMMENDATION = keyPaths(`
   recommendation recommendations remediation solution fix suggested_fix mitigation countermeasure
-  countermeasures how_to_fix extra.fix rule.help
+  countermeasures how_to_fix remediation_steps recommended_fix suggestion further_recommendations
+  extra.fix rule.help
 `);
 
 export interface PlaceSource {
@@ -91,7 +100,7 @@ export const MAIN_PLACES: readonly PlaceSource[] = [
 
 /** Places that explain the finding. */
 export const OTHER_PLACES: readonly PlaceSource[] = [
-  { strings: 'flow', role: 'evidence', paths: keyPaths('evidence') },
+  { strings: 'flow', role: 'evidence', paths: keyPaths('evidence code_evidence') },
   { strings: 'flow', role: 'step', paths: keyPaths('nodes') },
   { strings: 'flow', role: 'source', paths: keyPaths('source') },
   { strings: 'flow', role: 'sink', paths: keyPaths('sink') },
@@ -148,7 +157,9 @@ export const PLACE_ROLE = keyPaths('role');
 export const TARGET_INDEX = keyPaths('target_index archive_index target');
 
 /** Bare numbers count. */
-export const CWE = keyPaths('cwe cwe_id cwe_ids cwes properties.cwe extra.metadata.cwe rule.properties.cwe');
+export const CWE = keyPaths(`
+  cwe cwe_id cwe_ids cwes taxonomy.cwe properties.cwe extra.metadata.cwe rule.properties.cwe
+`);
 
 /** Lists with other entries, too: bare numbers do not count. */
 export const CWE_AMONG = keyPaths(
@@ -161,7 +172,7 @@ export const CWE_PARTS = keyPaths('id cwe_id value number name title target.id')
 /** Says whether an object is a CWE. */
 export const CWE_KIND = keyPaths('type tool_component.name target.tool_component.name');
 
-export const CVSS_SCORE = keyPaths('cvss cvss_score score cvss.score cvss.base_score');
+export const CVSS_SCORE = keyPaths('cvss cvss_score score cvss.score cvss.base_score severity.score');
 
 export const CVSS_VECTOR = keyPaths('cvss.vector cvss.vector_string vector_string cvss_vector cvss');
 
@@ -169,9 +180,9 @@ export const FEATURE = keyPaths('feature_name feature.name feature');
 
 export const PERSPECTIVE = keyPaths('perspective');
 
-export const METHOD = keyPaths('method http_method request.method');
+export const METHOD = keyPaths('method http_method request.method web_request.method');
 
-export const URL_TEXT = keyPaths('url request.url');
+export const URL_TEXT = keyPaths('url request.url web_request.target');
 
 export const CONFIDENCE = keyPaths(`
   confidence confidence_level confidence_score probability extra.metadata.confidence

@@ -1,4 +1,5 @@
 import { isObject } from '../../json.ts';
+import { codeBlock, codeSpan } from '../view/codeMarkdown.ts';
 
 /** In UTF-16 units, of one field. The whole text is in the finding's raw JSON. */
 export const MAX_TEXT = 65_536;
@@ -6,25 +7,38 @@ export const MAX_TEXT = 65_536;
 const maxDepth = 6;
 const maxParts = 2_000;
 
-/** How the elements of an array become lines. */
-export type ListStyle = 'bullets' | 'numbers';
+/** How the elements of an array become lines; `code`: a text that is code. */
+export type TextStyle = 'bullets' | 'numbers' | 'code';
 
 /**
  * Any JSON value as free text: `{text, markdown}` as its Markdown, arrays as lists, other objects as `key: value` lines. Booleans and null give no
  * text. At most a little over `MAX_TEXT` long.
  */
-export function toFreeText(value: unknown, style: ListStyle = 'bullets'): string {
-  return typeof value === 'boolean' ? '' : freeText(value, style, 0).trim();
+export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string {
+  if (typeof value === 'boolean') return '';
+  const text = freeText(value, style, 0).trim();
+  return style === 'code' && text !== '' ? codeBlock(text.split('\n')).trim() : text;
 }
 
-function freeText(value: unknown, style: ListStyle, depth: number): string {
+/** A list of the fields that have a value, with the text of each. At most a little over `MAX_TEXT` long. */
+export function toFieldList(fields: readonly (readonly [name: string, value: unknown])[]): string {
+  return gather(fields, ([name, value]) => {
+    const text = freeText(value, 'bullets', 0).trim();
+    const isLong = text.includes('\n');
+    return text === ''
+      ? ''
+      : `- ${codeSpan(name)}:${isLong ? `\n${text}`.replaceAll('\n', '\n  ') : ` ${text}`}`;
+  }).join('\n');
+}
+
+function freeText(value: unknown, style: TextStyle, depth: number): string {
   if (typeof value === 'string') return value.length > MAX_TEXT ? value.slice(0, MAX_TEXT + 1) : value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value === null || depth >= maxDepth) return '';
   return isObject(value) ? objectProse(value, depth) : listProse(value, style, depth);
 }
 
-function listProse(value: object, style: ListStyle, depth: number): string {
+function listProse(value: object, style: TextStyle, depth: number): string {
   const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
   const parts = gather(items, (item) => freeText(item, style, depth + 1));
   if (parts.length < 2) return parts[0] ?? '';

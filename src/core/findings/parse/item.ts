@@ -1,73 +1,81 @@
 import * as aliases from './aliases.ts';
-import { toFreeText } from './freeText.ts';
-import { looksLikePath } from './pathText.ts';
+import { toFieldList, toFreeText } from './freeText.ts';
 import { readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
-import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type JsonObject } from '../../json.ts';
-
-/** What the groups and keys around an item say about it. It counts where the item itself does not say so. */
-export type Context = Readonly<Partial<Record<'severity' | 'file' | 'category' | 'cwe' | 'id', unknown>>>;
+import {
+  type Fields,
+  fieldsOf,
+  hitsAt,
+  isObject,
+  type JsonObject,
+  type KeyPath,
+  normalKey,
+} from '../../json.ts';
 
 /** An element of a list of findings. */
 export interface Item {
   readonly raw: unknown;
-  readonly context?: Context;
+  /** `raw` with what it refers to elsewhere in the file. */
+  readonly resolved?: JsonObject | undefined;
   /** The rule that a SARIF result refers to. */
-  readonly rule?: JsonObject;
+  readonly rule?: JsonObject | undefined;
+  /** What the group or the key around an item says: it counts where the item itself does not say so. */
+  readonly around?: JsonObject | undefined;
+  /** Why the tool suppressed the result, or empty. */
+  readonly suppression?: string | undefined;
 }
 
-const contextAliases = {
-  severity: aliases.SEVERITY_NAMES,
-  file: aliases.FILE,
-  category: aliases.TITLE,
-  cwe: aliases.CWE,
-  id: aliases.ID,
-};
+const inherited = [aliases.SEVERITY_NAMES, aliases.FILE, aliases.TITLE, aliases.CWE, aliases.ID];
 
-/** Empty for an item that is not an object. */
-export function fieldsOfItem({ raw, rule, context = {} }: Item): Fields {
-  const fields = fieldsOf(raw);
+/** The fields of an item, which remember what is used of them. Empty for an item that is not an object. */
+export function fieldsOfItem({ raw, resolved, rule, around }: Item): Fields {
+  const fields = fieldsOf(resolved ?? raw);
+  fields.used = [];
   if (!isObject(raw)) return fields;
-  for (const [key, value] of Object.entries(context))
-    if (hitsAt(fields, contextAliases[key as keyof Context]).length === 0) fields.set(key, value);
-  if (rule === undefined) return fields;
-  fields.set('rule', rule);
-  // A result that is not a failure has no level unless it says so, whatever its rule says (SARIF 2.1.0, 3.27.10).
-  const isFailure = (raw['kind'] ?? 'fail') === 'fail';
-  if (!isFailure && raw['level'] === undefined) fields.set('severity', 'none');
+  if (around !== undefined) inherit(fields, fieldsOf(around));
+  if (rule !== undefined) fields.set('rule', rule);
   return fields;
 }
 
-/** Adds what an outer group or key says; inner ones take precedence. */
-export function withContext(context: Context, items: readonly Item[]): readonly Item[] {
-  return items.map((item) => ({ ...item, context: { ...context, ...item.context } }));
+function inherit(fields: Fields, outer: Fields): void {
+  for (const paths of inherited)
+    if (hitsAt(fields, paths).length === 0)
+      for (const { path, value } of hitsAt(outer, paths))
+        if (path.length === 1) fields.set(joined(path), value);
 }
 
-/** What a group says about its findings. */
-export function contextOfGroup(group: Fields): Context {
-  const context = {
-    severity: firstHit(group, aliases.SEVERITY_NAMES, (value) =>
-      typeof value === 'string' || typeof value === 'number' ? value : undefined,
-    ),
-    file: firstHit(group, aliases.FILE, (value) =>
-      typeof value === 'string' && looksLikePath(value, 'files') ? value : undefined,
-    ),
-    category: firstHit(group, aliases.TITLE, (value) =>
-      typeof value === 'string' && value !== '' ? value : undefined,
-    ),
-    cwe: firstHit(group, aliases.CWE, (value) => value),
-  };
-  return Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined));
+/** What `read` uses for a result that `isUsed` rejects does not count as used. */
+export function attempt<T>(fields: Fields, read: () => T, isUsed: (result: T) => boolean): T {
+  const before = fields.used?.length ?? 0;
+  const result = read();
+  if (!isUsed(result)) fields.used?.splice(before);
+  return result;
 }
 
-/** What the key of a list says about its findings. */
-export function contextOfKey(key: string): Context {
-  return isSeverityName(key) ? { severity: key } : (contextOfPath(key) ?? { category: key });
+/** What nothing used of an item, in the order of the file, as a Markdown list. */
+export function othersOf({ raw, resolved }: Item, { used = [] }: Fields): string {
+  return toFieldList(unused(resolved ?? raw, new Set(used.map(joined))));
 }
 
-/** Undefined for a key that does not look like a path. */
-export function contextOfPath(key: string): Context | undefined {
-  return looksLikePath(key, 'places') ? { file: key } : undefined;
+/** The members of an object that were not used; of one that was used in part, its members. */
+function unused(
+  object: unknown,
+  used: ReadonlySet<string>,
+  at = '',
+  shown = '',
+): (readonly [name: string, value: unknown])[] {
+  if (!isObject(object)) return [];
+  return Object.keys(object).flatMap((key) => {
+    const path = at + normalKey(key);
+    if (used.has(path)) return [];
+    const value = object[key];
+    const isPart = isObject(value) && [...used].some((each) => each.startsWith(`${path}.`));
+    return isPart ? unused(value, used, `${path}.`, `${shown}${key}.`) : [[shown + key, value] as const];
+  });
+}
+
+function joined(path: KeyPath): string {
+  return path.length === 1 ? (path[0] ?? '') : path.join('.');
 }
 
 export function isSeverityName(key: string): boolean {
@@ -87,8 +95,4 @@ export function isFinding(item: Item, proof: Proof): boolean {
   return hitsAt(fields, [...aliases.TITLE, ...aliases.DESCRIPTION]).some(
     ({ value }) => toFreeText(value) !== '',
   );
-}
-
-export function hasSeverityField(fields: Fields): boolean {
-  return hitsAt(fields, aliases.SEVERITY_NAMES).length > 0;
 }

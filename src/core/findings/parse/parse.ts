@@ -4,12 +4,11 @@ import { clip, visibleLine } from '../../visibleText.ts';
 import { type Block, type Finding, type Place, severityRank } from '../finding.ts';
 import * as aliases from './aliases.ts';
 import { findList } from './findList.ts';
-import { fieldsOfItem, type Item } from './item.ts';
-import { type Fields, firstHit, hitsAt, isObject, type KeyPath, readJson, valueAt } from '../../json.ts';
-import { type ListStyle, MAX_TEXT, toFreeText } from './freeText.ts';
+import { attempt, fieldsOfItem, type Item, othersOf } from './item.ts';
+import { type Fields, firstHit, hitsAt, isObject, type KeyPath, readJson } from '../../json.ts';
+import { MAX_TEXT, type TextStyle, toFreeText } from './freeText.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
-import { readPlaces } from './readPlaces.ts';
-import { toolFailureOf } from './sarifLog.ts';
+import { type Places, readPlaces } from './readPlaces.ts';
 
 export const maxFindingsBytes = 64 * 1024 * 1024;
 const maxFindings = 10_000;
@@ -23,9 +22,6 @@ const maxIdLength = 256;
 const maxRawLength = 1_000_000;
 /** Longest feature name and address (docs/api.md, section 2.7). */
 const maxLiveLength = 5_000;
-
-/** The `subject` of `malformedFindings` for a SARIF log that says only that its tool failed; the `detail` is what the tool says. */
-export const toolFailed = 'toolFailed';
 
 /** A findings file as read. */
 export interface ParsedFindings {
@@ -58,24 +54,12 @@ export function listFindings(
   text: string,
   { runId }: ParseOptions,
 ): { readonly findings: Iterable<Finding>; readonly cut: Cut | undefined } {
-  const root = readJson(text);
-  const notifications = toolFailureOf(root);
-  if (notifications !== undefined) throw toolFailure(notifications);
-  const items = findList(root);
+  const items = findList(readJson(text));
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
   return total > maxFindings
     ? { findings: readItems(worstOf(items, maxFindings), runId), cut: { shown: maxFindings, total } }
     : { findings: readItems(items.entries(), runId), cut: undefined };
-}
-
-function toolFailure(notifications: readonly unknown[]): AssessmentError {
-  const messages = notifications.map((notification) => toFreeText(valueAt(notification, ['message'])));
-  const detail = messages.find((message) => message !== '');
-  return new AssessmentError('malformedFindings', {
-    subject: toolFailed,
-    detail: detail && toTitle(detail),
-  });
 }
 
 /** The worst items with their positions, in the order of the file. */
@@ -126,56 +110,87 @@ function createIds(runId: string): MakeId {
 /** Every item gives a finding, whatever it is. */
 function readFinding(item: Item, index: number, makeId: MakeId): Finding {
   const fields = fieldsOfItem(item);
-  const name = textsAt(fields, aliases.TITLE)[0] ?? (typeof item.raw === 'string' ? item.raw : undefined);
+  const name =
+    firstHit(fields, aliases.TITLE, (value) => toFreeText(value) || undefined) ??
+    (typeof item.raw === 'string' ? item.raw : undefined);
+  const { severity, severityText } = readRating(fields);
+  const live = attempt(
+    fields,
+    () => readLive(fields),
+    ({ url, feature, perspective }) => (url ?? feature ?? perspective) !== undefined,
+  );
+  const { places, clipped } = attempt(
+    fields,
+    () => readPlacesBeside(live.url, fields),
+    (found) => found.places.length > 0,
+  );
   const [description = '', ...details] = textsAt(fields, aliases.DESCRIPTION);
   const [recommendation = '', ...recommendations] = textsAt(fields, aliases.RECOMMENDATION);
   const summaries = textsAt(fields, aliases.SUMMARY).filter((text) => text !== name);
+  const title = toTitle(name ?? firstLine(description));
+  const reportedId = firstHit(fields, aliases.ID, toId);
+  const rule = firstHit(fields, aliases.RULE, toId);
+  const confidence = readConfidence(fields);
+  const cwes = readCwes(fields);
+  const cvss = readCvss(fields);
   const blocks: readonly Block[] = [
     ...toBlocks('details', [...details, ...summaries]),
-    ...aliases.BLOCKS.flatMap(({ kind, paths }) =>
-      toBlocks(kind, textsAt(fields, paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets')),
-    ),
+    ...aliases.BLOCKS.flatMap(({ kind, paths, style }) => toBlocks(kind, textsAt(fields, paths, style))),
     ...toBlocks('recommendation', recommendations),
   ];
-  const live = readLive(fields);
-  const { places: reportedPlaces, clipped } = readPlaces(fields);
-  // Beside a URL, a path without a line is part of that URL, even if a file here has the same name.
-  const places =
-    live.url === undefined
-      ? reportedPlaces
-      : reportedPlaces.filter(({ startLine }) => startLine !== undefined);
+  // The last, since it shows what nothing else has used.
+  const others = othersOf(item, fields);
+  const allBlocks = others === '' ? blocks : [...blocks, { kind: 'other' as const, text: others }];
   const isClipped =
     clipped ||
     (name ?? '').length > maxTitleLength ||
-    [description, recommendation, ...blocks.map(({ text }) => text)].some(({ length }) => length > MAX_TEXT);
-  const title = toTitle(name ?? firstLine(description));
-  const { severity, severityText } = readRating(fields);
-  const reportedId = firstHit(fields, aliases.ID, toId);
+    [description, recommendation, ...allBlocks.map(({ text }) => text)].some(
+      ({ length }) => length > MAX_TEXT,
+    );
   return {
     index,
     id: reportedId ?? makeId(title, places[0]),
     isGeneratedId: reportedId === undefined,
     title,
-    rule: firstHit(fields, aliases.RULE, toId),
+    rule,
     severity,
     severityText,
-    confidence: readConfidence(fields),
+    confidence,
     description: clip(description, MAX_TEXT),
-    blocks: blocks.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) })),
+    blocks: allBlocks.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) })),
     recommendation: clip(recommendation, MAX_TEXT),
     places,
-    cwes: readCwes(fields),
-    cvss: readCvss(fields),
+    cwes,
+    cvss,
     ...live,
+    toolDecision: toToolDecision(item),
     shortfall: !isObject(item.raw) ? 'unreadable' : isClipped ? 'clipped' : undefined,
     raw: toRaw(item.raw),
   };
 }
 
+/** Beside a URL, a path without a line is part of that URL, even if a file here has the same name. */
+function readPlacesBeside(url: string | undefined, fields: Fields): Places {
+  const read = readPlaces(fields);
+  return url === undefined
+    ? read
+    : { ...read, places: read.places.filter(({ startLine }) => startLine !== undefined) };
+}
+
+function toToolDecision({ suppression }: Item): Finding['toolDecision'] {
+  return suppression === undefined
+    ? undefined
+    : { state: 'acceptedRisk', note: suppression, at: 0, via: 'tool' };
+}
+
 /** The different texts under all aliases, in their order. They are not clipped yet. */
-function textsAt(fields: Fields, paths: readonly KeyPath[], style?: ListStyle): readonly string[] {
+function textsAt(fields: Fields, paths: readonly KeyPath[], style?: TextStyle): readonly string[] {
   const texts = new Set<string>();
-  for (const { value } of hitsAt(fields, paths)) texts.add(toFreeText(value, style));
+  for (const { path, value } of hitsAt(fields, paths)) {
+    const text = toFreeText(value, style);
+    if (text !== '') fields.used?.push(path);
+    texts.add(text);
+  }
   texts.delete('');
   return [...texts];
 }
@@ -217,8 +232,9 @@ function readLive(fields: Fields): Pick<Finding, 'method' | 'url' | 'feature' | 
     feature: firstHit(fields, aliases.FEATURE, toLine),
     perspective: firstHit(fields, aliases.PERSPECTIVE, toPerspective),
   };
-  // A single one may be anything: `url` a reference, `feature` a part of the code.
-  return Object.values(live).filter((value) => value !== undefined).length > 1 ? live : {};
+  // A single one may be anything: `url` a reference, `feature` a part of the code. A request is one.
+  const isSure = fields.has('webrequest') && live.url !== undefined;
+  return isSure || Object.values(live).filter((value) => value !== undefined).length > 1 ? live : {};
 }
 
 /** Only in upper case: `get` is more often the name of a function. */

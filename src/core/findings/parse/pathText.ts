@@ -94,6 +94,6 @@ export function looksLikePath(text: string, belief: PathBelief): boolean {
   return hasSpaces ? hasFolders && isFileName : hasFolders || isFileName;
 }
 
-function isWebAddress(text: string): boolean {
+export function isWebAddress(text: string): boolean {
   return text.includes('://') && /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^\s*file:/i.test(text);
 }

@@ -1,6 +1,6 @@
 import * as aliases from './aliases.ts';
 import type { Cvss, Severity } from '../finding.ts';
-import { type Fields, fieldsOf, firstHit, hitsAt, isObject } from '../../json.ts';
+import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type KeyPath } from '../../json.ts';
 import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;
@@ -16,19 +16,23 @@ export interface Rating {
 
 /** Key by key a known word, else a number; else the CVSS score; else unrated. */
 export function readRating(finding: Fields): Rating {
-  let written: string | undefined;
+  let written: { readonly path: KeyPath; readonly text: string } | undefined;
   const isScore = createScoreTest(finding);
   for (const { path, value: rating } of hitsAt(finding, aliases.SEVERITY)) {
     const wordsOnly = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
     for (const value of ratingValues(rating)) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
       const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, isScore);
-      if (severity !== undefined) return rated(severity, text);
-      if (!wordsOnly && text !== '') written ??= text;
+      if (severity !== undefined) {
+        finding.used?.push(path);
+        return rated(severity, text);
+      }
+      if (!wordsOnly && text !== '') written ??= { path, text };
     }
   }
+  if (written !== undefined) finding.used?.push(written.path);
   const score = readCvss(finding)?.score;
-  return rated(score === undefined ? 'unrated' : severityOfScore(score), written);
+  return rated(score === undefined ? 'unrated' : severityOfScore(score), written?.text);
 }
 
 /** In one line. */

@@ -86,7 +86,11 @@ function placesUnder(
   budget: { valuesLeft: number },
 ): readonly Place[] {
   return sources.flatMap((source) =>
-    hitsAt(finding, source.paths).flatMap(({ value }) => placesIn(value, source, surroundings, budget)),
+    hitsAt(finding, source.paths).flatMap(({ path, value }) => {
+      const places = placesIn(value, source, surroundings, budget);
+      if (places.length > 0) finding.used?.push(path);
+      return places;
+    }),
   );
 }
 

@@ -1,86 +1,193 @@
-import { type Fields, isObject, type JsonObject, type KeyPath, normalKey, valueAt } from '../../json.ts';
+import { AssessmentError } from '../../errors.ts';
+import { isObject, type JsonObject } from '../../json.ts';
+import { clip, visibleLine } from '../../visibleText.ts';
+import { toFreeText } from './freeText.ts';
+import type { Item } from './item.ts';
+import { isWebAddress } from './pathText.ts';
+import {
+  listAt,
+  objectAt,
+  referencesOf,
+  type SarifReferences,
+  textOf,
+  toMessage,
+} from './sarifReferences.ts';
+
+/** The `subject` of `malformedFindings` for a SARIF log that says why it has no results. The `detail` of `toolFailed` is what the tool says. */
+const SARIF_FAULTS = ['toolFailed', 'noResults', 'oldSarif'] as const;
+
+export type SarifFault = (typeof SARIF_FAULTS)[number];
+
+export function isSarifFault(subject: string | undefined): subject is SarifFault {
+  return SARIF_FAULTS.some((fault) => fault === subject);
+}
+
+const maxDetail = 300;
+const maxJustification = 10_000;
+
+/** Results of these kinds say that there is no problem (SARIF 2.1.0, 3.27.9). */
+const noProblem: readonly unknown[] = ['pass', 'notApplicable'];
 
 /**
- * The results of all runs, each with its rule; undefined when no run has a list of results, which differs from an empty list. An `absent` result
- * does not count (SARIF 2.1.0, 3.27.24).
+ * The results of all runs of a SARIF log, with what they refer to; undefined for any other value. Throws `malformedFindings` with a `SarifFault`. A run
+ * whose results are null or absent did not look; an empty list means that it did (3.14.23).
  */
-export function sarifResults(
-  log: Fields,
-): readonly { readonly raw: unknown; readonly rule: JsonObject }[] | undefined {
-  const runs = toArray(log.get('runs'));
-  const runsWithResults = runs?.filter((run) => arrayAt(run, ['results']) !== undefined);
-  if (runs === undefined || (runs.length > 0 && runsWithResults?.length === 0)) return undefined;
-  return runsWithResults?.flatMap((run) => {
-    const ruleOf = createRuleFinder(run);
-    const results = arrayAt(run, ['results']) ?? [];
-    return results
-      .filter((result) => valueAt(result, [normalKey('baseline_state')]) !== 'absent')
-      .map((raw) => ({ raw: asExported(raw), rule: ruleOf(raw) }));
+export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
+  if (!isObject(root) || !Array.isArray(root['runs'])) return undefined;
+  const { version } = root;
+  if (typeof version === 'string' && version.startsWith('1.')) throw fault('oldSarif');
+  const runs = [...listAt(root, 'runs'), ...listAt(root, 'inlineExternalProperties')];
+  const withResults = runs.filter((run) => isObject(run) && Array.isArray(run['results']));
+  const failure = failureOf([root, ...runs], withResults);
+  if (failure !== undefined) throw fault('toolFailed', failure || undefined);
+  if (withResults.length === 0 && runs.length > 0) {
+    const isLog = runs.some(
+      (run) => isObject(run) && (Object.hasOwn(run, 'tool') || Object.hasOwn(run, 'results')),
+    );
+    if (!isLog) return undefined;
+    throw fault('noResults');
+  }
+  return withResults.flatMap((run) => {
+    const references = referencesOf(run);
+    return listAt(run, 'results')
+      .filter((result) => !isObject(result) || !isLeftOut(result))
+      .map((result) => (isObject(result) ? toItem(result, references) : { raw: result }));
   });
 }
 
-/** A result that this extension exported holds the whole finding, without the escapes of SARIF. */
-function asExported(result: unknown): unknown {
-  const finding = valueAt(result, ['properties', 'whitebox', 'finding']);
-  return isObject(finding) ? finding : result;
+function fault(subject: SarifFault, detail?: string): AssessmentError {
+  return new AssessmentError('malformedFindings', { subject, detail });
 }
 
-/** The notifications of a SARIF log that has no results because its tool failed; undefined for any other value. */
-export function toolFailureOf(root: unknown): readonly unknown[] | undefined {
-  const runs = isObject(root) ? (arrayAt(root, ['runs']) ?? []) : [];
-  const invocations = runs.flatMap((run) => arrayAt(run, ['invocations']) ?? []);
-  const notifications = invocations.flatMap((invocation) =>
-    notificationLists.flatMap((path) => arrayAt(invocation, path) ?? []),
+/** Also true for a result that only an earlier run had (3.27.24). */
+function isLeftOut({ kind, baselineState }: JsonObject): boolean {
+  return noProblem.includes(kind) || baselineState === 'absent';
+}
+
+/** What the tool says about its failure, or empty; undefined if it did not fail. With an empty list of results, only an error is a failure. */
+function failureOf(parts: readonly unknown[], withResults: readonly unknown[]): string | undefined {
+  if (withResults.some((run) => listAt(run, 'results').length > 0)) return undefined;
+  const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
+  const notifications = invocations.flatMap((invocation) => [
+    ...listAt(invocation, 'toolExecutionNotifications'),
+    ...listAt(invocation, 'toolConfigurationNotifications'),
+    ...startFailureOf(invocation),
+  ]);
+  const hasFailed = invocations.some(
+    (invocation) => isObject(invocation) && invocation['executionSuccessful'] === false,
   );
-  const hasFailed =
-    invocations.some((invocation) => valueAt(invocation, executionSuccessful) === false) ||
-    notifications.length > 0;
-  const isEmpty = runs.every((run) => (arrayAt(run, ['results']) ?? []).length === 0);
-  // An empty list of results means that the tool looked, unless it reports an error.
-  const isSure = runs.every((run) => arrayAt(run, ['results']) === undefined) || notifications.some(isError);
-  return hasFailed && isEmpty && isSure ? notifications : undefined;
+  const hasError = notifications.some((each) => isObject(each) && each['level'] === 'error');
+  const isSure = hasError || (withResults.length === 0 && (hasFailed || notifications.length > 0));
+  if (!isSure) return undefined;
+  const texts = notifications.map((each) => toFreeText(objectAt(each, 'message')));
+  return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);
 }
 
-const executionSuccessful = [normalKey('execution_successful')];
-const notificationLists = [
-  [normalKey('tool_execution_notifications')],
-  [normalKey('tool_configuration_notifications')],
-];
-
-function isError(notification: unknown): boolean {
-  return valueAt(notification, ['level']) === 'error';
+function startFailureOf(invocation: unknown): readonly JsonObject[] {
+  const text = isObject(invocation) ? invocation['processStartFailureMessage'] : undefined;
+  return typeof text === 'string' ? [{ level: 'error', message: { text } }] : [];
 }
 
-/** Finds the rule of a result by id, else by index (SARIF 2.1.0, 3.27.5 to 3.27.7). */
-function createRuleFinder(run: unknown): (result: unknown) => JsonObject {
-  const extensions = arrayAt(run, ['tool', 'extensions']) ?? [];
-  const rules = [
-    ...(arrayAt(run, ['tool', 'driver', 'rules']) ?? []),
-    ...extensions.flatMap((extension) => arrayAt(extension, ['rules']) ?? []),
-  ]
-    .filter(isObject)
-    .map(withDefaultLevel);
-  const byId = new Map(rules.map((rule) => [valueAt(rule, ['id']), rule]));
-  return (result) => {
-    const id = valueAt(result, [normalKey('rule_id')]) ?? valueAt(result, ['rule', 'id']);
-    const index = valueAt(result, [normalKey('rule_index')]);
-    return (
-      byId.get(id) ?? (id === undefined && typeof index === 'number' ? rules[index] : undefined) ?? ruleless
-    );
+/** A result that this extension exported holds the whole finding, without the escapes of SARIF. */
+function toItem(result: JsonObject, references: SarifReferences): Item {
+  const suppression = suppressionOf(result);
+  const exported = objectAt(objectAt(objectAt(result, 'properties'), 'whitebox'), 'finding');
+  if (Object.keys(exported).length > 0) return { raw: exported, suppression };
+  const { rule, messages } = references.ruleOf(result);
+  const places = Object.fromEntries(
+    placeKeys.flatMap((key) =>
+      key in result ? [[key, resolvedIn(result[key], references.toArtifact, messages, 0)]] : [],
+    ),
+  );
+  const resolved: JsonObject = {
+    ...result,
+    ...places,
+    message: withPlaces(toMessage(result['message'], messages), places),
+    ...webRequestOf(result, places),
+    // These are no fields to show: they are resolved.
+    ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined },
+    // A result that is not a failure has no level unless it says so, whatever its rule says (3.27.10).
+    ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),
   };
+  return { raw: result, resolved, rule, suppression };
 }
 
-const ruleless = withDefaultLevel({});
-
-/** A rule without a level means `warning` (SARIF 2.1.0, 3.27.10). */
-function withDefaultLevel(rule: JsonObject): JsonObject {
-  return { defaultConfiguration: { level: 'warning' }, ...rule };
+/** Undefined if the result counts: also while any of the decisions about it is under review, or was rejected (3.35.3). */
+function suppressionOf(result: JsonObject): string | undefined {
+  const suppressions = listAt(result, 'suppressions');
+  const isSuppressed = suppressions.every(
+    (each) => isObject(each) && (each['status'] ?? 'accepted') === 'accepted',
+  );
+  if (!isSuppressed || suppressions.length === 0) return undefined;
+  const reasons = suppressions.map((each) => toFreeText(isObject(each) ? each['justification'] : undefined));
+  return clip([...new Set(reasons)].filter((each) => each !== '').join('\n'), maxJustification);
 }
 
-function arrayAt(value: unknown, path: KeyPath): readonly unknown[] | undefined {
-  return toArray(valueAt(value, path));
+const placeKeys = ['locations', 'relatedLocations', 'codeFlows'];
+const innerKeys = new Set(['physicalLocation', 'location', 'locations', 'threadFlows']);
+const maxDepth = 8;
+
+/** Locations with their artifacts and messages; the same value if it refers to nothing. */
+function resolvedIn(
+  value: unknown,
+  toArtifact: SarifReferences['toArtifact'],
+  messages: readonly JsonObject[],
+  depth: number,
+): unknown {
+  if (depth > maxDepth) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((each: unknown) => resolvedIn(each, toArtifact, messages, depth + 1));
+    return items.some((each, at) => each !== value[at]) ? items : value;
+  }
+  if (!isObject(value)) return value;
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
+    const member = value[key];
+    const resolved =
+      key === 'artifactLocation'
+        ? toArtifact(member)
+        : key === 'message'
+          ? toMessage(member, messages)
+          : innerKeys.has(key)
+            ? resolvedIn(member, toArtifact, messages, depth + 1)
+            : member;
+    if (resolved === member) continue;
+    copy ??= { ...value };
+    copy[key] = resolved;
+  }
+  return copy ?? value;
 }
 
-function toArray(value: unknown): readonly unknown[] | undefined {
-  return Array.isArray(value) ? value : undefined;
+const linkToPlace = /\[((?:[^\\[\]]|\\[^])*)\]\((\d{1,9})\)/g;
+
+/** A link to the ID of a location leads to its `path:line` (3.11.6). */
+function withPlaces(message: unknown, places: JsonObject): unknown {
+  const text = textOf(message);
+  if (text?.includes('](') !== true) return message;
+  const locations = [...listAt(places, 'relatedLocations'), ...listAt(places, 'locations')];
+  return text.replace(linkToPlace, (whole, label: string, id: string) => {
+    const location = locations.find((each) => isObject(each) && each['id'] === Number(id));
+    const address = addressOf(location);
+    if (address === undefined || /[<>\r\n]/.test(address)) return whole;
+    return `[${label}](${/[\s()]/.test(address) ? `<${address}>` : address})`;
+  });
+}
+
+/** `path:line` of a location; without a line, its path alone. */
+function addressOf(location: unknown): string | undefined {
+  const uri = uriOf(location);
+  const { startLine } = objectAt(objectAt(location, 'physicalLocation'), 'region');
+  return uri !== undefined && typeof startLine === 'number' ? `${uri}:${String(startLine)}` : uri;
+}
+
+function uriOf(location: unknown): string | undefined {
+  const { uri } = objectAt(objectAt(location, 'physicalLocation'), 'artifactLocation');
+  return typeof uri === 'string' ? uri : undefined;
+}
+
+/** An artifact on the web is a part of a live application, not a file. */
+function webRequestOf(result: JsonObject, places: JsonObject): JsonObject {
+  const target = uriOf(listAt(places, 'locations')[0]);
+  const isOnWeb = target !== undefined && isWebAddress(target) && result['webRequest'] === undefined;
+  return isOnWeb ? { webRequest: { target } } : {};
 }

@@ -23,7 +23,8 @@ export function decide(
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
     isReportedAgain && decision?.state === 'fixed' && decision.at < startOf(shown.run);
   const isOutdated = isRefuted(latest) && latest?.identity.run !== shown.identity.run;
-  const triage = isOutdated ? undecided : (latest ?? undecided);
+  const untouched = shown.finding.toolDecision ?? undecided;
+  const triage = isOutdated ? untouched : (latest ?? untouched);
   const doubtful = isOutdated ? latest : earlierDecision(shown, history, decisions);
   const decidedBefore = isUndecided(triage) ? doubtful : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(history?.verdict);

@@ -12,7 +12,8 @@ export interface TriageDecision {
   readonly at: number;
   /** Last day of an accepted risk, `YYYY-MM-DD` in local time, or an invalid text; absent without end. Kept after the end, when the finding is open. */
   readonly until?: string | undefined;
-  readonly via?: 'agent' | undefined;
+  /** Who decided, if no person: an agent, or the tool that reported the finding. */
+  readonly via?: 'agent' | 'tool' | undefined;
 }
 
 export const undecided: TriageDecision = { state: 'open', note: '', at: 0 };
@@ -89,14 +90,13 @@ export const untilSchema = z.optional(
 
 export const viaSchema = z.catch(z.optional(z.literal('agent')), undefined);
 
-/** The fields `until` (of an accepted risk) and `via`, without undefined ones. */
-export function optionalFieldsOf({
-  state,
-  until,
-  via,
-}: Pick<TriageDecision, 'state' | 'until' | 'via'>): Pick<TriageDecision, 'until' | 'via'> {
+/** The fields `until` (of an accepted risk) and `via` of a decision that people or agents made, without undefined ones. */
+export function optionalFieldsOf({ state, until, via }: Pick<TriageDecision, 'state' | 'until' | 'via'>): {
+  readonly until?: string;
+  readonly via?: 'agent';
+} {
   return {
     ...(state === 'acceptedRisk' && until !== undefined && { until }),
-    ...(via !== undefined && { via }),
+    ...(via === 'agent' && { via }),
   };
 }

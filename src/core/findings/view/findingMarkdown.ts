@@ -3,6 +3,7 @@ import { type BlockKind, cweUrl, type Finding, type Place, type Severity } from 
 import { localPlaceOf, type ShownFinding } from '../shownFinding.ts';
 import { isUndecided, type TriageDecision } from '../triage/triage.ts';
 import { clip, visibleLine, visibleText } from '../../visibleText.ts';
+import { codeBlock, codeSpan } from './codeMarkdown.ts';
 
 export interface FindingWords {
   readonly severity: string;
@@ -110,22 +111,6 @@ export function inertMarkdown(source: string, maxLength: number): string {
   }
   if (code !== undefined) lines.push(codeBlock(code.lines));
   return lines.join('\n').trim();
-}
-
-/** A code block that its content cannot end. */
-export function codeBlock(lines: readonly string[], language = ''): string {
-  const mark = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
-  return ['', `${mark}${language}`, ...lines, mark, ''].join('\n');
-}
-
-/** Inline code that its content cannot end. */
-export function codeSpan(text: string): string {
-  const mark = '`'.repeat(longestRun(text) + 1);
-  return `${mark} ${text} ${mark}`;
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
 }
 
 export function escapeMarkdown(text: string): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { toPlainFinding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { at, keysOf, readOne, spellings } from './spellings.ts';
 
@@ -227,4 +228,112 @@ test('CVSS is read from any alias and form', () => {
   for (const key of ['cvss.vector', 'cvss.vectorString', 'vector_string', 'cvss']) {
     assert.equal(readOne({ title: 't', ...at(key, vector) }).cvss?.vector, vector, key);
   }
+});
+
+test('F107 the fields of reviewers by language models are read', () => {
+  const fields = {
+    title: 'SQL injection',
+    severity: { level: 'high', score: 8.1 },
+    taxonomy: { category: 'Injection', cwe: ['CWE-89'] },
+    rootCause: 'The query is built from text.',
+    technical_analysis: 'The number is not checked.',
+    recommended_fix: 'Use parameters.',
+    remediation_steps: ['Change it.', 'Test it.'],
+    suggestion: 'Or escape it.',
+    poc_description: 'Send a quote.',
+    proof_of_concept: 'See below.',
+    poc_script_code: '# a comment, not a heading\nprint(1)',
+    codeEvidence: [{ path: 'src/db.js', startLine: 4, id: 'sink', label: 'Sink', code: 'query(text)' }],
+    code_locations: [
+      { file: 'src/db.js', start_line: 4, end_line: 5, snippet: 'query(text)', label: 'here' },
+    ],
+  };
+  const found = readOne(fields);
+  assert.deepEqual(
+    [found.severity, found.cvss, found.cwes],
+    ['high', { score: 8.1, vector: undefined }, [89]],
+  );
+  assert.deepEqual(
+    found.places.map(({ path, startLine, endLine, snippet, role, label }) => [
+      path,
+      startLine,
+      endLine,
+      snippet,
+      role,
+      label,
+    ]),
+    [
+      ['src/db.js', 4, 5, 'query(text)', undefined, 'here'],
+      ['src/db.js', 4, undefined, 'query(text)', 'evidence', 'Sink'],
+    ],
+  );
+  assert.equal(found.recommendation, '- Change it.\n- Test it.');
+  assert.deepEqual(found.blocks, [
+    { kind: 'rootCause', text: 'The query is built from text.' },
+    { kind: 'rootCause', text: 'The number is not checked.' },
+    { kind: 'proofOfConcept', text: 'Send a quote.' },
+    { kind: 'proofOfConcept', text: 'See below.' },
+    { kind: 'proofOfConcept', text: '```\n# a comment, not a heading\nprint(1)\n```' },
+    { kind: 'recommendation', text: 'Use parameters.' },
+    { kind: 'recommendation', text: 'Or escape it.' },
+    { kind: 'other', text: '- ` taxonomy.category `: Injection' },
+  ]);
+  assert.deepEqual(readOne({ title: 't', cweIds: ['CWE-79'] }).cwes, [79]);
+});
+
+describe('other fields', () => {
+  const othersOf = (fields: object): string | undefined =>
+    readOne({ title: 't', ...fields }).blocks.find(({ kind }) => kind === 'other')?.text;
+
+  test('F107 what no part of a finding shows is listed, in the order of the file', () => {
+    assert.equal(
+      othersOf({
+        exploitability: 'high',
+        verified: false,
+        cve: null,
+        empty: [],
+        refs: ['a', 'b'],
+        attempts: 3,
+      }),
+      '- ` exploitability `: high\n- ` verified `: false\n- ` refs `:\n  - a\n  - b\n- ` attempts `: 3',
+    );
+    assert.equal(othersOf({ severity: 'low', description: 'd', file: 'a.c', line: 3, id: 'F-1' }), undefined);
+  });
+
+  test('F107 a known name whose value is used for nothing is listed', () => {
+    assert.equal(othersOf({ category: 'Injection' }), '- ` category `: Injection');
+    assert.equal(othersOf({ line: 3, code: 'x = 1' }), '- ` line `: 3\n- ` code `: x = 1');
+    assert.equal(othersOf({ location: 'the login handler' }), '- ` location `: the login handler');
+    assert.equal(othersOf({ url: 'https://docs.example' }), '- ` url `: https://docs.example');
+    assert.equal(othersOf({ severity: 'low', level: 'P3' }), '- ` level `: P3');
+  });
+
+  test('F107 of an object that is used in part, the rest is listed', () => {
+    const extra = { message: 'm', metadata: { cwe: 'CWE-89', owasp: 'A03' } };
+    assert.equal(othersOf({ extra }), '- ` extra.metadata.owasp `: A03');
+  });
+
+  test('F107 they are bounded, and read again from an export', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, at) => [`key${String(at)}`, 'x'.repeat(99)]),
+    );
+    assert.equal(othersOf(many)?.length, 65_536);
+    const again = toPlainFinding(readOne({ title: 't', status: 'new' }));
+    assert.deepEqual(readOne(again).blocks, [{ kind: 'other', text: '- ` status `: new' }]);
+  });
+
+  test('F173 those of a SARIF result are listed as it has them, without what was resolved', () => {
+    const result = {
+      ruleId: 'R',
+      ruleIndex: 0,
+      message: { text: 'm' },
+      rank: 7,
+      properties: { team: 'web', severity: 'low' },
+    };
+    const run = { tool: { driver: { rules: [{ id: 'R', name: 'Rule' }] } }, results: [result] };
+    const { findings } = parseFindings(JSON.stringify({ version: '2.1.0', runs: [run] }), { runId: 'run' });
+    assert.deepEqual(findings[0]?.blocks, [
+      { kind: 'other', text: '- ` rank `: 7\n- ` properties.team `: web' },
+    ]);
+  });
 });

@@ -91,6 +91,7 @@ test('the English whitebox sample is read completely', async () => {
     { kind: 'impact', text: 'All orders can be read.' },
     { kind: 'attackScenario', text: 'Send `1 OR 1=1`.' },
     { kind: 'reproductionSteps', text: '1. Sign in.\n2. Open /orders?number=1%20OR%201=1.' },
+    { kind: 'other', text: '- ` cvss.version `: 3.1' },
   ]);
   assert.equal(injection.recommendation, 'Use parameters.\n1. Change the query.\n2. Add a test.');
   assert.deepEqual(placesOf(injection), [

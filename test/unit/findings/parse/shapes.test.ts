@@ -19,62 +19,36 @@ const a = { title: 'a', severity: 'high', file: 'src/a.ts', line: 1 };
 const b = { title: 'b', severity: 'low', file: 'src/b.ts', line: 2 };
 const both = ['a high src/a.ts:1', 'b low src/b.ts:2'];
 
+const [unratedA, unratedB] = [
+  { ...a, severity: undefined },
+  { ...b, severity: undefined },
+];
+
 describe('the shape of a findings file', () => {
   for (const [name, file] of [
     ['in an unknown wrapper', { result: { findings: [a, b] } }],
-    ['in wrappers in wrappers', { data: { report: { vulnerabilities: [a, b] } } }],
-    ['in deep wrappers', { response: { body: { scan: { output: { issues: [a, b] } } } } }],
-    ['under an unknown key', { meta: { tool: 'x' }, security_review: [a, b] }],
-    ['in two wrappers', { sast: { findings: [a] }, dast: { findings: [b] } }],
+    ['in three wrappers', { meta: {}, data: { report: { scan: { vulnerabilities: [a, b] } } } }],
+    ['in two wrappers side by side', { sast: { findings: [a] }, dast: { findings: [b] } }],
     ['beside numbers of a summary', { summary: { issues: { high: 1, low: 1 } }, report: { issues: [a, b] } }],
-    ['in a list in a list', [[a], [b]]],
+    ['beside an empty list', { findings: [], results: [a, b] }],
+    ['below an empty list', { data: [], report: { findings: [a, b] } }],
     ['by id', { findings: { F1: a, F2: b } }],
     ['by id, beside a number', { findings: { total: 2, F1: a, F2: b } }],
+    ['by severity', { findings: { high: [unratedA], low: [unratedB], critical: [] } }],
+    ['by severity, beside a number', { findings: { total: 2, high: [unratedA], low: [unratedB] } }],
+    ['by severity, one alone', { findings: { High: unratedA, LOW: [unratedB] } }],
   ] as const)
     test(`F107 findings ${name} are read`, () => {
       assert.deepEqual(read(file), both);
     });
 
-  const [unratedA, unratedB] = [
-    { ...a, severity: undefined },
-    { ...b, severity: undefined },
-  ];
-  const [unplacedA, unplacedB] = [
-    { ...a, file: undefined },
-    { ...b, file: undefined },
-  ];
-  for (const [name, file] of [
-    ['a map by severity', { findings: { high: [unratedA], low: [unratedB], critical: [] } }],
-    ['a map by severity without a name', { Critical: [], High: [unratedA], LOW: [unratedB] }],
-    [
-      'a map by severity of maps by id',
-      { findings: { high: { F1: unratedA }, low: { F2: unratedB }, critical: {} } },
-    ],
-    ['a map by severity of single findings', { findings: { high: unratedA, low: [unratedB] } }],
-    ['a map by file without a name', { 'src/a.ts': [unplacedA], 'src/b.ts': { findings: [unplacedB] } }],
-    ['a map by file', { findings: { 'src/a.ts': [unplacedA], 'src/b.ts': unplacedB } }],
-    [
-      'groups by file',
-      [
-        { file: 'src/a.ts', messages: [unplacedA] },
-        { file: 'src/b.ts', messages: [unplacedB] },
-      ],
-    ],
-    [
-      'groups in groups',
-      { findings: [{ risk: 'high', issues: [{ path: 'src/a.ts', results: [{ title: 'a', line: 1 }] }] }, b] },
-    ],
-  ] as const)
-    test(`F107 ${name} provides values that its findings lack`, () => {
-      assert.deepEqual(read(file), both);
-    });
-
-  test('F107 no findings in maps, groups and wrappers are no error', () => {
+  test('F107 lists without findings, a map without any, and an empty report are no error', () => {
     for (const file of [
       { findings: {} },
-      { critical: [], high: [] },
       { findings: { critical: [], high: [] } },
       { data: { report: { findings: [] } } },
+      { data: [] },
+      { findings: [], files: [{ path: 'src/a.ts' }], results: [{ path: 'src/a.ts', status: 'reviewed' }] },
       [{ category: 'Injection', findings: [] }],
     ])
       assert.deepEqual(read(file), [], JSON.stringify(file));
@@ -85,7 +59,24 @@ describe('the shape of a findings file', () => {
     assert.equal(findings[0]?.id, 'F1');
   });
 
-  test('F108 a list of groups gives exactly its findings', () => {
+  test('F107 no list is guessed in any other shape', () => {
+    for (const file of [
+      { meta: { tool: 'x' }, security_review: [a, b] },
+      { one: { two: { three: { four: { findings: [a] } } } } },
+      { high: [unratedA], low: [unratedB] },
+      { findings: { 'src/a.ts': [a], Injection: [b] } },
+      { name: 'Review', files: [{ path: 'src/a.ts', issues: [a] }] },
+      { summary: 'Two flaws.', risk_level: 'high', sections: [{ name: 'Auth', findings: [a, b] }] },
+      { data: { user: { name: 'x' }, org: { id: 1 } } },
+      { data: { error: { message: 'no such run' } } },
+      { errors: [{ code: 1, message: 'no such run' }] },
+      { findings: { high: { count: 1 } } },
+      { summary: { issues: { high: 1 } } },
+    ])
+      assert.throws(() => read(file), { kind: 'malformedFindings' }, JSON.stringify(file));
+  });
+
+  test('F108 a list of groups gives exactly its findings, with what their group says', () => {
     const groups = [
       { category: 'Injection', findings: [a, { description: 'Tainted query.', file: 'src/c.ts' }] },
       {
@@ -98,41 +89,32 @@ describe('the shape of a findings file', () => {
     const expected = ['a high src/a.ts:1', 'Injection unrated src/c.ts:?', 'Crypto low src/b.ts:2'];
     assert.deepEqual(read(groups), expected);
     assert.deepEqual(read({ results: groups }), expected);
-    assert.deepEqual(read([{ name: 'all', groups }]), expected);
     const files = [
-      { path: 'src/a.ts', issues: [unplacedA] },
-      { path: 'src/b.ts', summary: 'One flaw.', comments: [unplacedB] },
+      { path: 'src/a.ts', issues: [{ ...a, file: undefined }] },
+      { path: 'src/b.ts', summary: 'One flaw.', results: [{ ...b, file: undefined }] },
     ];
-    assert.deepEqual(read({ name: 'Review', files }), both);
-    assert.deepEqual(read([{ name: 'Review', files }]), both);
-    assert.deepEqual(read({ reviews: files }), both);
+    assert.deepEqual(read(files), both);
   });
 
-  test('F108 the rating of a whole report is no finding', () => {
-    const sections = [{ name: 'Auth', findings: [a, b] }];
-    assert.deepEqual(read({ summary: 'Two flaws.', risk_level: 'high', sections }), both);
-    for (const file of [
-      { data: { error: { message: 'no such run' } } },
-      { findings: { high: { count: 1 } } },
-    ])
-      assert.throws(() => read(file), { kind: 'malformedFindings' }, JSON.stringify(file));
+  test('F108 a report in a wrapper is no finding, whatever its rating', () => {
+    const head = { title: 'Assessment of x', risk_level: 'high', path: 'src' };
+    assert.deepEqual(read({ data: { report: { ...head, vulnerabilities: [a, b] } } }), both);
+    assert.deepEqual(read({ data: { ...head, findings: [a, b] } }), both);
   });
 
   test('F108 a finding that contains a list is one finding', () => {
     const whole = 'a high src/a.ts:1';
-    assert.deepEqual(read([{ ...a, issues: [{ number: 12, url: 'https://tracker.example/12' }] }]), [whole]);
-    assert.deepEqual(read([{ ...a, references: [{ title: 'CWE-89', file: 'src/a.ts' }] }]), [whole]);
-    assert.deepEqual(read([{ ...a, items: [], data: ['x'], issues: [] }]), [whole]);
-    assert.deepEqual(read([{ ...a, trace: [{ file: 'src/b.ts', line: 2, message: 'from here' }] }]), [whole]);
-  });
-
-  test('an object that holds neither findings nor lists of them is malformed', () => {
-    for (const file of [
-      { data: { user: { name: 'x' }, org: { id: 1 } } },
-      { errors: [{ code: 1, message: 'no such run' }] },
-      { summary: { issues: { high: 1 } } },
+    for (const list of [
+      { issues: [{ number: 12, url: 'https://tracker.example/12' }] },
+      { references: [{ title: 'CWE-89', file: 'src/a.ts' }] },
+      { items: [], data: ['x'], issues: [] },
+      { trace: [{ file: 'src/b.ts', line: 2, message: 'from here' }] },
+      { metadata: { issues: [{ number: 12 }], items: [{ title: 'x' }] } },
     ])
-      assert.throws(() => read(file), { kind: 'malformedFindings' }, JSON.stringify(file));
+      assert.deepEqual(read([{ ...a, ...list }]), [whole], JSON.stringify(list));
+    assert.deepEqual(read({ ...a, metadata: { issues: [{ number: 12 }], items: [{ title: 'x' }] } }), [
+      whole,
+    ]);
   });
 });
 

@@ -4,12 +4,8 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Marked, type Token } from 'marked';
-import {
-  codeBlock,
-  codeSpan,
-  escapeMarkdown,
-  inertMarkdown,
-} from '../../../../src/core/findings/view/findingMarkdown.ts';
+import { codeBlock, codeSpan } from '../../../../src/core/findings/view/codeMarkdown.ts';
+import { escapeMarkdown, inertMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** Markdown as VS Code renders hovers. */

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readBundle } from '../../../../src/core/findings/importExport/readContent.ts';
+import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { tool } from '../importExport/exportingFindings.ts';
+import { setUpFindings } from '../findingFixture.ts';
+
+/** An invented SARIF log with one suppressed result and one open one. */
+const log = JSON.stringify({
+  version: '2.1.0',
+  runs: [
+    {
+      tool: { driver: { name: 'T' } },
+      results: [
+        {
+          message: { text: 'A fixed password.' },
+          suppressions: [{ kind: 'external', justification: 'Only in tests.' }],
+        },
+        { message: { text: 'A weak hash.' }, suppressions: [] },
+      ],
+    },
+  ],
+});
+
+test('F173 what a tool suppressed is an accepted risk, in the tool, until a person decides', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], log);
+  const states = () => fixture.store.all().map(({ triage: { state, via } }) => [state, via]);
+  const asReported = [
+    ['acceptedRisk', 'tool'],
+    ['open', undefined],
+  ];
+  assert.deepEqual(states(), asReported);
+  const [suppressed] = fixture.store.all();
+  assert.equal(suppressed?.triage.note, 'Only in tests.');
+  await fixture.store.setTriage([suppressed], 'open', '');
+  assert.deepEqual(states(), [
+    ['open', undefined],
+    ['open', undefined],
+  ]);
+});
+
+test('F173 a bundle has the decisions of people, and those of a tool only in its findings file', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const run = await fixture.addRun(['shop'], log);
+  const { shown } = await fixture.store.read(run);
+  const content = await readFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'));
+  const files = toBundle({ run, shown }, [{ path: 'findings.json', content }], tool);
+  const bundle = await readBundle(await zipBundle(files));
+  assert.deepEqual(JSON.parse(String(bundle.files.get('triage.json'))), []);
+});
