@@ -66,7 +66,7 @@ export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
 }
 
 /** What is used of the API of VS Code's git extension (`vscode.git`, version 1). */
-export interface Repository {
+export interface GitRepository {
   readonly rootUri: vscode.Uri;
   readonly state: {
     readonly HEAD?: {
@@ -104,7 +104,7 @@ export interface GitApi {
   readonly onDidChangeState: vscode.Event<unknown>;
   readonly onDidOpenRepository: vscode.Event<unknown>;
   readonly onDidCloseRepository: vscode.Event<unknown>;
-  getRepository(uri: vscode.Uri): Repository | null;
+  getRepository(uri: vscode.Uri): GitRepository | null;
 }
 
 interface GitExtension {
@@ -145,13 +145,13 @@ export async function gitApi(): Promise<GitApi | undefined> {
 /** The repositories that `look` returns by their roots, once VS Code's git extension has found and read them. Throws `noAnswer`. */
 export async function whenRead(
   git: GitApi,
-  look: () => ReadonlyMap<string, Repository>,
-): Promise<ReadonlyMap<string, Repository>> {
+  look: () => ReadonlyMap<string, GitRepository>,
+): Promise<ReadonlyMap<string, GitRepository>> {
   let subscriptions: readonly vscode.Disposable[] = [];
   const unsubscribe = (): void => {
     for (const subscription of subscriptions) subscription.dispose();
   };
-  const read = new Promise<ReadonlyMap<string, Repository>>((resolve) => {
+  const read = new Promise<ReadonlyMap<string, GitRepository>>((resolve) => {
     const check = (): void => {
       unsubscribe();
       const found = look();
@@ -173,7 +173,7 @@ export async function whenRead(
 }
 
 /** The repository of a folder in VS Code's git extension, which knows none in Restricted Mode, or while it does not answer. */
-export async function repositoryOf(folder: vscode.Uri): Promise<Repository | undefined> {
+export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | undefined> {
   try {
     return (await gitApi())?.getRepository(folder) ?? undefined;
   } catch (error) {

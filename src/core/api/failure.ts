@@ -128,7 +128,7 @@ function failedToConnect(error: unknown): boolean {
 }
 
 /** True when no byte can have reached the service: even a dispatch may be sent again. */
-export function wasNeverSent(error: unknown): boolean {
+export function isProvablyUnsent(error: unknown): boolean {
   if (!(error instanceof AssessmentError)) return false;
   return [
     'unsent',

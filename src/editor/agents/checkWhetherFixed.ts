@@ -7,7 +7,7 @@ import { codeBlock, codeSpan } from '../../core/findings/view/codeMarkdown.ts';
 import { addressOf } from '../../core/findings/view/findingMarkdown.ts';
 import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { clip, visibleName } from '../../core/visibleText.ts';
-import { type ChangedFile, changesOf, whyNotSent } from '../findings/code/asAssessed.ts';
+import { type ChangedFile, changedFilesOf, whyNotSent } from '../findings/code/asAssessed.ts';
 import type { FindingStores } from '../findings/findingArguments.ts';
 import { findingsMarkdown, handToAgent } from '../findings/shareFindings.ts';
 import { formatNumber } from '../formats.ts';
@@ -53,7 +53,7 @@ async function describeChanges(
 ): Promise<readonly string[]> {
   const changes: string[] = [];
   let chars = 0;
-  for (const file of await changesOf(shown, deps)) {
+  for (const file of await changedFilesOf(shown, deps)) {
     signal.throwIfAborted();
     await setImmediate();
     if (chars > maxMaskedChars) break;

@@ -12,7 +12,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { atOrBelow, pathKey } from '../../core/paths.ts';
 import type { Logger } from '../../core/ports.ts';
 import { inBackground, inParallel } from '../../core/yieldingWork.ts';
-import { answerOfGit, type GitApi, gitApi, type Repository, whenRead } from '../folders.ts';
+import { answerOfGit, type GitApi, gitApi, type GitRepository, whenRead } from '../folders.ts';
 import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import { decodeFile, textNow } from './code/driftWatch.ts';
@@ -31,7 +31,7 @@ const maxBytes = 64 * 1024 * 1024;
 const maxBranches = 200;
 
 interface Base {
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   readonly name: string;
   readonly commit: string;
   /** Files renamed since the base, with their paths at the base; absolute. */
@@ -53,8 +53,8 @@ interface ComparedFile {
 
 interface Repositories {
   /** By their roots. */
-  readonly byRoot: ReadonlyMap<string, Repository>;
-  readonly ofFile: ReadonlyMap<string, Repository>;
+  readonly byRoot: ReadonlyMap<string, GitRepository>;
+  readonly ofFile: ReadonlyMap<string, GitRepository>;
 }
 
 interface Bases {
@@ -237,7 +237,7 @@ export class BranchComparison implements vscode.Disposable {
     if (git === undefined) return unavailable('noGit');
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const paths = files.size > 0 ? files : folders;
-    const look = (): ReadonlyMap<string, Repository> => {
+    const look = (): ReadonlyMap<string, GitRepository> => {
       const found = [...paths].map((path) => git.getRepository(vscode.Uri.file(path)));
       return new Map(found.flatMap((each) => (each === null ? [] : [[each.rootUri.fsPath, each] as const])));
     };
@@ -246,7 +246,7 @@ export class BranchComparison implements vscode.Disposable {
     const byRoot = await whenRead(git, look);
     if (this.#isOn) this.#followGit(git, byRoot.values());
     if (byRoot.size === 0) return unavailable('noRepository');
-    const ofFile = new Map<string, Repository>();
+    const ofFile = new Map<string, GitRepository>();
     for (const file of files) {
       const repository = git.getRepository(vscode.Uri.file(file));
       if (repository !== null) ofFile.set(file, repository);
@@ -278,7 +278,7 @@ export class BranchComparison implements vscode.Disposable {
   }
 
   /** The merge base with the picked branch, else with the default branch, or on the default branch with its upstream. */
-  async #findBase(repository: Repository): Promise<Base | undefined> {
+  async #findBase(repository: GitRepository): Promise<Base | undefined> {
     const { name: branch = '', upstream } = repository.state.HEAD ?? {};
     const isDefault = branch === 'main' || branch === 'master';
     const names = [
@@ -306,7 +306,7 @@ export class BranchComparison implements vscode.Disposable {
   }
 
   /** Finds the bases again after a checkout, a commit or a fetch, and when repositories open or close. */
-  #followGit(git: GitApi, repositories: Iterable<Repository>): void {
+  #followGit(git: GitApi, repositories: Iterable<GitRepository>): void {
     for (const subscription of this.#ofGit) subscription.dispose();
     const change = (): void => {
       this.#bases.clear();
@@ -334,7 +334,7 @@ export class BranchComparison implements vscode.Disposable {
   }
 
   /** `file` is an absolute path. */
-  async #readAtBase(repository: Repository, commit: string, file: string): Promise<BaseText> {
+  async #readAtBase(repository: GitRepository, commit: string, file: string): Promise<BaseText> {
     try {
       const { size } = await answerOfGit(repository.getObjectDetails(commit, file));
       if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, text: undefined };

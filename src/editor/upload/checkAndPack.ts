@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { pathInside, pathKey } from '../../core/paths.ts';
-import { choicesBelow, type FolderChoices, replaceBelow } from '../../core/upload/choose/choices.ts';
+import { choicesBelow, type PathChoices, replaceBelow } from '../../core/upload/choose/choices.ts';
 import {
   checkPacked,
-  decide,
+  applyChoices,
   type PreparationSteps,
   prepareFolders,
   type Prepared as PreparedFolder,
@@ -106,7 +106,7 @@ async function decideSecrets(
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
   // Uses the choices of the preparation: files that a person added in the preview since then are not checked.
-  const decided = prepared.map((folder) => decide(folder, folder.choices, steps.rules()));
+  const decided = prepared.map((folder) => applyChoices(folder, folder.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
   }
@@ -192,11 +192,11 @@ export class UploadChoices {
   }
 
   /** Includes choices made for a folder above or below in the same workspace folder. */
-  of(folder: Folder): FolderChoices {
+  of(folder: Folder): PathChoices {
     return choicesBelow(this.#stored(folder), prefixOf(folder));
   }
 
-  async change(folder: Folder, change: (choices: FolderChoices) => FolderChoices): Promise<void> {
+  async change(folder: Folder, change: (choices: PathChoices) => PathChoices): Promise<void> {
     const changed = replaceBelow(this.#stored(folder), prefixOf(folder), change(this.of(folder)));
     await this.#memory.update(keyOf(folder), changed);
   }
@@ -210,8 +210,8 @@ export class UploadChoices {
     await this.#memory.update('secrets', { ...this.#memory.get<object>('secrets'), ...decided });
   }
 
-  #stored(folder: Folder): FolderChoices {
-    return this.#memory.get<FolderChoices>(keyOf(folder), {});
+  #stored(folder: Folder): PathChoices {
+    return this.#memory.get<PathChoices>(keyOf(folder), {});
   }
 }
 

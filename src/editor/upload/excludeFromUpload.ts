@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { pathInside } from '../../core/paths.ts';
 import {
-  type FolderChoices,
+  type PathChoices,
   toIgnoreLine,
   withExcluded,
   withLines,
@@ -37,7 +37,7 @@ interface Exclusion {
   /** A folder's path ends in `/`. */
   readonly paths: readonly string[];
   readonly addedLines: readonly string[];
-  readonly before: FolderChoices;
+  readonly before: PathChoices;
 }
 
 /** Excludes files and folders from later uploads, by lines in `.whiteboxignore` and by replacing earlier choices. Offers Undo. */

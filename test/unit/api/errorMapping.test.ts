@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
-import { transportFailure, wasNeverSent } from '../../../src/core/api/failure.ts';
+import { transportFailure, isProvablyUnsent } from '../../../src/core/api/failure.ts';
 import { serviceMessage } from '../../../src/core/api/replyBody.ts';
 import { failureOf, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
@@ -152,7 +152,7 @@ describe('network errors', () => {
     test(`${what} is ${kind}, and a dispatch may ${neverSent ? '' : 'not '}be sent again after it`, () => {
       const failure = transportFailure(error, url, true);
       assert.ok(failure instanceof AssessmentError);
-      assert.deepEqual([failure.kind, wasNeverSent(failure)], [kind, neverSent]);
+      assert.deepEqual([failure.kind, isProvablyUnsent(failure)], [kind, neverSent]);
       assert.ok(!JSON.stringify(failure.data).includes('canary'));
     });
   }
@@ -170,7 +170,7 @@ describe('network errors', () => {
       assert.deepEqual(
         failures.map((failure) => [
           failure instanceof AssessmentError && failure.kind,
-          wasNeverSent(failure),
+          isProvablyUnsent(failure),
         ]),
         [
           ['tls', true],
@@ -183,13 +183,13 @@ describe('network errors', () => {
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
     test(`F102 ${code} before there is a socket is unsent, and the dispatch may be sent again`, () => {
       const failure = transportFailure(failed({ code }), url, false);
-      assert.deepEqual([failure instanceof AssessmentError && failure.kind, wasNeverSent(failure)], ['unsent', true]); // prettier-ignore
+      assert.deepEqual([failure instanceof AssessmentError && failure.kind, isProvablyUnsent(failure)], ['unsent', true]); // prettier-ignore
     });
   }
 
   test('an AssessmentError is returned unchanged', () => {
     const error = new AssessmentError('lengthChanged');
     assert.equal(transportFailure(error, url, true), error);
-    assert.equal(wasNeverSent(new Error('x')), false);
+    assert.equal(isProvablyUnsent(new Error('x')), false);
   });
 });

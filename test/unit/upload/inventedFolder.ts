@@ -1,4 +1,4 @@
-import type { FolderChoices } from '../../../src/core/upload/choose/choices.ts';
+import type { PathChoices } from '../../../src/core/upload/choose/choices.ts';
 import type {
   PreparationSteps,
   SecretDecision,
@@ -45,7 +45,7 @@ export function checked(path: string, content = path): ScannedFile | Omission {
 /** An invented folder with adjustable choices and decisions, which counts disk accesses. */
 export function inventedFolder(paths: readonly string[], mode: SecretRules['mode'] = 'block') {
   const folder = {
-    choices: {} as FolderChoices,
+    choices: {} as PathChoices,
     decisions: {} as Record<string, SecretDecision>,
     selections: 0,
     checked: [] as string[],

@@ -1,5 +1,5 @@
 import { holdsSecret } from '../../api/credentials.ts';
-import { isExhausted, wasNeverSent } from '../../api/failure.ts';
+import { isExhausted, isProvablyUnsent } from '../../api/failure.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { workflows } from '../../workflows/workflows.ts';
@@ -81,7 +81,7 @@ async function requireIntent(
 export function wasRefused(error: AssessmentError): boolean {
   const { kind, data } = error;
   if (kind === 'timeout' || kind === 'intercepted') return false;
-  return wasNeverSent(error) || (data.status !== undefined && data.status >= 400 && data.status < 500);
+  return isProvablyUnsent(error) || (data.status !== undefined && data.status >= 400 && data.status < 500);
 }
 
 /** Saves the outcome of a dispatch. Writes a lost journal again. Where the journal has moved on, an accepted run gets another one. */

@@ -4,14 +4,14 @@ import type { SelectedFile } from '../select/selection.ts';
 type Choice = 'include' | 'leaveOut' | 'restore';
 
 /** A person's choices by relative path, a folder's with `/` at the end. The choice for a path outweighs those for folders above it. */
-export type FolderChoices = Readonly<Record<string, Choice>>;
+export type PathChoices = Readonly<Record<string, Choice>>;
 
-export function includedBy(choices: FolderChoices): string[] {
+export function includedBy(choices: PathChoices): string[] {
   return Object.keys(choices).filter((path) => choices[path] === 'include');
 }
 
 /** A test for paths that a person left out. */
-export function leavingOut(choices: FolderChoices): (path: string) => boolean {
+export function leavingOut(choices: PathChoices): (path: string) => boolean {
   const choiceFor = new Map(Object.entries(choices));
   if (choiceFor.size === 0) return () => false;
   return (path) => {
@@ -23,13 +23,13 @@ export function leavingOut(choices: FolderChoices): (path: string) => boolean {
 }
 
 /** The choices for paths below a prefix (empty, or a folder's path), as paths relative to it. */
-export function choicesBelow(all: FolderChoices, prefix: string): FolderChoices {
+export function choicesBelow(all: PathChoices, prefix: string): PathChoices {
   const below = Object.entries(all).filter(([path]) => isBelow(path, prefix));
   return Object.fromEntries(below.map(([path, choice]) => [path.slice(prefix.length), choice]));
 }
 
 /** Replaces the choices below a prefix with `below`, whose paths are relative to it. */
-export function replaceBelow(all: FolderChoices, prefix: string, below: FolderChoices): FolderChoices {
+export function replaceBelow(all: PathChoices, prefix: string, below: PathChoices): PathChoices {
   return Object.fromEntries([
     ...Object.entries(all).filter(([path]) => !isBelow(path, prefix)),
     ...Object.entries(below).map(([path, choice]) => [prefix + path, choice] as const),
@@ -38,10 +38,10 @@ export function replaceBelow(all: FolderChoices, prefix: string, below: FolderCh
 
 /** The choices after a person decided whether a path is sent; `isIgnored` if ignore files or settings leave it out. A left-out folder above stays so. */
 export function withChosen(
-  choices: FolderChoices,
+  choices: PathChoices,
   path: string,
   { isSent, isIgnored }: { isSent: boolean; isIgnored: boolean },
-): FolderChoices {
+): PathChoices {
   const { [path]: choice, ...others } = choices;
   if (isSent && isIgnored) return { ...others, [path]: 'include' };
   if (isSent) return leavingOut(others)(path) ? { ...others, [path]: 'restore' } : others;
@@ -49,12 +49,12 @@ export function withChosen(
 }
 
 /** The choices after a person included ignored files by name. */
-export function withIncluded(choices: FolderChoices, paths: readonly string[]): FolderChoices {
+export function withIncluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
 }
 
 /** The choices after a person excluded paths: earlier choices no longer send them or what is below them. */
-export function withExcluded(choices: FolderChoices, paths: readonly string[]): FolderChoices {
+export function withExcluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
     ...Object.entries(choices).filter(([path, choice]) => choice === 'leaveOut' || !isExcluded(path)),
@@ -64,10 +64,10 @@ export function withExcluded(choices: FolderChoices, paths: readonly string[]): 
 
 /** Undoes an exclusion with the choices `before` it for these paths and below. What was left out since stays out. */
 export function withoutExcluded(
-  current: FolderChoices,
+  current: PathChoices,
   paths: readonly string[],
-  before: FolderChoices,
-): FolderChoices {
+  before: PathChoices,
+): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
     ...Object.entries(before).filter(([path]) => isExcluded(path)),

@@ -2,7 +2,7 @@ import type { ManifestEntry } from '../archive/packing.ts';
 import type { SecretCheck } from '../secrets/checkSecrets.ts';
 import type { Suspicion } from '../secrets/scanFile.ts';
 import type { Reason, SelectedFile, Selection } from '../select/selection.ts';
-import { type FolderChoices, includedBy, leavingOut } from './choices.ts';
+import { type PathChoices, includedBy, leavingOut } from './choices.ts';
 
 export type SecretDecision = 'send' | 'leaveOut';
 
@@ -39,7 +39,7 @@ interface KnownFiles<F> {
 }
 
 export interface Prepared<F> extends KnownFiles<F> {
-  readonly choices: FolderChoices;
+  readonly choices: PathChoices;
   readonly selection: UploadSelection;
   readonly undecided: readonly Suspicion[];
   /** Selected files without a credential check. */
@@ -53,7 +53,7 @@ export interface StepProgress {
 
 /** The steps of a preparation, with the editor's settings and the person's choices. */
 export interface PreparationSteps<F> {
-  readonly choicesOf: (folder: F) => FolderChoices;
+  readonly choicesOf: (folder: F) => PathChoices;
   readonly rules: () => SecretRules;
   readonly select: (folder: F, include: readonly string[], progress: StepProgress) => Promise<Selection>;
   readonly check: (
@@ -73,7 +73,7 @@ export async function prepareFolders<F>(
   const prepared: Prepared<F>[] = [];
   for (const each of await selectFolders(folders, steps, progress)) {
     const checked = await checkFiles(each, each.unchecked, steps, progress);
-    prepared.push(decide(checked, each.choices, steps.rules()));
+    prepared.push(applyChoices(checked, each.choices, steps.rules()));
   }
   return prepared;
 }
@@ -90,7 +90,7 @@ export async function selectFolders<F>(
     const include = includedBy(choices);
     const selected = await steps.select(folder, include, progress);
     const known = { folder, selected, include, checks: new Map() };
-    prepared.push(decide(known, choices, steps.rules()));
+    prepared.push(applyChoices(known, choices, steps.rules()));
   }
   return prepared;
 }
@@ -108,9 +108,9 @@ export async function checkFiles<K extends KnownFiles<unknown>>(
 }
 
 /** Applies choices and decisions, without reading the disk. Leaves out files that could not be checked. */
-export function decide<F>(
+export function applyChoices<F>(
   { folder, selected, include, checks }: KnownFiles<F>,
-  choices: FolderChoices,
+  choices: PathChoices,
   { mode, decisionOf }: SecretRules,
 ): Prepared<F> {
   const isLeftOut = leavingOut(choices);
@@ -173,7 +173,7 @@ export async function checkPacked<F>(
     const omitted = packings < maxPackings ? [] : changing;
     const checks = new Map(checked.checks);
     for (const { path } of omitted) checks.set(path, { path, reason: 'changed' });
-    const decided = decide({ ...checked, checks }, each.choices, steps.rules());
+    const decided = applyChoices({ ...checked, checks }, each.choices, steps.rules());
     isAsPacked &&= changing.length === 0 && haveSamePaths(decided.selection.files, each.selection.files);
     rechecked.push(decided);
   }

@@ -1,5 +1,5 @@
 import { includedBy } from './choices.ts';
-import { checkFiles, decide, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepareUpload.ts'; // prettier-ignore
+import { checkFiles, applyChoices, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepareUpload.ts'; // prettier-ignore
 
 export interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
@@ -33,7 +33,7 @@ export class PreviewModel<F> {
       progress.signal.throwIfAborted();
       this.#shown = selected;
       // Choices may have changed meanwhile.
-      this.#decide(true);
+      this.#applyChoices(true);
       await this.#check(progress);
     });
   }
@@ -48,7 +48,7 @@ export class PreviewModel<F> {
     const { steps } = this.#deps;
     if (this.#shown.some(({ folder, include }) => !haveSame(include, includedBy(steps.choicesOf(folder)))))
       return this.reopen();
-    this.#decide();
+    this.#applyChoices();
     if (this.#checking?.aborted === false || this.#uncheckedFolder() === undefined) return;
     await this.#inProgress((progress) => this.#check(progress));
   }
@@ -92,9 +92,11 @@ export class PreviewModel<F> {
     this.#deps.show(prepared, isNew);
   }
 
-  #decide(isNew = false): void {
+  #applyChoices(isNew = false): void {
     const { steps } = this.#deps;
-    const prepared = this.#shown.map((each) => decide(each, steps.choicesOf(each.folder), steps.rules()));
+    const prepared = this.#shown.map((each) =>
+      applyChoices(each, steps.choicesOf(each.folder), steps.rules()),
+    );
     this.#show(prepared, isNew);
   }
 
@@ -107,7 +109,7 @@ export class PreviewModel<F> {
         const { folder, checks } = await checkFiles(next, next.unchecked, this.#deps.steps, progress);
         signal.throwIfAborted();
         this.#shown = this.#shown.map((each) => (each.folder === folder ? { ...each, checks } : each));
-        this.#decide();
+        this.#applyChoices();
       }
     } finally {
       if (this.#checking === signal) this.#checking = undefined;

@@ -41,7 +41,7 @@ const settledMs = 3_000;
 export function isMarked(root: string, path: string, mark: string): boolean {
   try {
     const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
-    return stat !== undefined && toMark(stat) === mark;
+    return stat !== undefined && toScanMark(stat) === mark;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return false;
@@ -63,10 +63,10 @@ export async function scanFile(
 
 function markedWhenSettled(stat: BigIntStats): { mark?: string } {
   const changedAt = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
-  return Date.now() - changedAt > settledMs ? { mark: toMark(stat) } : {};
+  return Date.now() - changedAt > settledMs ? { mark: toScanMark(stat) } : {};
 }
 
-function toMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+function toScanMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 

@@ -134,7 +134,7 @@ export interface ChangedFile {
   readonly after: string | undefined;
 }
 
-export async function changesOf(
+export async function changedFilesOf(
   { run, finding }: Pick<ShownFinding, 'run' | 'finding'>,
   deps: FindingStores,
 ): Promise<readonly ChangedFile[]> {

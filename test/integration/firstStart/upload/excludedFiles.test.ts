@@ -3,7 +3,7 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FolderChoices } from '../../../../src/core/upload/choose/choices.ts';
+import type { PathChoices } from '../../../../src/core/upload/choose/choices.ts';
 import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { UploadChoices } from '../../../../src/editor/upload/checkAndPack.ts';
@@ -73,7 +73,7 @@ describe('files that the user excludes from uploads', () => {
     let press: string | undefined;
     let ignoreFile: string;
     let failures: unknown[];
-    const here: FolderChoices = {
+    const here: PathChoices = {
       'kept.txt': 'include',
       'dist/': 'include',
       'old/': 'leaveOut',
@@ -96,7 +96,7 @@ describe('files that the user excludes from uploads', () => {
         await rm(path.join(folder, name), { force: true });
     });
 
-    const now = (): FolderChoices => choices.of(vscode.workspace.workspaceFolders![0]!);
+    const now = (): PathChoices => choices.of(vscode.workspace.workspaceFolders![0]!);
     const exclude = async (...names: string[]): Promise<void> => {
       const reopened = Promise.withResolvers<undefined>();
       let times = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { decide } from '../../../../src/core/upload/choose/prepareUpload.ts';
+import { applyChoices } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 
@@ -41,7 +41,7 @@ describe('the Upload Preview', () => {
     ['key.ts', { suspicions: [suspicion], sha256: '0' }],
     ['locked.ts', { path: 'locked.ts', reason: 'changed' } as const],
   ]);
-  const prepared = decide(
+  const prepared = applyChoices(
     { folder, selected, include: [], checks },
     {},
     {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   choicesBelow,
-  type FolderChoices,
+  type PathChoices,
   type FolderSum,
   includedBy,
   leavingOut,
@@ -37,7 +37,7 @@ const selection: Selection = {
 };
 
 test('F5 ignored files that the user includes by name are sent, whatever was decided of folders above them', () => {
-  const choices: FolderChoices = { 'dist/': 'leaveOut', 'a.js': 'leaveOut' };
+  const choices: PathChoices = { 'dist/': 'leaveOut', 'a.js': 'leaveOut' };
   const included = withIncluded(choices, ['dist/one.js', 'dist/two.js']);
   assert.deepEqual(includedBy(included), ['dist/one.js', 'dist/two.js']);
   assert.deepEqual(['a.js', 'dist/one.js', 'dist/other.js'].map(leavingOut(included)), [true, false, true]);
@@ -130,7 +130,7 @@ test('lines are appended to an ignore file once, and can be removed from any pos
 const leaving = { isSent: false, isIgnored: false };
 const sending = { isSent: true, isIgnored: false };
 
-function leftOut(choices: FolderChoices, ...paths: string[]): string[] {
+function leftOut(choices: PathChoices, ...paths: string[]): string[] {
   return paths.filter(leavingOut(choices));
 }
 
@@ -155,7 +155,7 @@ test('including a file that was excluded by itself leaves no trace', () => {
 });
 
 test('excluding a path overrides choices below it, and undoing restores them', () => {
-  const before: FolderChoices = {
+  const before: PathChoices = {
     'dist/': 'include',
     'dist/a': 'include',
     distinct: 'include',
@@ -199,7 +199,7 @@ test('a choice for a path overrides one for a parent folder, unless the folder i
 test('files named like members of Object.prototype are chosen like others', () => {
   for (const path of ['constructor', '__proto__']) {
     assert.deepEqual(leftOut({}, path), []);
-    const left = JSON.parse(JSON.stringify(withChosen({}, path, leaving))) as FolderChoices;
+    const left = JSON.parse(JSON.stringify(withChosen({}, path, leaving))) as PathChoices;
     assert.deepEqual(leftOut(left, path, 'x'), [path]);
     assert.deepEqual(leftOut(withChosen(left, path, sending), path), []);
     assert.deepEqual(includedBy(withChosen({}, path, { isSent: true, isIgnored: true })), [path]);
@@ -214,7 +214,7 @@ test('resetting returns a file to the ignore files, and includes what was exclud
 });
 
 test('choices are stored for the workspace folder, and apply to each subfolder by relative path', () => {
-  const whole: FolderChoices = {
+  const whole: PathChoices = {
     'app/build/': 'include',
     'app/src/a': 'leaveOut',
     'app/src/': 'leaveOut',
@@ -233,7 +233,7 @@ test('choices are stored for the workspace folder, and apply to each subfolder b
 });
 
 test('a choice made in a subfolder keeps those beside and above it', () => {
-  const whole: FolderChoices = { 'lib/x': 'include', 'app/': 'leaveOut', 'app/src/a': 'leaveOut' };
+  const whole: PathChoices = { 'lib/x': 'include', 'app/': 'leaveOut', 'app/src/a': 'leaveOut' };
   const restored = withChosen(choicesBelow(whole, 'app/src/'), 'a', sending);
   assert.deepEqual(replaceBelow(whole, 'app/src/', restored), { 'lib/x': 'include', 'app/': 'leaveOut' });
   const left = withChosen(choicesBelow(whole, 'app/src/'), 'b', leaving);

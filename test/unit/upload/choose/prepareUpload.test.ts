@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   countDifferences,
-  decide,
+  applyChoices,
   prepareFolders,
   type SecretDecision,
   type SecretRules,
 } from '../../../../src/core/upload/choose/prepareUpload.ts';
-import { type FolderChoices, withChosen } from '../../../../src/core/upload/choose/choices.ts';
+import { type PathChoices, withChosen } from '../../../../src/core/upload/choose/choices.ts';
 import { file, inventedFolder, selection, progress } from '../inventedFolder.ts';
 
 const name = fc.constantFrom('a', 'b');
@@ -81,8 +81,8 @@ test('after any choices the preview equals a new preparation, without reading th
 
 test("an excluded file is listed as the user's choice and not counted; a folder is no name prefix", () => {
   const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
-  const choices: FolderChoices = { 'src/': 'leaveOut', 'a.txt': 'leaveOut' };
-  const { selection: left } = decide(
+  const choices: PathChoices = { 'src/': 'leaveOut', 'a.txt': 'leaveOut' };
+  const { selection: left } = applyChoices(
     { folder: 'invented', selected: all, include: [], checks: new Map() },
     choices,
     { mode: 'off', decisionOf: () => undefined },

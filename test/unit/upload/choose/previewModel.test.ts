@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FolderChoices } from '../../../../src/core/upload/choose/choices.ts';
+import type { PathChoices } from '../../../../src/core/upload/choose/choices.ts';
 import type { Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
 import { PreviewModel } from '../../../../src/core/upload/choose/previewModel.ts';
 import type { SecretCheck } from '../../../../src/core/upload/secrets/checkSecrets.ts';
@@ -10,7 +10,7 @@ import type { SelectedFile, Selection } from '../../../../src/core/upload/select
 function stage() {
   const selecting = new Map<string, PromiseWithResolvers<Selection>>();
   const checks: (PromiseWithResolvers<SecretCheck> & { files: readonly SelectedFile[] })[] = [];
-  const choices: Record<string, FolderChoices> = {};
+  const choices: Record<string, PathChoices> = {};
   const shown: string[] = [];
   const forgotten: number[] = [];
   let cancelling = new AbortController();
@@ -80,7 +80,7 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-const leavingOut = (...paths: string[]): FolderChoices =>
+const leavingOut = (...paths: string[]): PathChoices =>
   Object.fromEntries(paths.map((path) => [path, 'leaveOut']));
 const token = { path: 'b', kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: '0' } as const;
 
