@@ -11,7 +11,7 @@ import { run } from 'node:test';
 import { inspect, parseArgs, stripVTControlCharacters } from 'node:util';
 import { installedVariable, installPackaged } from './e2e/stage.ts';
 import { prepareBrowser } from './host/chromium.ts';
-import { ownTemporary } from './host/ownTemporary.ts';
+import { ownTemporary } from './tools/ownTemporary.ts';
 import { supportedVersions } from './host/vscode.ts';
 import { whyNoWindows } from './host/wine.ts';
 import type { IntegrationEvent } from './integration/events.ts';

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { setStage, signedIn, type Stage } from '../e2e/stage.ts';
-import { ownTemporary } from '../host/ownTemporary.ts';
+import { ownTemporary } from '../tools/ownTemporary.ts';
 import { screenshotFolder } from '../host/workbench.ts';
 import { playBlackbox } from './playBlackbox.ts';
 import { type Audience, playJob } from './playJob.ts';

@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { ownTemporary } from '../host/ownTemporary.ts';
+import { ownTemporary } from './ownTemporary.ts';
 
 process.chdir(path.resolve(import.meta.dirname, '../..'));
 // Each mutant starts processes that load the same modules.

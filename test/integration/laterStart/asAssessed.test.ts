@@ -16,7 +16,7 @@ import {
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
-import { storeManifest } from '../../storedManifest.ts';
+import { storeManifest } from '../../unit/run/storedManifest.ts';
 import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
 import { recordCommand, watchEachTest } from '../dialogs.ts';
 import { endedRun } from '../storedRuns.ts';

@@ -16,7 +16,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import type { ExportDeps } from '../../../src/editor/findings/exportFile.ts';
 import { exportFindings } from '../../../src/editor/findings/exportFindings.ts';
 import type { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
-import { storeManifest } from '../../storedManifest.ts';
+import { storeManifest } from '../../unit/run/storedManifest.ts';
 import {
   brokenRules,
   codeScanningRules,

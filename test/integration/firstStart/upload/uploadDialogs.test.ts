@@ -12,7 +12,7 @@ import type { NotUploaded } from '../../../../src/core/upload/choose/prepareUplo
 import { uploadLabel } from '../../../../src/editor/labels.ts';
 import { describeSuspicions, type Prepared } from '../../../../src/editor/upload/checkAndPack.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
-import { storeManifest } from '../../../storedManifest.ts';
+import { storeManifest } from '../../../unit/run/storedManifest.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { storageVariable } from '../../events.ts';
 import { answer, type ShownMessage, watchEachTest, watchMessages } from '../../dialogs.ts';

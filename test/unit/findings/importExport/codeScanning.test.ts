@@ -18,7 +18,7 @@ import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { storeManifest } from '../../../storedManifest.ts';
+import { storeManifest } from '../../run/storedManifest.ts';
 import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
 import {
   hashLines,
