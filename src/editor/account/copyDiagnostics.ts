@@ -30,9 +30,12 @@ export interface RecentLog extends Logger, Disposable {
 
 export function keepLines(channel: vscode.LogOutputChannel): RecentLog {
   let kept: readonly string[] = [];
+  let isClosed = false;
   const write =
     (name: 'debug' | 'info' | 'warn' | 'error', level: vscode.LogLevel) =>
     (message: string): void => {
+      // A closed channel throws, and a response may arrive while the window closes.
+      if (isClosed) return;
       channel[name](message);
       if (channel.logLevel === vscode.LogLevel.Off || level < channel.logLevel) return;
       const lines = message.split('\n', maxLines).map((line) => clip(line, maxLineLength));
@@ -45,7 +48,10 @@ export function keepLines(channel: vscode.LogOutputChannel): RecentLog {
     warn: write('warn', vscode.LogLevel.Warning),
     error: write('error', vscode.LogLevel.Error),
     show: () => channel.show(),
-    dispose: () => channel.dispose(),
+    dispose: () => {
+      isClosed = true;
+      channel.dispose();
+    },
     lines: () => kept,
   };
 }

@@ -57,6 +57,15 @@ describe('the diagnostics', () => {
     return vscode.window.activeTextEditor?.document.getText() ?? '';
   };
 
+  it('F46 take lines after the window has closed the log, as of a start request that is answered late', () => {
+    const channel = vscode.window.createOutputChannel('Invented', { log: true });
+    const closed = keepLines(channel);
+    closed.dispose();
+    assert.throws(() => channel.error('closed'));
+    closed.info('late');
+    closed.error('late');
+  });
+
   it('name versions, changed settings without free text, runs by state, and the last lines of the log', async () => {
     watchMessages();
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;

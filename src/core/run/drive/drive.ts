@@ -60,9 +60,10 @@ export class Drive {
     return this.#underWay?.step;
   }
 
-  /** True while a start packages, uploads or sends. */
+  /** True from the packaging of a start, through the question to the person, to the response to its start request. */
   get isStarting(): boolean {
-    return ['package', 'upload', 'confirm', 'send'].includes(this.step ?? '');
+    const { state } = this.#events.run() ?? {};
+    return this.#start !== undefined && (state === 'preparing' || state === 'dispatching');
   }
 
   get unsavedRunId(): string | undefined {
@@ -245,10 +246,10 @@ export class Drive {
       const event = await perform(due, deps);
       this.#pauses.clear(due.step);
       if (event !== undefined) await this.#events.record(event);
-      if (due.step === 'send') await this.#keepLease();
     } catch (error) {
       await this.#fail(due, error, isExtra);
     } finally {
+      if (due.step === 'send') await this.#keepLease();
       this.#underWay = undefined;
       this.#tell();
     }
@@ -289,11 +290,16 @@ export class Drive {
 
   /** The lease has gone with the folder of a run whose journal was lost and written again. */
   async #keepLease(): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { store, clock, log } = this.#deps;
     if (this.#stop.signal.aborted || (await this.#lease.renew().catch(() => true))) return;
-    const lease = await takeLease(join(store.folderOf(this.id), 'lease'), clock);
-    if (lease === undefined) this.stop(busyElsewhere());
-    else this.#lease = lease;
+    try {
+      const lease = await takeLease(join(store.folderOf(this.id), 'lease'), clock);
+      if (lease === undefined) this.stop(busyElsewhere());
+      else this.#lease = lease;
+    } catch (error) {
+      // Lost storage: no other window can take the run either.
+      log.warn(`The lease of run ${this.id} could not be taken again: ${String(error)}`);
+    }
   }
 
   /** The error as one to throw; logs one that nobody foresaw. */

@@ -36,7 +36,8 @@ export class DrivingWindow {
   readonly #deps: DriveDeps;
   readonly #drives = new Map<string, Drive>();
   readonly #taking = new Set<string>();
-  readonly #failedRenewals = new Set<string>();
+  /** Runs whose lease could not be taken or renewed. */
+  readonly #failing = new Set<string>();
   readonly #stop = new AbortController();
   #following: Disposable | undefined;
   #isBeating = false;
@@ -63,8 +64,8 @@ export class DrivingWindow {
 
   /** Reads the journals, and drives what needs something; resolves once none of it is due. */
   async resume(): Promise<void> {
-    await this.#deps.store.reload();
     this.#following ??= this.#deps.store.onDidChange((changed) => this.#onChange(changed));
+    await this.#deps.store.reload();
     await this.#removeStrays();
     const drives = await this.#takeOverAll();
     await Promise.all(drives.map((drive) => drive.whenIdle()));
@@ -134,6 +135,7 @@ export class DrivingWindow {
       }
       const drive = new Drive(id, { lease, start, first }, this.#deps);
       this.#drives.set(id, drive);
+      this.#failing.delete(id);
       void drive.ended.then(() => {
         if (this.#drives.get(id) === drive) this.#drives.delete(id);
       });
@@ -216,7 +218,7 @@ export class DrivingWindow {
     try {
       return await this.take(id, options);
     } catch (error) {
-      this.#deps.log.error(`Run ${id} could not be taken over: ${String(error)}`);
+      this.#warnOnce(id, `Run ${id} could not be taken over: ${String(error)}`);
       return undefined;
     }
   }
@@ -292,16 +294,20 @@ export class DrivingWindow {
 
   async #renew(drive: Drive): Promise<void> {
     try {
-      // After a start request, the drive itself looks whether it may go on.
-      if (!(await drive.renewLease()) && drive.step !== 'send')
+      // After a start request, the drive itself looks whether it may go on. An accepted run that is not saved is kept in memory.
+      if (!(await drive.renewLease()) && drive.step !== 'send' && drive.unsavedRunId === undefined)
         drive.stop(new AssessmentError('busyElsewhere'));
-      this.#failedRenewals.delete(drive.id);
+      this.#failing.delete(drive.id);
     } catch (error) {
-      // One warning: the disk may be full or read-only for days. The lease is kept until another window takes it.
-      const level = this.#failedRenewals.has(drive.id) ? 'debug' : 'warn';
-      this.#deps.log[level](`The lease of run ${drive.id} could not be renewed: ${String(error)}`);
-      this.#failedRenewals.add(drive.id);
+      // The lease is kept until another window takes it.
+      this.#warnOnce(drive.id, `The lease of run ${drive.id} could not be renewed: ${String(error)}`);
     }
+  }
+
+  /** The disk may be full or read-only for days. */
+  #warnOnce(id: string, message: string): void {
+    this.#deps.log[this.#failing.has(id) ? 'debug' : 'warn'](message);
+    this.#failing.add(id);
   }
 
   async #askWorkbench(): Promise<void> {

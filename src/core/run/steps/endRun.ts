@@ -32,8 +32,10 @@ export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collec
 }
 
 /** Asks the workbench first, which may be gone; then notes that the end was shown, and shows it. */
-export async function announce({ askWorkbench, clock, record, ended }: StepDeps): Promise<undefined> {
+export async function announce({ askWorkbench, clock, record, signal, ended }: StepDeps): Promise<undefined> {
   await answerOf(Promise.resolve(askWorkbench?.()), 'VS Code', { clock });
+  // Another window may drive the run by now.
+  signal.throwIfAborted();
   const noted = await record({ type: 'endNotified', at: clock.now() });
   // A lost start may have got its run ID meanwhile.
   if (!isLive(noted)) ended.fire(noted);

@@ -46,6 +46,16 @@ describe('a watched run', () => {
     assert.ok(window.tracker.nextCheckAt(id) !== undefined);
   });
 
+  test('F56 with a rejected token counts each change of it once', async (t) => {
+    const { fixture, window, id } = await pausedRun(t);
+    await window.tracker.resume();
+    for (let changes = 1; changes <= 3; changes += 1) {
+      await fixture.passUntil(window.tracker.tokenChanged());
+      const run = window.store.get(id);
+      assert.equal(run?.state === 'running' && run.trouble?.tokens, changes);
+    }
+  });
+
   test('F56 with a token rejected however often it is renewed is polled less often, and continues once one is accepted', async (t) => {
     const fixture = await setUpFixture(t);
     let made = 0;

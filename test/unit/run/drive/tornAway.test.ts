@@ -52,6 +52,41 @@ describe('F172 a window whose workbench does not answer', () => {
     assert.deepEqual([window.ended.length, other.ended.length], [0, 1]);
   });
 
+  test('does not announce an end that another window has announced meanwhile', async (t) => {
+    const { fixture, window, other, tear, id, runId } = await setUpTwo(t);
+    const mend = tear();
+    await fixture.service.finishRun(runId);
+    await other.untilEnded(id);
+    mend(Promise.resolve(undefined));
+    await pass(fixture, 60_000);
+    assert.deepEqual([window.ended.length, other.ended.length], [0, 1]);
+  });
+
+  test('takes no run again because its clock jumps', async (t) => {
+    const { fixture, window, other, tear, id, runId } = await setUpTwo(t);
+    tear();
+    await pass(fixture, 30_000);
+    fixture.clock.advance(3_600_000);
+    await pass(fixture, 30_000);
+    other.tracker.dispose();
+    await fixture.service.finishRun(runId);
+    await pass(fixture, 10 * 60_000);
+    assert.equal(window.store.get(id)?.state, 'running');
+  });
+
+  test('keeps a start that waits for the person', async (t) => {
+    const fixture = await setUpFixture(t);
+    const { window, tear } = openTearable(t, fixture);
+    const other = openWindow(t, fixture);
+    await other.tracker.resume();
+    const packed = await fixture.passUntil(window.tracker.pack(await window.assessment(), {}));
+    const mend = tear();
+    await pass(fixture, 60_000);
+    mend(Promise.resolve(undefined));
+    const started = await fixture.passUntil(packed!.start());
+    assert.equal(started?.state, 'running');
+  });
+
   test('keeps the lease of a start that makes progress', async (t) => {
     const fixture = await setUpFixture(t);
     const { window, tear } = openTearable(t, fixture);
