@@ -80,7 +80,7 @@ export class DrivingWindow {
       const hasFailed = run !== undefined && isLive(run) && run.trouble !== undefined && !needsToken(run);
       if (!hasFailed || now - (this.#focusPolls.get(drive.id) ?? -Infinity) < focusPollMs) continue;
       this.#focusPolls.set(drive.id, now);
-      await this.#hurry(drive);
+      await this.#pollNow(drive);
     }
   }
 
@@ -93,7 +93,7 @@ export class DrivingWindow {
     await Promise.all(
       runs.map((run) => {
         const drive = this.driveOf(run.id);
-        return drive === undefined ? this.#ask(run) : this.#hurry(drive);
+        return drive === undefined ? this.#ask(run) : this.#pollNow(drive);
       }),
     );
   }
@@ -187,7 +187,7 @@ export class DrivingWindow {
   }
 
   /** Nobody waits for a long step that is already under way. */
-  async #hurry(drive: Drive): Promise<void> {
+  async #pollNow(drive: Drive): Promise<void> {
     const { step } = drive;
     if (step !== undefined && step !== 'poll') return;
     if (step === undefined) drive.hurry('person');
