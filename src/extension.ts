@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { BoundedSecrets } from './core/api/boundedSecrets.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
-import { keepSource } from './core/findings/place/sentFiles.ts';
+import { saveResult } from './core/findings/result/readResult.ts';
 import { type Disposable, systemClock as clock } from './core/ports.ts';
 import { RunNotes } from './core/run/disk/recoveryNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
@@ -78,7 +78,8 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     notes,
     clientFor: (run) => accounts.clientFor(run, () => passwords.saved(run)),
     passwordsOf: (run) => passwords.require(run),
-    workOut: (run, signal) => keepSource(run, runs.folderOf(run.id), { workerFile: parseWorkerFile, signal }),
+    workOut: (run, signal) =>
+      saveResult(run, { runs, workerFile: parseWorkerFile, decode: decodeFile }, signal),
     // A command that is done has been at the workbench and back.
     askWorkbench: () => vscode.commands.executeCommand('setContext', 'whitebox.isDriving', true),
     deleteSourceAfterRun: readDeleteSourceAfterRun,

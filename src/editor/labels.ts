@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Verdict } from '../core/findings/compare/verdict.ts';
+import type { Verdict } from '../core/findings/result/verdict.ts';
 import type { BlockKind, Finding, PlaceRole, Severity } from '../core/findings/finding.ts';
 import type { Evidence } from '../core/findings/place/evidence.ts';
 import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
@@ -276,6 +276,7 @@ export function evidenceLabel(evidence: Evidence): string {
         sent: t('can’t be checked: the uploaded files are unknown'),
         file: t('can’t be checked: the file can’t be identified'),
         text: t('can’t be checked: the content of {0} wasn’t saved', path),
+        archive: t('can’t be checked: the archive is no longer on this machine'),
         encoding: t('can’t be checked: the encoding of {0} is unknown', path),
         quote: t('can’t be checked: the quote is too long'),
       }[evidence.unknown];

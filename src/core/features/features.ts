@@ -32,6 +32,9 @@ export interface ArtifactStart {
   readonly path: string;
 }
 
+/** The parsing worker's entry, or what it does, for work that is in the worker already. */
+export type ArtifactReader = string | URL | ((start: ArtifactStart) => unknown);
+
 const maxBytes = 16 * 1024 * 1024;
 export const maxFeatures = 10_000;
 /** Characters in the name of a pair's feature (docs/api.md, section 2.7); other texts are cut to it. */
@@ -75,14 +78,15 @@ export async function readArtifact<T>(
   run: Run,
   folder: string,
   role: FeatureRole,
-  workerFile: string | URL,
+  reader: ArtifactReader,
 ): Promise<T | undefined> {
   const file = keptArtifact(run, role)?.file;
   if (file === undefined) return undefined;
   try {
     const path = join(folder, file);
     if ((await stat(path)).size > maxBytes) throw new AssessmentError('findingsTooLarge');
-    return (await askWorker({ role, path }, workerFile)) as T;
+    const start: ArtifactStart = { role, path };
+    return (typeof reader === 'function' ? reader(start) : await askWorker(start, reader)) as T;
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
     if (!(cause instanceof AssessmentError) || cause.kind === 'badFeatures') throw cause;

@@ -11,7 +11,7 @@ import {
 } from '../json.ts';
 import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/application.ts';
-import { maxFeatures, readArtifact, nonEmptyText } from './features.ts';
+import { type ArtifactReader, maxFeatures, readArtifact, nonEmptyText } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];
 
@@ -48,10 +48,10 @@ const perspectiveBy = new Map(perspectives.map((each) => [normalKey(each), each]
 export async function readScanProgress(
   run: Run,
   folder: string,
-  workerFile: string | URL,
+  reader: ArtifactReader,
 ): Promise<ScanProgress> {
   try {
-    const listed = await readArtifact<ListedProgress>(run, folder, 'scan_progress', workerFile);
+    const listed = await readArtifact<ListedProgress>(run, folder, 'scan_progress', reader);
     return listed === undefined
       ? progressWithout('absent', run.workflow === 'blackbox-crawl' ? 'notTested' : 'unknown')
       : toScanProgress(listed);

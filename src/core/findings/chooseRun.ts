@@ -162,14 +162,15 @@ export function durationsBefore(runs: readonly Run[], run: Run): readonly number
 }
 
 export function isOfSameFolders(a: Run, b: Run): boolean {
-  return foldersOf(a) === foldersOf(b);
+  return foldersKeyOf(a) === foldersKeyOf(b);
 }
 
 function isBefore(other: Run, run: Run): boolean {
   return other.createdAt < run.createdAt || (other.createdAt === run.createdAt && other.id < run.id);
 }
 
-function foldersOf(run: Run): string {
+/** Equal for runs of the same subject in the same folders. */
+export function foldersKeyOf(run: Run): string {
   const folders = [...new Set(run.targets.map(({ folder }) => pathKey(folder)))].sort();
   return JSON.stringify([subjectOf(run), ...folders]);
 }

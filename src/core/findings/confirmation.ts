@@ -1,10 +1,9 @@
 import { type PairState, type Perspective, readScanProgress } from '../features/scanProgress.ts';
-import type { RunStore } from '../run/disk/runStore.ts';
 import { isFinal, isUnsent, type Run, runIdOf } from '../run/state/run.ts';
 import { type ApplicationInput, sharedInput } from '../workflows/application.ts';
 import { hasFindings } from './chooseRun.ts';
 import type { Finding } from './finding.ts';
-import { readFindings } from './parse/readFindings.ts';
+import { readResult, type ResultSource } from './result/readResult.ts';
 
 /** The result of testing a finding's pair on a live application; `same` and `other` are a person's answers. */
 export type LiveResult =
@@ -20,29 +19,23 @@ export interface Confirmation {
 
 const maxRuns = 10;
 
-export interface ConfirmationSource {
-  readonly runs: Pick<RunStore, 'all' | 'folderOf'>;
-  readonly workerFile: string | URL;
-  readonly isReadOnly?: boolean | undefined;
-}
-
 /** The results of all runs that tested a pair for a finding, latest first. */
 export async function readConfirmations(
   fingerprint: string,
-  source: ConfirmationSource,
+  source: ResultSource,
 ): Promise<readonly Confirmation[]> {
   const runs = source.runs.all().filter(({ confirms }) => confirms === fingerprint);
   const read = await Promise.all(runs.slice(0, maxRuns).map((run) => readConfirmation(run, source)));
   return read.filter((confirmation) => confirmation !== undefined);
 }
 
-async function readConfirmation(run: Run, source: ConfirmationSource): Promise<Confirmation | undefined> {
+async function readConfirmation(run: Run, source: ResultSource): Promise<Confirmation | undefined> {
   const folder = source.runs.folderOf(run.id);
   const [pair] = run.input?.pairs ?? [];
   if (pair === undefined) return undefined;
   const { feature_name: feature, perspective } = pair;
   // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever the findings call it.
-  const found = await findingsOf(run, folder, source);
+  const found = await findingsOf(run, source);
   const progress = await readScanProgress(run, folder, source.workerFile);
   const result = resultOf(run, found, progress.stateOf(feature, perspective));
   return { run, feature, perspective, result, found: found ?? [] };
@@ -58,14 +51,10 @@ export function resultOf(run: Run, found: readonly Finding[] | undefined, state:
   return state;
 }
 
-async function findingsOf(
-  run: Run,
-  folder: string,
-  { workerFile, isReadOnly }: ConfirmationSource,
-): Promise<readonly Finding[] | undefined> {
+async function findingsOf(run: Run, source: ResultSource): Promise<readonly Finding[] | undefined> {
   if (!hasFindings(run)) return undefined;
   try {
-    return (await readFindings(folder, { runId: run.id, workerFile, isReadOnly })).findings;
+    return (await readResult(run, source)).findings.map(({ finding }) => finding);
   } catch {
     return undefined; // the run's own row shows why
   }

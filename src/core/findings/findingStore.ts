@@ -3,12 +3,13 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { type Disposable, Emitter, type Event } from '../ports.ts';
-import { type Failure, isFinal, type Run, runIdOf } from '../run/state/run.ts';
+import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { inBackground } from '../yieldingWork.ts';
-import { baselineAmong, earlierRuns, FolderChoices, hasFindings, hasSameResults } from './chooseRun.ts';
+import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
+import { withTexts } from './result/readResult.ts';
 import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
 import { type ShownFinding, type ShownRun, toShownRun, toTriageSubjects } from './shownFinding.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
@@ -27,8 +28,8 @@ const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 export type Comparison = ShownRun & { readonly baseline: Run };
 
 /**
- * The findings that the editor shows: for each open folder and subject, those of one run. `load` chooses the runs, loads each with its places, shows them,
- * and compares them with earlier runs. `rePlace` follows edits. The rest reads what is shown, or carries out what a person chose.
+ * The findings that the editor shows: for each open folder and subject, those of one run. `load` chooses the runs, and loads the result of each with its
+ * places. `rePlace` follows edits. The rest reads what is shown, or carries out what a person chose.
  */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
@@ -90,17 +91,14 @@ export class FindingStore implements Disposable {
     this.#replaceLoaded(loaded, runIds);
     // Decisions may have changed while the runs were read.
     this.#decide();
-    // New findings are shown at once: comparing them with every earlier run takes longer.
+    this.#isChanged ||= !this.#isComplete;
+    this.#isComplete = true;
+    // Owners are looked up last, since they take longer.
     if (loaded.some(({ run }) => !loadedBefore.some((before) => before.run.id === run.id))) {
-      this.#showIncomplete();
+      this.#fireIfChanged();
       await setImmediate(); // listeners draw all findings
     }
-    try {
-      for (const found of loaded) await this.#assess(found);
-    } finally {
-      this.#isChanged ||= !this.#isComplete;
-      this.#isComplete = true;
-    }
+    for (const found of loaded) this.#isChanged = (await found.readOwners()) || this.#isChanged;
   }
 
   #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
@@ -134,31 +132,25 @@ export class FindingStore implements Disposable {
 
   /** A run with its places: the one that is loaded, unless it must be read again. */
   async #loadRun(run: Run, force: boolean, showEarly?: (early: RunFindings) => void): Promise<RunFindings> {
-    const present = this.#deps.runs.get(run.id) ?? run;
+    const { runs } = this.#deps;
+    const present = runs.get(run.id) ?? run;
     const former = this.#loaded.find((found) => found.run.id === run.id);
-    const isCurrent = !force && former?.failure === undefined && hasSameResults(former?.run, present);
+    const chosen = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
+    const shownWith = {
+      earlier: earlierRuns(runs.all(), present),
+      compareWith: chosen && (runs.get(chosen.id) ?? chosen),
+    };
+    const isCurrent = !force && former?.isCurrent(present, shownWith) === true;
     const found =
-      isCurrent && former ? former : await RunFindings.load(present, this.#deps, former, showEarly);
+      isCurrent && former.unreadRuns.length === 0
+        ? former
+        : await RunFindings.load(present, shownWith, this.#deps, former, showEarly);
+    // Earlier runs that could not be read were tried again.
+    if (isCurrent && found !== former && found.unreadRuns.length === former.unreadRuns.length) return former;
     if (found.updateRun(present)) this.#isChanged ||= found === former;
     this.#isChanged ||= this.#failures.get(run.id)?.kind !== found.failure?.kind;
     this.#failures.set(run.id, found.failure);
     return found;
-  }
-
-  /** Compares a run's findings with the run that a person chose, else with the baseline, and with the runs before that. */
-  async #assess(found: RunFindings): Promise<void> {
-    const all = this.#deps.runs.all();
-    const { run } = found;
-    const chosen = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
-    const baseline = chosen && (this.#deps.runs.get(chosen.id) ?? chosen);
-    const isOtherRun = (other: Run): boolean =>
-      runIdOf(other) === undefined || runIdOf(other) !== runIdOf(run);
-    const earlier =
-      baseline === undefined
-        ? earlierRuns(all, run)
-        : [baseline, ...earlierRuns(all, baseline).filter(isOtherRun)];
-    const isAssessed = await found.assess(earlier, baseline?.id ?? this.baselineOf(run)?.id);
-    if (isAssessed) this.#isChanged ||= this.#loaded.includes(found);
   }
 
   #decide(): void {
@@ -198,7 +190,7 @@ export class FindingStore implements Disposable {
     return this.#shownRuns;
   }
 
-  /** False until all that is shown is compared and checked. Findings are counted only then, since earlier decisions may hide some. */
+  /** False until all that is shown is placed: findings are counted only then. */
   isComplete(): boolean {
     return this.#isComplete;
   }
@@ -231,7 +223,9 @@ export class FindingStore implements Disposable {
   read(run: Run): Promise<ShownRun> {
     return this.#enqueue(async () => {
       const found = await this.#loadRun(run, false);
-      await this.#assess(found);
+      const former = this.#loaded.findIndex((each) => each.run.id === run.id);
+      if (former >= 0) this.#replaceLoaded(this.#loaded.with(former, found), this.#runIds);
+      if (await found.readOwners()) this.#isChanged ||= former >= 0;
       return toShownRun(found);
     });
   }
@@ -243,6 +237,13 @@ export class FindingStore implements Disposable {
     const found = await Promise.all(this.#loaded.map((run) => run.placesNow(wanted)));
     const places = new Map(found.flatMap((placesOfRun) => [...placesOfRun]));
     return findings.map((shown) => ({ ...shown, places: places.get(shown.finding) ?? shown.places }));
+  }
+
+  /** The findings with all their texts: those of earlier runs are shown without the long ones. */
+  withTexts<T extends Pick<ShownFinding, 'run' | 'finding' | 'isBrief'>>(
+    findings: readonly T[],
+  ): Promise<readonly T[]> {
+    return withTexts(findings, this.#deps);
   }
 
   /** The runs that tested a finding's pair on a live application, latest first. */

@@ -20,13 +20,50 @@ export interface Identity {
   /** The service's run ID, else the local one. */
   readonly run: string;
   readonly index: number;
+  /** Where earlier runs have the finding with all else equal. */
+  readonly elsewhere?: Elsewhere | undefined;
+}
+
+/** Positions in `runs` and indexes in that run, in turn: a run may have 10,000 findings, each with hundreds of these. */
+export interface Elsewhere {
+  readonly runs: readonly string[];
+  readonly at: readonly number[];
 }
 
 /** Whether two findings are surely the same, so that a decision about one holds for the other. Across runs, both must be unique by code or, live, by title. */
 export function isSameFinding(a: Identity, b: Identity): boolean {
   if (a.fingerprint !== b.fingerprint) return false;
-  if (a.run === b.run) return a.index === b.index;
+  if (isAt(a, b) || isAt(b, a)) return true;
+  if (a.run === b.run) return false;
   return areUniqueBy('code', a, b) || (a.title === b.title && areUniqueBy('live', a, b));
+}
+
+/** The run and the index of a finding, and where else it is, as keys. */
+export function* spotKeysOf({ run, index, elsewhere }: Identity): Generator<string, void> {
+  yield `${run} ${String(index)}`;
+  if (elsewhere === undefined) return;
+  const { runs, at } = elsewhere;
+  for (let pair = 0; pair < at.length; pair += 2)
+    yield `${runs[at[pair] ?? 0] ?? ''} ${String(at[pair + 1])}`;
+}
+
+function isAt(a: Identity, b: Identity): boolean {
+  if (a.run === b.run && a.index === b.index) return true;
+  if (b.elsewhere === undefined) return false;
+  const { runs, at } = b.elsewhere;
+  return at.some(
+    (position, place) => place % 2 === 0 && runs[position] === a.run && at[place + 1] === a.index,
+  );
+}
+
+/** True if two identities differ only in their run and index. */
+export function areAlike(a: Identity, b: Identity): boolean {
+  return (
+    a.fingerprint === b.fingerprint &&
+    a.spot === b.spot &&
+    a.title === b.title &&
+    a.only.join() === b.only.join()
+  );
 }
 
 /** Whether two findings of different runs are the same, provided that their lines are. */
@@ -41,20 +78,14 @@ function areUniqueBy(way: Identity['only'][number], a: Identity, b: Identity): b
 }
 
 /** One for each finding, in order; `sentPaths` has what each is about. */
-export function* identitiesOf(
+export function identitiesOf(
   findings: readonly Finding[],
   sentPaths: readonly SentPath[],
   run: string,
-): Generator<undefined, readonly Identity[]> {
-  const drafts: Draft[] = [];
-  for (const [at, finding] of findings.entries()) {
-    drafts.push(draftOf(finding, sentPaths[at], run));
-    yield;
-  }
+): readonly Identity[] {
+  const drafts = findings.map((finding, at) => draftOf(finding, sentPaths[at], run));
   const byCode = Map.groupBy(drafts, ({ codeKey }) => codeKey);
-  yield;
   const byTitle = Map.groupBy(drafts, ({ titleKey }) => titleKey);
-  yield;
   return drafts.map(({ identity, codeKey, titleKey, isQuoted, isLive }) => {
     const only: Identity['only'][number][] = [];
     if (isQuoted && byCode.get(codeKey)?.length === 1) only.push('code');

@@ -5,29 +5,28 @@ import { atOrBelow } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
-import { hasSameResults } from './chooseRun.ts';
-import { type FindingsOfRun, type FindingsSource, readFindingsOfRun } from './compare/findingsOfRun.ts';
-import { type AcrossRuns, isHistoryOf, type RunHistory, traceBack } from './compare/history.ts';
 import type { CurrentText } from './drift/followFile.ts';
 import type { Finding } from './finding.ts';
 import type { Cut } from './parse/parse.ts';
-import { checkEvidence, type EvidenceOfPlaces } from './place/evidence.ts';
-import { mappingsOf } from './place/mappings.ts';
+import { asPlaced } from './place/evidence.ts';
+import { type MappingMemory, mappingsOf } from './place/mappings.ts';
+import { createResolver, type Resolver } from './place/resolver.ts';
 import { locateFindings, placesAsReported, RunPlaces, toShownPlace } from './place/runPlaces.ts';
-import type { Decode } from './place/sentFiles.ts';
+import { knowsSent } from './place/sentFiles.ts';
+import { readResult, type ResultSource } from './result/readResult.ts';
+import { resultKeyOf, type ResultFinding, type ResultHead } from './result/result.ts';
 import { mainPlaceOf, type ShownFinding, type ShownPlace, type ShownRun } from './shownFinding.ts';
 import { decide } from './triage/decide.ts';
-import { isSettled, undecided } from './triage/triage.ts';
+import { isSettled } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
 import { findOwners, type OwnersGap } from './view/owners.ts';
 
-export interface RunFindingsDeps extends FindingsSource {
+export interface RunFindingsDeps extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
+  readonly mappings: MappingMemory;
   readonly triage: TriageStore;
   /** The unsaved text of a file (absolute path), which counts instead of the file on disk. */
   readonly textOf: (file: string) => string | undefined;
-  /** Reads files that are not UTF-8. */
-  readonly decode: Decode;
   /** True for agents: places are shown as reported, and only `placesNow` reads files. */
   readonly isPlacedOnDemand?: boolean | undefined;
   /** Where given, no CODEOWNERS file outside this folder is read. */
@@ -37,59 +36,86 @@ export interface RunFindingsDeps extends FindingsSource {
 
 type Places = readonly ShownPlace[];
 
+/** What a run's result is shown with. */
+export interface ShownWith {
+  /** The earlier runs that its result takes into account. */
+  readonly earlier: readonly Run[];
+  /** The run that a person compares it with. */
+  readonly compareWith: Run | undefined;
+}
+
+/** A finding of the result, where it is now. */
+interface Placed {
+  readonly found: ResultFinding;
+  readonly places: Places;
+  readonly evidence: ShownFinding['evidence'];
+}
+
 /**
- * The findings of one run. `load` reads the findings file and places the findings in files here. `assess` compares them with earlier runs, checks their
- * quotes, and looks up owners. `decide` applies all that, and the triage decisions, to `shown`. `rePlace` repeats the placing for files that change.
+ * The findings of one run. `load` reads its result, and places the findings in files here. `decide` applies the triage decisions to `shown`. `rePlace`
+ * repeats the placing for files that change.
  */
 export class RunFindings implements ShownRun {
   readonly #deps: RunFindingsDeps;
   #run: Run;
-  /** The findings as their file has them; undefined if it cannot be read. */
-  readonly #found: FindingsOfRun | undefined;
+  readonly #with: ShownWith;
+  /** Undefined if the findings cannot be read. */
+  readonly #head: ResultHead | undefined;
   readonly failure: Failure | undefined;
-  /** Places and evidence depend on the path mappings at the time of loading. */
-  readonly #mappings: unknown;
+  readonly #resolver: Resolver | undefined;
   #places: RunPlaces | undefined;
-  #compared: RunHistory | undefined;
-  // History, evidence, and owners have one item for each finding, in the order of the file.
-  #history: readonly AcrossRuns[] = [];
-  #evidence: readonly (EvidenceOfPlaces | undefined)[] | undefined;
+  // Placed findings, owners, and shown findings are in the order of the file.
+  #placed: readonly Placed[] = [];
   #owners: readonly (readonly string[] | undefined)[] | undefined;
   #areOwnersRead = false;
   #ownersGaps: readonly OwnersGap[] = [];
   /** For each earlier run, its findings that this run does not report. */
   #absentByRun: readonly RunFindings[] = [];
   #findings: readonly ShownFinding[] = [];
+  unlisted = 0;
 
-  private constructor(run: Run, deps: RunFindingsDeps, found: FindingsOfRun | undefined, failure?: Failure) {
+  private constructor(
+    run: Run,
+    shownWith: ShownWith,
+    deps: RunFindingsDeps,
+    head: ResultHead | undefined,
+    found: readonly ResultFinding[],
+    failure?: Failure,
+  ) {
     this.#run = run;
+    this.#with = shownWith;
     this.#deps = deps;
-    this.#found = found;
+    this.#head = head;
     this.failure = failure;
-    this.#mappings = run.targets.map(({ folder }) => mappingsOf(deps.mappings, folder));
+    if (failure === undefined) this.#resolver = toResolver(run, found, deps);
   }
 
   /**
-   * Reads a run's findings file and places its findings. A file that cannot be read gives a `failure`.
+   * Reads a run's result and places its findings. Findings that cannot be read give a `failure`.
    *
-   * - `former`: the run as loaded before. Its files are still followed, and it is returned itself if the failure is the same. Its history and evidence
-   *   are kept while the run has the same results.
+   * - `former`: the run as loaded before. Its files are still followed, and it is returned itself if the failure is the same.
    * - `onSome`: without `former`, gets the first findings before all are placed, those in unchanged files first.
    */
   static async load(
     run: Run,
+    shownWith: ShownWith,
     deps: RunFindingsDeps,
     former?: RunFindings,
     onSome?: (early: RunFindings) => void,
   ): Promise<RunFindings> {
     try {
-      const [found] = await Promise.all([
-        readFindingsOfRun(run, deps),
+      const [{ head, findings, absent }] = await Promise.all([
+        readResult(run, deps, shownWith.compareWith),
         deps.triage.load(run.targets.map(({ folder }) => folder)),
       ]);
-      const loaded = new RunFindings(run, deps, found);
-      await loaded.#place(found, former, former === undefined ? onSome : undefined);
-      if (former !== undefined && hasSameResults(former.#run, run)) await loaded.#reuse(former);
+      const loaded = new RunFindings(run, shownWith, deps, head, findings);
+      await loaded.#place(findings, former, former === undefined ? onSome : undefined);
+      await loaded.#placeAbsent(absent, former);
+      if (former !== undefined && isDeepStrictEqual(former.#mainFiles(), loaded.#mainFiles())) {
+        loaded.#owners = former.#owners;
+        loaded.#ownersGaps = former.#ownersGaps;
+      }
+      loaded.decide();
       return loaded;
     } catch (error) {
       const failure = toFailure(
@@ -100,24 +126,39 @@ export class RunFindings implements ShownRun {
       deps.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
       return former !== undefined && isDeepStrictEqual(former.failure, failure)
         ? former
-        : new RunFindings(run, deps, undefined, failure);
+        : new RunFindings(run, shownWith, deps, undefined, [], failure);
     }
   }
 
+  /** True unless the run, or what its result takes into account, has changed, or its findings cannot be read. */
+  isCurrent(run: Run, { earlier, compareWith }: ShownWith): boolean {
+    if (this.failure !== undefined) return false;
+    const former = new Map(this.#with.earlier.map((each) => [each.id, each]));
+    return (
+      isSameInResult(this.#run, run) &&
+      earlier.every((each) => isSameInResult(former.get(each.id), each)) &&
+      isSameInResult(this.#with.compareWith, compareWith)
+    );
+  }
+
   async #place(
-    { source, findings: found }: FindingsOfRun,
+    found: readonly ResultFinding[],
     former: RunFindings | undefined,
     onSome?: (early: RunFindings) => void,
   ): Promise<void> {
-    const { decode, textOf, isPlacedOnDemand } = this.#deps;
+    const { decode, textOf, isPlacedOnDemand, runs } = this.#deps;
+    if (this.#resolver === undefined) return;
     const findings = found.map(({ finding }) => finding);
-    const located = await locateFindings(source.run, findings, source);
-    this.#places = new RunPlaces(source.runFolder, located, decode, former && former.#places);
+    const runFolder = runs.folderOf(this.#run.id);
+    const located = await locateFindings(this.#run, runFolder, found, this.#resolver);
+    this.#places = new RunPlaces(runFolder, located, decode, former && former.#places);
     const show = (placesOfEach: readonly (Places | undefined)[]): void => {
-      this.#findings = found.flatMap(({ finding, folder, identity }, at) => {
+      this.#placed = found.flatMap((each, at) => {
         const places = placesOfEach[at];
         if (places === undefined) return [];
-        return [{ run: this.#run, finding, folder, identity, places, triage: undecided }];
+        const isHere = (place: number): boolean =>
+          places.some(({ reported }) => reported === each.finding.places[place]);
+        return [{ found: each, places, evidence: asPlaced(each.evidence, isHere) }];
       });
       this.decide();
     };
@@ -133,80 +174,24 @@ export class RunFindings implements ShownRun {
     show(places);
   }
 
-  /** Takes from the same run, as loaded before, what a new reading of its file does not change. */
-  async #reuse(former: RunFindings): Promise<void> {
-    if (isDeepStrictEqual(former.#mappings, this.#mappings)) this.#evidence = former.#evidence;
-    this.#owners = former.#owners;
-    this.#ownersGaps = former.#ownersGaps;
-    if (former.#compared !== undefined) await this.#applyHistory(former.#compared, former.#absentByRun);
-    this.decide();
-  }
-
-  /** Compares with earlier runs (latest first), checks quotes, and looks up owners, each unless that is done. True if anything changed. */
-  async assess(earlier: readonly Run[], baselineId: string | undefined): Promise<boolean> {
-    const isCompared = await this.#compare(earlier, baselineId);
-    const isChecked = await this.#checkEvidence();
-    const hasNewOwners = await this.readOwners();
-    return isCompared || isChecked || hasNewOwners;
-  }
-
-  async #compare(earlier: readonly Run[], baselineId: string | undefined): Promise<boolean> {
-    const found = this.#found;
-    if (found === undefined) return false;
-    const [baselineBefore, absentBefore] = [this.baseline, this.absent.length];
-    const compared = this.#compared;
-    const isUpToDate = isHistoryOf(compared, earlier, baselineId);
-    if (isUpToDate) this.#compared = { ...compared, earlier };
-    else {
-      const { decode } = this.#deps;
-      const read = (run: Run): Promise<FindingsOfRun | undefined> => this.#readEarlier(run);
-      await this.#applyHistory(await traceBack(found, earlier, baselineId, { read, decode }), []);
+  /** Places what only earlier runs report, as far as these runs are still here. */
+  async #placeAbsent(absent: readonly ResultFinding[], former: RunFindings | undefined): Promise<void> {
+    const judged = absent.filter(({ verdict }) => verdict !== undefined);
+    const byRun: RunFindings[] = [];
+    let removed = 0;
+    for (const [id, found] of Map.groupBy(judged, ({ run }) => run)) {
+      const run = this.#deps.runs.get(id);
+      if (run === undefined) {
+        removed += found.length;
+        continue;
+      }
+      await this.#deps.triage.load(run.targets.map(({ folder }) => folder));
+      const loaded = new RunFindings(run, this.#with, this.#deps, undefined, found);
+      await loaded.#place(found, former && former.#absentByRun.find((each) => each.run.id === id));
+      byRun.push(loaded);
     }
-    const relabeled = this.#absentByRun.map((absent) =>
-      absent.updateRun(earlier.find(({ id }) => id === absent.run.id) ?? absent.run),
-    );
-    const isDecided = this.decide();
-    return (
-      isDecided ||
-      relabeled.includes(true) ||
-      this.baseline?.id !== baselineBefore?.id ||
-      this.baseline?.label !== baselineBefore?.label ||
-      (!isUpToDate && this.absent.length + absentBefore > 0)
-    );
-  }
-
-  async #readEarlier(run: Run): Promise<FindingsOfRun | undefined> {
-    try {
-      return await readFindingsOfRun(run, this.#deps);
-    } catch (error) {
-      this.#deps.log.warn(`No run can be compared with run ${run.id}: ${String(error)}`);
-      return undefined;
-    }
-  }
-
-  /** Takes a comparison's results, and places what only earlier runs report. `former` are these findings as placed before. */
-  async #applyHistory(compared: RunHistory, former: readonly RunFindings[]): Promise<void> {
-    this.#absentByRun = await Promise.all(
-      compared.absent.map(async (found, at) => {
-        const { run } = found.source;
-        await this.#deps.triage.load(run.targets.map(({ folder }) => folder));
-        const absent = new RunFindings(run, this.#deps, found);
-        absent.#history = found.history;
-        await absent.#place(found, former[at]);
-        return absent;
-      }),
-    );
-    this.#compared = compared;
-    this.#history = compared.history;
-  }
-
-  /** Compares quotes and lines with what was sent. */
-  async #checkEvidence(): Promise<boolean> {
-    const found = this.#found;
-    if (found === undefined || this.#evidence !== undefined) return false;
-    const findings = found.findings.map(({ finding }) => finding);
-    this.#evidence = await checkEvidence(findings, found.source, this.#deps.decode);
-    return this.decide();
+    this.#absentByRun = byRun;
+    this.unlisted = removed + (this.#head?.unlisted ?? 0);
   }
 
   /** Looks up who owns the files of main places, if not done yet or if `force` is true. True if anything changed. */
@@ -226,28 +211,49 @@ export class RunFindings implements ShownRun {
   }
 
   #mainFiles(): readonly (string | undefined)[] {
-    return this.#findings.map((shown) => mainPlaceOf(shown)?.file);
+    return this.#placed.map(({ found: { finding }, places }) => mainPlaceOf({ finding, places })?.file);
   }
 
-  /** Applies history, evidence, owners, and the present decisions to `shown`. True if anything changed. */
+  /** Applies the present decisions to `shown`. True if anything changed. */
   decide(): boolean {
     const isAbsentChanged = this.#absentByRun.map((absent) => absent.decide()).includes(true);
-    const decided = this.#findings.map((shown, at) => {
-      const withTriage = decide(shown, this.#history[at], this.#evidence?.[at], this.#deps.triage);
-      const owners = this.#owners?.[at];
-      return isDeepStrictEqual(withTriage.owners, owners) ? withTriage : { ...withTriage, owners };
+    const decided = this.#placed.map((placed, at) => {
+      const shown = this.#toShown(placed, this.#owners?.[at]);
+      const former = this.#findings[at];
+      return former !== undefined && isSameShown(former, shown) ? former : shown;
     });
-    const isChanged = decided.some((shown, at) => shown !== this.#findings[at]);
+    const isChanged =
+      decided.length !== this.#findings.length || decided.some((shown, at) => shown !== this.#findings[at]);
     this.#findings = decided;
     return isChanged || isAbsentChanged;
   }
 
-  /** Takes the run's present journal entry. True if its label changed. */
+  #toShown({ found, places, evidence }: Placed, owners: readonly string[] | undefined): ShownFinding {
+    const { finding, folder, identity, sent, isBrief, sameAs } = found;
+    const decided = decide({ run: this.#run, found, places }, this.#deps.triage);
+    return {
+      run: this.#run,
+      finding,
+      places,
+      folder,
+      identity,
+      sent,
+      isBrief,
+      ...decided,
+      sameAs: sameAs.length === 0 ? undefined : sameAs,
+      evidence,
+      owners,
+    };
+  }
+
+  /** Takes the run's present journal entry, and those of the runs it is compared with. True if a label changed. */
   updateRun(run: Run): boolean {
     const isRelabeled = run.label !== this.#run.label;
     this.#run = run;
-    if (isRelabeled) this.#findings = this.#findings.map((shown) => ({ ...shown, run }));
-    return isRelabeled;
+    const absent = this.#absentByRun.map((each) =>
+      each.updateRun(this.#deps.runs.get(each.run.id) ?? each.run),
+    );
+    return this.decide() || isRelabeled || absent.includes(true);
   }
 
   /** True if a finding without a place may be in one of these files and folders: then the store loads the run again. */
@@ -278,11 +284,12 @@ export class RunFindings implements ShownRun {
       const text = texts.get(place.file);
       return text === undefined ? place : toShownPlace(place, place.reported, text);
     };
-    this.#findings = this.#findings.map((shown) =>
-      shown.places.some(({ file }) => texts.has(file))
-        ? { ...shown, places: shown.places.map(toPresent) }
-        : shown,
+    this.#placed = this.#placed.map((placed) =>
+      placed.places.some(({ file }) => texts.has(file))
+        ? { ...placed, places: placed.places.map(toPresent) }
+        : placed,
     );
+    this.decide();
     return true;
   }
 
@@ -290,13 +297,14 @@ export class RunFindings implements ShownRun {
   async placesNow(wanted: ReadonlySet<Finding>): Promise<ReadonlyMap<Finding, Places>> {
     const absentPlaces = await Promise.all(this.#absentByRun.map((absent) => absent.placesNow(wanted)));
     const places = new Map(absentPlaces.flatMap((placesOfRun) => [...placesOfRun]));
-    const findings = this.#findings.map(({ finding }) => finding).filter((finding) => wanted.has(finding));
-    const source = this.#found?.source;
-    if (source === undefined || findings.length === 0) return places;
-    source.resolver.forget();
-    const located = await locateFindings(source.run, findings, source);
-    const { decode, textOf } = this.#deps;
-    const present = new RunPlaces(source.runFolder, located, decode, undefined);
+    const found = this.#placed.map((placed) => placed.found).filter(({ finding }) => wanted.has(finding));
+    if (this.#resolver === undefined || found.length === 0) return places;
+    this.#resolver.forget();
+    const { decode, textOf, runs } = this.#deps;
+    const runFolder = runs.folderOf(this.#run.id);
+    const located = await locateFindings(this.#run, runFolder, found, this.#resolver);
+    const present = new RunPlaces(runFolder, located, decode, undefined);
+    const findings = found.map(({ finding }) => finding);
     const placed = await present.placesOf(findings, textOf);
     for (const [at, finding] of findings.entries()) places.set(finding, placed[at] ?? []);
     return places;
@@ -307,7 +315,7 @@ export class RunFindings implements ShownRun {
   }
 
   get cut(): Cut | undefined {
-    return this.#found?.cut;
+    return this.#head?.cut;
   }
 
   /** All findings, in the order of the file. */
@@ -318,21 +326,21 @@ export class RunFindings implements ShownRun {
   /** Findings that only earlier runs report. Settled ones are included only if the baseline reports them. */
   get absent(): readonly ShownFinding[] {
     const all = this.#absentByRun.flatMap(({ shown }) => shown);
-    return all.filter(({ run, triage }) => run.id === this.baseline?.id || !isSettled(triage.state));
+    return all.filter(({ run, triage }) => run.id === this.#head?.baseline?.id || !isSettled(triage.state));
   }
 
-  /** Undefined if the baseline cannot be read. */
+  /** Undefined if the baseline cannot be read, or was removed. */
   get baseline(): Run | undefined {
-    const { earlier = [], baseline } = this.#compared ?? {};
-    return earlier.find(({ id }) => id === baseline?.id);
+    return this.#deps.runs.get(this.#head?.baseline?.id ?? '');
   }
 
   get baselineCut(): Cut | undefined {
-    return this.#compared?.baseline?.cut;
+    return this.#head?.baseline?.cut;
   }
 
   get unreadRuns(): readonly Run[] {
-    return this.#compared?.unread ?? [];
+    const unread = this.#head?.earlier.filter(({ isUnread }) => isUnread) ?? [];
+    return unread.flatMap(({ id }) => this.#deps.runs.get(id) ?? []);
   }
 
   get changedFiles(): number {
@@ -342,6 +350,28 @@ export class RunFindings implements ShownRun {
   get ownersGaps(): readonly OwnersGap[] {
     return this.#ownersGaps;
   }
+}
+
+function toResolver(run: Run, found: readonly ResultFinding[], deps: RunFindingsDeps): Resolver {
+  // Sent files are in the result: none is searched for here.
+  const sent = knowsSent(run, deps.runs.folderOf(run.id)).map((isKnown) =>
+    isKnown ? new Map<string, unknown>() : undefined,
+  );
+  const places = found.flatMap(({ finding }) => finding.places);
+  const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(deps.mappings, folder);
+  return createResolver({ targets: run.targets, sent, places, mappingOf });
+}
+
+function isSameInResult(one: Run | undefined, other: Run | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one === other || (one.id === other.id && resultKeyOf(one) === resultKeyOf(other));
+}
+
+function isSameShown(former: ShownFinding, { owners, ...shown }: ShownFinding): boolean {
+  const isSame = (key: keyof typeof shown): boolean => former[key] === shown[key];
+  const keys = ['finding', 'places', 'triage', 'decidedBefore', 'verdict', 'sameAs', 'evidence'] as const;
+  const isSameRun = former.run.label === shown.run.label;
+  return isSameRun && keys.every(isSame) && isDeepStrictEqual(former.owners, owners);
 }
 
 /** Whether a file is missing may depend on its letter case, and a name alone does not tell where. */

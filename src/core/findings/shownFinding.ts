@@ -1,12 +1,13 @@
 import { isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
 import { folderSubjectKey } from './chooseRun.ts';
-import type { Verdict } from './compare/verdict.ts';
+import type { Verdict } from './result/verdict.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place } from './finding.ts';
 import type { Identity } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import type { EvidenceOfPlaces } from './place/evidence.ts';
+import type { SentSpot } from './place/sentFiles.ts';
 import type { TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './view/owners.ts';
 
@@ -38,11 +39,14 @@ export interface ShownFinding {
   readonly triage: TriageDecision;
   /** An earlier decision that may be about another finding, or may no longer hold: the finding is open, and a person has to check. */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** The same finding in earlier runs, latest first, whose decisions hold for it. Absent until compared, and where there are none. */
+  /** The same finding in earlier runs, latest first, whose decisions hold for it. */
   readonly sameAs?: readonly Identity[] | undefined;
-  /** Absent until compared, and where earlier runs say nothing. */
+  /** Absent where earlier runs say nothing. */
   readonly verdict?: Verdict | undefined;
-  /** Absent until checked. */
+  /** The sent files of the finding's places, in their order. */
+  readonly sent?: readonly (SentSpot | undefined)[] | undefined;
+  /** True if its long texts are only in the result of its run: see `FindingStore.withTexts`. */
+  readonly isBrief?: boolean | undefined;
   readonly evidence?: EvidenceOfPlaces | undefined;
   /** Of the main place's file, by CODEOWNERS. Absent until known, and where no such file covers it. */
   readonly owners?: readonly string[] | undefined;
@@ -62,10 +66,12 @@ export interface ShownRun {
   readonly baselineCut?: Cut | undefined;
   /** Earlier runs whose findings could not be read, so that they are missing in the comparison. */
   readonly unreadRuns?: readonly Run[] | undefined;
+  /** How many findings that are not reported are not listed: those of removed runs, and those beyond the limit. */
+  readonly unlisted?: number | undefined;
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
 }
 
-type Placed = Pick<ShownFinding, 'run' | 'finding' | 'folder' | 'places'>;
+type Placed = Pick<ShownFinding, 'run' | 'folder' | 'places'> & { readonly finding: Pick<Finding, 'places'> };
 
 export function localPlaceOf(
   place: Place | undefined,
@@ -75,7 +81,7 @@ export function localPlaceOf(
 }
 
 /** The main place, if its file is on this machine. */
-export function mainPlaceOf(shown: Pick<ShownFinding, 'finding' | 'places'>): ShownPlace | undefined {
+export function mainPlaceOf(shown: Pick<Placed, 'finding' | 'places'>): ShownPlace | undefined {
   return localPlaceOf(shown.finding.places[0], shown);
 }
 
@@ -117,6 +123,7 @@ export function toShownRun(
     baseline,
     baselineCut,
     unreadRuns,
+    unlisted,
     ownersGaps,
   }: ShownRun,
   runIds: ReadonlyMap<string, string | undefined> = new Map(),
@@ -130,6 +137,6 @@ export function toShownRun(
     }),
   );
   const isShown = (finding: ShownFinding): boolean => !hiddenFolders.has(folderOf(finding));
-  const facts = { run, cut, failure, changedFiles, baseline, baselineCut, unreadRuns, ownersGaps };
+  const facts = { run, cut, failure, changedFiles, baseline, baselineCut, unreadRuns, unlisted, ownersGaps };
   return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }

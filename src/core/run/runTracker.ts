@@ -8,6 +8,7 @@ import { withJournalLock } from './disk/lease.ts';
 import { claimStart, type StartClaim } from './drive/claim.ts';
 import type { Drive } from './drive/drive.ts';
 import { DrivingWindow } from './drive/windows.ts';
+import { advance } from './state/advance.ts';
 import { hasRemoteResults } from './state/artifacts.ts';
 import { type Assessment, newRun, type RunNote, trackedRun } from './state/newRun.ts';
 import { mayHaveUploads } from './state/next.ts';
@@ -259,11 +260,12 @@ export class RunTracker implements Disposable {
     const { stopped } = this.#window;
     const signal = cancelled === undefined ? stopped : AbortSignal.any([stopped, cancelled]);
     const { artifacts, failure } = await downloadAgain(run, { ...this.#deps, signal });
-    await workOut?.(run, signal).catch((error: unknown) => {
+    const event = { type: 'downloadedAgain', artifacts, at: clock.now() } as const;
+    await workOut?.(advance(run, event), signal).catch((error: unknown) => {
       if (isAbortError(error)) throw error;
       log.warn(`Run ${id}: its findings could not be worked out: ${String(error)}`);
     });
-    await store.apply(id, { type: 'downloadedAgain', artifacts, at: clock.now() });
+    await store.apply(id, event);
     if (failure !== undefined) throw failure;
   }
 

@@ -39,7 +39,8 @@ export async function readComparedRun(run: Run, findings: FindingStore): Promise
   const read = await findings.read(run);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
   const comparison = findings.comparison();
-  return comparison?.run.id === run.id ? { ...read, absent: comparison.absent } : read;
+  const { absent = [] } = comparison?.run.id === run.id ? comparison : read;
+  return { ...read, absent: await findings.withTexts(absent) };
 }
 
 /** Beside the assessed folder: the next run would upload a file inside it. */

@@ -47,6 +47,11 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
       if (shown === undefined) showNoFinding();
       else await act(shown);
     };
+  const onWhole = (act: (shown: ShownFinding) => unknown): Handler =>
+    onOne(async (shown) => {
+      const [whole = shown] = await findings.withTexts([shown]);
+      await act(whole);
+    });
   const onAll =
     (act: (shown: readonly ShownFinding[]) => unknown): Handler =>
     async (...args) => {
@@ -69,16 +74,16 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.setTriage': onAll((shown) => setTriage(shown, deps)),
     'whitebox.extendAcceptance': onAll((shown) => extendAcceptance(shown, deps)),
     'whitebox.reviewSharedDecisions': (folder) => reviewSharedDecisions(folder, deps),
-    'whitebox.copyFinding': onAll((shown) => copyFindings(shown, deps)),
-    'whitebox.fixWithAgent': onAll((shown) => fixWithAgent(shown, deps)),
-    'whitebox.checkWhetherFixed': onOne((shown) => checkWhetherFixed(shown, deps)),
+    'whitebox.copyFinding': onAll(async (shown) => copyFindings(await findings.withTexts(shown), deps)),
+    'whitebox.fixWithAgent': onAll(async (shown) => fixWithAgent(await findings.withTexts(shown), deps)),
+    'whitebox.checkWhetherFixed': onWhole((shown) => checkWhetherFixed(shown, deps)),
     'whitebox.showFindingJson': onOne(showFindingJson),
     'whitebox.confirmLive': onOne((shown) =>
       isLiveFinding(shown.finding) ? showAlreadyLive() : confirmLive(shown, deps),
     ),
     'whitebox.copyUrl': onOne(copyUrl),
     'whitebox.openUrl': onOne(openUrl),
-    'whitebox.shareFinding': onOne((shown) => shareFinding(shown, deps)),
+    'whitebox.shareFinding': onWhole((shown) => shareFinding(shown, deps)),
     'whitebox.showAttackPath': onOne((shown) => showAttackPath(shown, findings)),
     'whitebox.openAsAssessed': onOne((shown) => openAsAssessed(shown, deps)),
   };

@@ -70,6 +70,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
     title: clip(titleOfFinding(finding), 60),
     load: async () => {
       linked = current();
+      [linked = linked] = await findings.withTexts([linked]);
       return toContent(linked, await findings.confirmationsOf(linked));
     },
     openPlace: async (index) => {
@@ -213,7 +214,8 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       const run = runs.get(runId);
       const shown = run === undefined ? undefined : await findInRun(run, Number(index), findings);
       if (shown === undefined) return undefined;
-      const { raw } = shown.finding;
+      const [{ finding } = shown] = await findings.withTexts([shown]);
+      const { raw } = finding;
       const json = raw && toVisibleJson(raw);
       const why = t(
         'This finding is too long or too deeply nested to be shown by itself. To see it, use Open Findings File on its run.',

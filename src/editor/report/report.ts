@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { countVerdicts, isReported } from '../../core/findings/compare/verdict.ts';
+import { countVerdicts, isReported } from '../../core/findings/result/verdict.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';

@@ -1,7 +1,5 @@
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../core/errors.ts';
 import { hasFindings, isOfSameFolders } from '../../core/findings/chooseRun.ts';
-import { type FindingsSource, readFindingsOfRun } from '../../core/findings/compare/findingsOfRun.ts';
 import {
   countTrend,
   type Limitation,
@@ -11,9 +9,9 @@ import {
   type TracedRuns,
   traceTrend,
   type TrendRow,
-} from '../../core/findings/compare/trend.ts';
+} from '../../core/findings/result/trend.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { Decode } from '../../core/findings/place/sentFiles.ts';
+import type { ResultSource } from '../../core/findings/result/readResult.ts';
 import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { ReportContent, TrendContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -29,12 +27,11 @@ import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPa
 const t = vscode.l10n.t;
 
 type TrendDeps = PanelDeps &
-  Omit<FindingsSource, 'runs'> & {
+  ResultSource & {
     readonly runs: RunStore;
     readonly findings: FindingStore;
     readonly filtering: Filtering;
     readonly triage: TriageStore;
-    readonly decode: Decode;
   };
 
 /** The panels of trends, one for each run that a trend was opened from. */
@@ -86,7 +83,7 @@ export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDe
       const traced = traces.get(run.id) ?? (await trace(run, deps));
       traces.set(run.id, traced);
       await triage.load(traced.flatMap(({ run: { targets } }) => targets.map(({ folder }) => folder)));
-      rows = await countTrend(traced, triage);
+      rows = countTrend(traced, triage);
       return toContent(run, rows);
     },
     openPlace: async (index) => {
@@ -99,17 +96,7 @@ export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDe
 function trace(run: Run, deps: TrendDeps): Thenable<TracedRuns> {
   const runs = runsOfTrend(deps.runs.all(), run);
   return withProgress(t('Reading the findings…'), (report, signal) =>
-    traceTrend(runs, {
-      read: async (earlier) => {
-        try {
-          return await readFindingsOfRun(earlier, deps);
-        } catch (error) {
-          if (!(error instanceof AssessmentError)) throw error;
-          deps.log.warn(`The trend does not count run ${earlier.id}: ${String(error)}`);
-          return undefined;
-        }
-      },
-      decode: deps.decode,
+    traceTrend(runs, deps, {
       onRun: (done) => report(`${formatNumber(done)}/${formatNumber(runs.length)}`),
       signal,
     }),

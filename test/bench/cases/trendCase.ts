@@ -1,13 +1,12 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { readFindingsOfRun } from '../../../src/core/findings/compare/findingsOfRun.ts';
 import {
   countTrend,
   maxTrendRuns,
   runsOfTrend,
   traceTrend,
-} from '../../../src/core/findings/compare/trend.ts';
+} from '../../../src/core/findings/result/trend.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
 import { parseWorker } from '../../unit/findings/parse/bundledWorker.ts';
@@ -40,22 +39,21 @@ export async function measureTrend(scratch: string): Promise<Row[]> {
   await runs.reload();
   const [of] = runs.all();
   if (of === undefined || runs.all().length !== maxTrendRuns) throw new Error('not all runs are there');
-  const mappings = { get: () => undefined, update: () => Promise.resolve() };
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const start = performance.now();
-  const traced = await traceTrend(runsOfTrend(runs.all(), of), {
-    read: (run) => readFindingsOfRun(run, { runs, mappings, workerFile: parseWorker }),
-    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
-    onRun: () => undefined,
-    signal: new AbortController().signal,
-  });
-  await countTrend(traced, { get: () => undefined });
+  const decode = (content: Uint8Array): Promise<string> => Promise.resolve(new TextDecoder().decode(content));
+  const traced = await traceTrend(
+    runsOfTrend(runs.all(), of),
+    { runs, workerFile: parseWorker, decode },
+    { onRun: () => undefined, signal: new AbortController().signal },
+  );
+  countTrend(traced, { get: () => undefined });
   const ours = performance.now() - start;
   delay.disable();
   const corpus = `${maxTrendRuns} runs of ${count} findings`;
   return [
-    { what: 'trend: files to rows', corpus, unit: 'ms', ours, target: { atMost: 5_000 } },
+    { what: 'trend: results to rows', corpus, unit: 'ms', ours, target: { atMost: 5_000 } },
     { what: 'event loop, longest delay', corpus, unit: 'ms', ours: delay.max / 1e6, target: { atMost: 200 } },
   ];
 }

@@ -43,14 +43,11 @@ async function share(folder: string, at: number, title: string): Promise<void> {
   const { cwe = 0, locations: [place] = [] } = found[at] ?? {};
   const { file = '', snippet } = place ?? {};
   const { finding } = invent({ title, cwes: [cwe] });
-  const naming = identitiesOf(
+  const [identity] = identitiesOf(
     [{ ...finding, places: [{ path: file, snippet }] }],
     [{ folder, path: file }],
     'theirs',
   );
-  let step = naming.next();
-  while (step.done !== true) step = naming.next();
-  const [identity] = step.value;
   assert.ok(identity);
   const entry: TriageEntry = {
     identity,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import type { Verdict } from '../../../src/core/findings/compare/verdict.ts';
+import type { Verdict } from '../../../src/core/findings/result/verdict.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -128,12 +128,8 @@ describe('an open document', () => {
     await until(tabGroups.onDidChangeTabs, () => active() === 'Trend: shop', active);
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
-    const shown = { run, finding: { severity: 'high' }, folder: shop, identity, places: [] };
-    const entry = (verdict: Verdict) => ({
-      shown: { ...shown, triage: undecided } as unknown as ShownFinding,
-      identities: [],
-      verdict,
-    });
+    const found = { run: run.id, severity: 'high', folder: shop, identity, sameAs: [] } as const;
+    const entry = (verdict: Verdict) => ({ ...found, verdict });
     const absent = [entry('codeChanged'), entry('notSent')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
     const traces = new Map([[run.id, [{ run, limitations, reported: [entry('stillThere')], absent }]]]);

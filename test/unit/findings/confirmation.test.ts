@@ -80,7 +80,8 @@ async function addTried(
 
 test('runs that tested the pair of a finding count for this pair only, latest first', async (t) => {
   const fixture = await setUpFindings(t);
-  const source = { runs: fixture.runs, workerFile: parseWorker };
+  const decode = (): Promise<string> => Promise.resolve('');
+  const source = { runs: fixture.runs, workerFile: parseWorker, decode };
   const completed = { completed: [pair], skipped: [] };
   await addTried(fixture, [], { completed: [], skipped: [pair] });
   await addTried(fixture, [], completed);

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { pathKey } from '../../../src/core/paths.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import { keepSource } from '../../../src/core/findings/place/sentFiles.ts';
+import { saveResult } from '../../../src/core/findings/result/readResult.ts';
+import type { Decode } from '../../../src/core/findings/place/sentFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -75,7 +76,7 @@ export async function setUpFindings(
       isOpenHere: (folder) => open.has(folder),
       textOf: (file) => texts.get(pathKey(file)),
       workerFile,
-      decode: (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content)),
+      decode: decodeShiftJis,
     });
     t.after(() => store.dispose());
     return store;
@@ -135,15 +136,20 @@ export async function setUpFindings(
         endedAt: count,
         artifacts: [{ name: 'findings', file: 'findings.json' }],
       };
-      if (sent !== undefined) await keepSent(run, runs.folderOf(id), sent);
+      if (sent !== undefined) await storeSent(run, runs.folderOf(id), sent);
       await runs.create(run);
+      const source = { runs, workerFile: parseWorker, decode: decodeShiftJis };
+      // As the last step of collecting; a file that cannot be read does not keep the run from ending.
+      if (sent !== undefined) await saveResult(run, source).catch(() => undefined);
       return run;
     },
   };
   return fixture;
 }
 
-async function keepSent(
+const decodeShiftJis: Decode = (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content));
+
+async function storeSent(
   run: Run,
   runFolder: string,
   sent: Readonly<Record<string, string | Buffer>>,
@@ -155,7 +161,6 @@ async function keepSent(
       await writeFile(path.join(folder, name), text);
     }
   }
-  await keepSource(run, runFolder, { workerFile: parseWorker });
 }
 
 /** The findings file of one invented finding. */

@@ -8,8 +8,8 @@ import { parseWorker } from './parse/bundledWorker.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { createResolver } from '../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
-import { readFindingsOfRun } from '../../../src/core/findings/compare/findingsOfRun.ts';
-import { atOnce, shopRun } from './importExport/exportingFindings.ts';
+import { readResult } from '../../../src/core/findings/result/readResult.ts';
+import { shopRun } from './importExport/exportingFindings.ts';
 import { scratchFolder } from './scratchFolder.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 
@@ -25,7 +25,7 @@ interface Item {
 function names(items: readonly Item[], runId = 'run'): readonly string[] {
   const { findings } = parseFindings(JSON.stringify(items), { runId });
   const subjects = findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' }));
-  return atOnce(identitiesOf(findings, subjects, runId)).map(({ fingerprint }) => fingerprint);
+  return identitiesOf(findings, subjects, runId).map(({ fingerprint }) => fingerprint);
 }
 
 const finding = fc.record<Item>(
@@ -112,22 +112,17 @@ test('a name contains its scheme', () => {
   assert.match(names([{ title: 'SQL', file: 'a.js', line: 1 }])[0] ?? '', /^1:[0-9a-f]{32}$/);
 });
 
-test('a name is independent of local files, mappings and folder names', async (t) => {
+test('a name is independent of local files and folder names', async (t) => {
   const root = await scratchFolder(t, []);
   const paths = ['a.js', 'src/a.js', 'lib/src/a.js', 'gone/b.js', '/workspace/repo/src/a.js', 'shop/a.js'];
-  const mapping = fc.record({
-    from: fc.constantFrom('', 'gone', 'workspace/repo'),
-    to: fc.constantFrom('', 'lib'),
-  });
   const machine = fc.record({
     name: fc.constantFrom('shop', 'src', 'tool'),
     here: fc.subarray(paths),
-    mapping,
   });
   let count = 0;
   /** The names on one machine; `sent` is undefined if the sent files are unknown. */
   const namesOn = async (
-    { name, here, mapping: mapped }: typeof machine extends fc.Arbitrary<infer Each> ? Each : never,
+    { name, here }: typeof machine extends fc.Arbitrary<infer Each> ? Each : never,
     items: readonly Item[],
     sent: readonly string[] | undefined,
   ): Promise<readonly string[]> => {
@@ -144,9 +139,9 @@ test('a name is independent of local files, mappings and folder names', async (t
       await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
     // The run's name of the folder is the same everywhere.
     const run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
-    const read = await readFindingsOfRun(run, {
-      runs: { folderOf: () => runFolder },
-      mappings: { get: () => ({ [folder]: [mapped] }), update: () => Promise.resolve() },
+    const read = await readResult(run, {
+      runs: { all: () => [run], folderOf: () => runFolder },
+      decode: () => Promise.resolve(''),
       workerFile: parseWorker,
     });
     await rm(place, { recursive: true });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DRIFTS } from '../../../src/core/findings/view/filter.ts';
-import { VERDICTS } from '../../../src/core/findings/compare/verdict.ts';
+import { VERDICTS } from '../../../src/core/findings/result/verdict.ts';
 import { EVIDENCE } from '../../../src/core/findings/place/evidence.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
 import type { Identity } from '../../../src/core/findings/identity.ts';

@@ -8,6 +8,8 @@ import type { Run } from '../../run/state/run.ts';
 import { hasFindings } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import { FindingStore } from '../findingStore.ts';
+import type { Decode } from '../place/sentFiles.ts';
+import { type ResultSource, withTexts } from '../result/readResult.ts';
 import { folderOf, type ShownFinding } from '../shownFinding.ts';
 import { type TriagePlace, triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
@@ -56,6 +58,13 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
     return { runs: runsOfFolder, unread, folders };
   };
 
+  const toSource = ({ runs }: RunsOfFolder): ResultSource => ({
+    runs: { all: () => runs, folderOf: (id) => join(runsFolder, id) },
+    workerFile: deps.workerFile,
+    decode: decodeUtf8,
+    isReadOnly: true,
+  });
+
   return {
     findings: async () => {
       const found = await readRunsOfFolder();
@@ -68,17 +77,14 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
       return toToolFindings(loaded, found.folders);
     },
     runs: readRunsOfFolder,
-    confirmationsOf: async ({ identity }) => {
-      const { runs } = await readRunsOfFolder();
-      return readConfirmations(identity.fingerprint, {
-        runs: { all: () => runs, folderOf: (id) => join(runsFolder, id) },
-        workerFile: deps.workerFile,
-        isReadOnly: true,
-      });
-    },
+    withTexts: async (findings) => withTexts(findings, toSource(await readRunsOfFolder())),
+    confirmationsOf: async ({ identity }) =>
+      readConfirmations(identity.fingerprint, toSource(await readRunsOfFolder())),
     clock: deps.clock,
   };
 }
+
+const decodeUtf8: Decode = (content) => Promise.resolve(new TextDecoder().decode(content));
 
 /** Changes whenever findings or comparisons may have changed. */
 async function marksOf({ runs, folders }: RunsOfFolder, runsFolder: string, folder: string): Promise<string> {
@@ -114,7 +120,7 @@ async function loadFindings(
     mappings: { get: () => undefined, update: () => Promise.resolve() },
     isOpenHere: (each) => folders.has(each),
     textOf: () => undefined,
-    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
+    decode: decodeUtf8,
     workerFile,
     isReadOnly: true,
     isPlacedOnDemand: true,

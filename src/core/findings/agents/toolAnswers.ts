@@ -82,6 +82,8 @@ export interface ToolFindings {
 export interface ToolSource {
   readonly findings: () => ToolFindings | Promise<ToolFindings>;
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
+  /** The findings with all their texts. */
+  readonly withTexts: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
   /** Compares files with the branch's base; absent outside VS Code. */
   readonly branch?: { compare(): Promise<ComparedBranch> };
@@ -89,7 +91,7 @@ export interface ToolSource {
 }
 
 /** Tools that only read, and answer with text. They throw errors for the model. */
-export function readingTools({ findings, runs, confirmationsOf, branch, clock }: ToolSource) {
+export function readingTools({ findings, runs, withTexts, confirmationsOf, branch, clock }: ToolSource) {
   return {
     listFindings: async (input: unknown) => {
       const wanted = readInput(toolInputs.listFindings, input);
@@ -100,7 +102,7 @@ export function readingTools({ findings, runs, confirmationsOf, branch, clock }:
       const { finding } = readInput(toolInputs.getFinding, input);
       const { runs: shownRuns, place } = await findings();
       const found = findNamed(allOf(shownRuns), finding);
-      const [shown = found] = await place([found]);
+      const [shown = found] = await withTexts(await place([found]));
       return answerText(getFinding(shown, await confirmationsOf(shown)));
     },
     getRunStatus: async (input: unknown) => {

@@ -1,62 +1,16 @@
-import { readFileSync, statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
-import { AssessmentError, type ErrorData, type ErrorKind } from '../../errors.ts';
+import { AssessmentError } from '../../errors.ts';
 import type { ArtifactStart } from '../../features/features.ts';
-import { readJson } from '../../json.ts';
 import type { CompareStart } from '../drift/compareLines.ts';
-import type { Finding } from '../finding.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
 import type { LinesStart } from '../importExport/sarif/lineHash.ts';
 import type { OwnersStart } from '../view/ownerRules.ts';
-import { type Cut, lengthOf, listFindings, maxFindingsBytes } from './parse.ts';
-
-/** Starts the worker to read a findings file. */
-export interface ParseStart {
-  readonly file: string;
-  readonly runId: string;
-}
-
-/** One answer to each message. */
-export type ParseAnswer =
-  | { readonly kind: 'findings'; readonly findings: readonly Finding[] }
-  | { readonly kind: 'end'; readonly cut: Cut | undefined }
-  | { readonly kind: 'failed'; readonly error: ErrorKind; readonly data: ErrorData };
-
-/** In characters: the extension host must take an answer over in a few milliseconds. */
-const maxAnswerLength = 256 * 1024;
-
-function* answersTo(start: ParseStart): Generator<ParseAnswer, undefined> {
-  try {
-    const { findings, cut } = listFindings(textOf(start), start);
-    let piece: Finding[] = [];
-    let pieceLength = 0;
-    for (const finding of findings) {
-      piece.push(finding);
-      pieceLength += lengthOf(finding);
-      if (pieceLength < maxAnswerLength) continue;
-      yield { kind: 'findings', findings: piece };
-      piece = [];
-      pieceLength = 0;
-    }
-    yield { kind: 'findings', findings: piece };
-    yield { kind: 'end', cut };
-  } catch (error) {
-    if (!(error instanceof AssessmentError)) throw error;
-    yield { kind: 'failed', error: error.kind, data: error.data };
-  }
-}
-
-function textOf({ file }: ParseStart): string {
-  const { size } = statSync(file);
-  if (size > maxFindingsBytes)
-    throw new AssessmentError('findingsTooLarge', { limit: maxFindingsBytes, actual: size });
-  return readFileSync(file, 'utf8');
-}
+import type { ResultStart } from '../result/resultWorker.ts';
 
 type Job = ArtifactStart | CompareStart | ImportStart | LinesStart | OwnersStart;
 
-/** Does any other job. Its modules are loaded here, so that reading findings, which a person waits for, need not load them. */
+/** The modules of a job are loaded here, so that no job loads those of others. */
 async function perform(start: Job): Promise<unknown> {
   if ('owners' in start) {
     const { findOwnersIn } = await import('../view/ownerRules.ts');
@@ -74,13 +28,8 @@ async function perform(start: Job): Promise<unknown> {
     const { readContent } = await import('../importExport/readContent.ts');
     return readContent(start.content);
   }
-  const value = readJson(readFileSync(start.path, 'utf8'));
-  if (start.role === 'features') {
-    const { toFeatures } = await import('../../features/features.ts');
-    return toFeatures(value);
-  }
-  const { listProgress } = await import('../../features/scanProgress.ts');
-  return listProgress(value);
+  const { readArtifactFile } = await import('../../features/artifactFile.ts');
+  return readArtifactFile(start);
 }
 
 async function answer(port: MessagePort, start: Job): Promise<void> {
@@ -102,15 +51,8 @@ function memoryOf({ files }: ImportedFile): ArrayBuffer[] {
 
 if (parentPort !== null) {
   const port = parentPort;
-  const start = workerData as ParseStart | Job;
-  if ('file' in start) {
-    const answers = answersTo(start);
-    let { value } = answers.next();
-    port.on('message', () => {
-      if (value === undefined) return;
-      port.postMessage(value);
-      // The next answer is read while the host takes this one over.
-      ({ value } = answers.next());
-    });
-  } else void answer(port, start);
+  const start = workerData as ResultStart | Job;
+  if ('job' in start)
+    void import('../result/resultWorker.ts').then(({ performJob }) => performJob(port, start));
+  else void answer(port, start);
 }

@@ -1,20 +1,10 @@
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../errors.ts';
-import { inParallel, inSlices } from '../../yieldingWork.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { quotedIn } from '../drift/followFile.ts';
 import type { Finding, Place } from '../finding.ts';
-import {
-  type Decode,
-  readSentText,
-  type RunSource,
-  type SentFile,
-  sentFileOf,
-  type SentSpot,
-  toText,
-} from './sentFiles.ts';
+import { type Decode, readSentText, type RunSource, type SentSpot, toText } from './sentFiles.ts';
 
 /** The most doubtful kind first. */
 export const EVIDENCE = ['notAsSent', 'elsewhere', 'unchecked', 'asSent'] as const;
@@ -26,11 +16,11 @@ export type Evidence =
   | { readonly kind: 'elsewhere'; readonly path: string }
   /** `line` only for a place without a quote. */
   | { readonly kind: 'notAsSent'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
-  /** What is not known: what was sent, which file is meant, or its text; or the quote is too long to be searched for. */
+  /** What is not known: what was sent, which file is meant, its text, or other files' texts; or the quote is too long to be searched for. */
   | {
       readonly kind: 'unchecked';
       readonly path: string;
-      readonly unknown: 'sent' | 'file' | 'text' | 'encoding' | 'quote';
+      readonly unknown: 'sent' | 'file' | 'text' | 'archive' | 'encoding' | 'quote';
     };
 
 /** For each place of a finding; undefined where there is nothing to check. */
@@ -45,53 +35,54 @@ export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
 const maxSearchedBytes = 64 * 1024 * 1024;
 const maxSearchedFileBytes = 1024 * 1024;
 const maxSearchedQuotes = 500;
-const placesAtOnce = 500;
-/** The size of Node's thread pool. Each file is in memory until it is checked. */
-const filesAtOnce = 4;
 
-/** Checks all quotes and lines of a run's findings; undefined for a finding with nothing to check. Yields to other work. */
+/** Evidence that an earlier reading found while the archive was here, by `evidenceKey`. */
+export type KnownEvidence = ReadonlyMap<string, Evidence | undefined>;
+
+export function evidenceKey({ path, targetIndex, startLine, snippet }: Place): string {
+  return JSON.stringify([path, targetIndex, startLine, snippet]);
+}
+
+interface CheckedFinding {
+  readonly finding: Finding;
+  readonly sent: readonly (SentSpot | undefined)[];
+}
+
+/** Checks all quotes and lines of a run's findings; undefined for a finding with nothing to check. */
 export async function checkEvidence(
-  findings: readonly Finding[],
+  findings: readonly CheckedFinding[],
   source: RunSource,
+  known: KnownEvidence,
   decode: Decode,
 ): Promise<readonly (EvidenceOfPlaces | undefined)[]> {
-  const all = findings.flatMap(({ places }) => places);
   const checked = new Map<Place, Evidence | undefined>();
-  const byFile = new Map<SentFile, { readonly spot: SentSpot; readonly places: Place[] }>();
-  for (const [at, place] of all.entries()) {
-    // Promises that are resolved already do not yield to other work.
-    if (at % placesAtOnce === 0) await setImmediate();
-    const spot = (await sentFileOf(source, place)) ?? (await mappedSpotOf(source, place));
-    const known = spot && byFile.get(spot.file);
-    if (spot === undefined) checked.set(place, await withoutFile(place, source));
-    else if (known === undefined) byFile.set(spot.file, { spot, places: [place] });
-    else known.places.push(place);
+  const byFile = new Map<string, { readonly spot: SentSpot; readonly places: Place[] }>();
+  for (const { finding, sent } of findings)
+    for (const [at, place] of finding.places.entries()) {
+      const [key, spot] = [evidenceKey(place), sent[at]];
+      if (known.has(key)) checked.set(place, known.get(key));
+      else if (spot === undefined) checked.set(place, await withoutFile(place, source));
+      else {
+        const file = `${String(spot.target)} ${spot.file.path}`;
+        const ofFile = byFile.get(file);
+        if (ofFile === undefined) byFile.set(file, { spot, places: [place] });
+        else ofFile.places.push(place);
+      }
+    }
+  for (const { spot, places } of byFile.values()) {
+    const check = checkIn(await readSentText(source.runFolder, spot, decode), spot.file.path);
+    for (const place of places) checked.set(place, check(place));
   }
-  // Files are read in parallel, but checked one at a time with a pause between two: the slices of several would add up to a long one.
-  let checking: Promise<unknown> = Promise.resolve();
-  await inParallel(byFile.values(), filesAtOnce, async ({ spot, places }) => {
-    const text = await readSentText(source, spot, decode);
-    checking = checking
-      .then(() => setImmediate())
-      .then(() => inSlices(checkPlaces(places, text, spot.file.path, checked)));
-    await checking;
+  const missing = [...checked].flatMap(([place, evidence]) => {
+    const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
+    return isMissing && !known.has(evidenceKey(place)) ? [place] : [];
   });
-  const missing = all.filter(
-    (place) => checked.get(place)?.kind === 'notAsSent' && place.snippet !== undefined,
-  );
-  for (const [place, path] of await searchArchives(missing.slice(0, maxSearchedQuotes), source, decode))
-    checked.set(place, { kind: 'elsewhere', path });
-  return findings.map(({ places }) => {
+  for (const [place, evidence] of await searchElsewhere(missing, source, decode))
+    checked.set(place, evidence);
+  return findings.map(({ finding: { places } }) => {
     const evidence = places.map((place) => checked.get(place));
     return evidence.some((each) => each !== undefined) ? evidence : undefined;
   });
-}
-
-/** The sent file of a place whose path a person mapped. */
-async function mappedSpotOf({ sent, resolver }: RunSource, place: Place): Promise<SentSpot | undefined> {
-  const here = await resolver.locate(place);
-  const file = here.kind === 'file' ? sent[here.target]?.get(here.path) : undefined;
-  return here.kind === 'file' && file !== undefined ? { target: here.target, file } : undefined;
 }
 
 /** For a place in no file that is known to be sent. */
@@ -105,19 +96,15 @@ async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise
 }
 
 /** `text` is the file's sent text. */
-function* checkPlaces(
-  places: readonly Place[],
-  text: string | undefined,
-  path: string,
-  checked: Map<Place, Evidence | undefined>,
-): Generator<undefined, void> {
-  const lines = text === undefined ? undefined : splitLines(text);
+function checkIn(text: string | undefined, path: string): (place: Place) => Evidence | undefined {
+  if (text === undefined)
+    return ({ snippet }) =>
+      snippet === undefined ? undefined : { kind: 'unchecked', path, unknown: 'text' };
+  const lines = splitLines(text);
   // False where the text has another encoding than it was read in.
-  const isDecoded = text !== undefined && !/[\uFFFD\0]/.test(text);
-  const isQuoted = lines && quotedIn(lines);
-  const check = ({ snippet, startLine = 0 }: Place): Evidence | undefined => {
-    if (lines === undefined || isQuoted === undefined)
-      return snippet === undefined ? undefined : { kind: 'unchecked', path, unknown: 'text' };
+  const isDecoded = !/[\uFFFD\0]/.test(text);
+  const isQuoted = quotedIn(lines);
+  return ({ snippet, startLine = 0 }) => {
     if (snippet === undefined)
       return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
     const isThere = isQuoted(snippet);
@@ -128,22 +115,21 @@ function* checkPlaces(
       ? { kind: 'notAsSent', path, missing: 'quote' }
       : { kind: 'unchecked', path, unknown: 'encoding' };
   };
-  for (const place of places) {
-    checked.set(place, check(place));
-    yield;
-  }
 }
 
-/** The paths of sent files that contain the quotes, as far as archives are still kept. */
-async function searchArchives(
-  places: readonly Place[],
+/** Searches all that was sent for quotes that are not in their files. Where an archive is gone, what is not found cannot be checked. */
+async function searchElsewhere(
+  missing: readonly Place[],
   { run, runFolder, sent }: RunSource,
   decode: Decode,
-): Promise<ReadonlyMap<Place, string>> {
-  const found = new Map<Place, string>();
+): Promise<ReadonlyMap<Place, Evidence>> {
+  const found = new Map<Place, Evidence>();
+  if (missing.length === 0) return found;
+  const places = missing.slice(0, maxSearchedQuotes);
   let bytesLeft = maxSearchedBytes;
+  let isGone = false;
   for (const [index, { archive, folder }] of run.targets.entries()) {
-    if (archive === undefined || found.size === places.length) continue;
+    if (archive === undefined) continue;
     const wanted = new Set<string>();
     for (const { path, bytes } of sent[index]?.values() ?? []) {
       if (bytes > Math.min(maxSearchedFileBytes, bytesLeft)) continue;
@@ -151,24 +137,34 @@ async function searchArchives(
       wanted.add(path);
     }
     try {
-      for await (const { path, content } of readArchive(
-        join(runFolder, archive.file),
-        archive.type,
-        wanted,
-      )) {
+      const file = join(runFolder, archive.file);
+      for await (const { path, content } of readArchive(file, archive.type, wanted)) {
+        if (content.includes(0)) continue; // no text
         const isQuoted = quotedIn(splitLines(await toText(content, join(folder, path), decode)));
-        const searchEach = function* (): Generator<undefined, void> {
-          for (const place of places) {
-            if (!found.has(place) && isQuoted(place.snippet ?? '') === true) found.set(place, path);
-            yield;
-          }
-        };
-        await inSlices(searchEach());
+        for (const place of places)
+          if (!found.has(place) && isQuoted(place.snippet ?? '') === true)
+            found.set(place, { kind: 'elsewhere', path });
       }
     } catch (error) {
-      // The archive may be deleted at any time after it was uploaded.
       if (!(error instanceof AssessmentError)) throw error;
+      isGone = true;
     }
   }
+  if (isGone)
+    for (const place of missing)
+      if (!found.has(place)) found.set(place, { kind: 'unchecked', path: place.path, unknown: 'archive' });
   return found;
+}
+
+/** Evidence as it is shown: a place that was sent in no file, and is found here through a mapping, cannot be checked. */
+export function asPlaced(
+  evidence: EvidenceOfPlaces | undefined,
+  isHere: (at: number) => boolean,
+): EvidenceOfPlaces | undefined {
+  const isMapped = (each: Evidence | undefined, at: number): boolean =>
+    each?.kind === 'notAsSent' && each.missing === 'file' && isHere(at);
+  if (evidence?.some(isMapped) !== true) return evidence;
+  return evidence.map((each, at) =>
+    each !== undefined && isMapped(each, at) ? { kind: 'unchecked', path: each.path, unknown: 'file' } : each,
+  );
 }

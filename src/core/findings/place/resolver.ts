@@ -29,10 +29,16 @@ export interface Resolver {
   /** The file that was sent, whether it is still on the disk or not. */
   sentFile(place: Place): Promise<SearchResult>;
   sentPath(place: Place): Promise<SentPath>;
-  /** The file on the disk. */
-  locate(place: Place): Promise<FileOnDisk>;
+  /** The file on the disk; `sent` is the sent file, if it is known already. */
+  locate(place: Place, sent?: SentPosition): Promise<FileOnDisk>;
   /** Forgets what was found: files may have been created or deleted. */
   forget(): void;
+}
+
+/** `target` is a position. */
+export interface SentPosition {
+  readonly target: number;
+  readonly path: string;
 }
 
 /** `target` is a position. */
@@ -102,8 +108,8 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     return { folder: targets[only]?.folder, path: reportedPath(place.path, number) };
   };
 
-  const locate = async (place: Place): Promise<FileOnDisk> => {
-    const found = await find(place);
+  const locate = async (place: Place, known?: SentPosition): Promise<FileOnDisk> => {
+    const found: SearchResult = known === undefined ? await find(place) : { kind: 'file', ...known };
     const onDisk = found.kind === 'file' ? await searched[found.target]?.visit(found.path) : undefined;
     if (found.kind === 'file' && onDisk?.kind === 'file') return { ...onDisk, ...found };
     // A mapping helps only paths without a file.
@@ -134,16 +140,16 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
 }
 
 /** Remembers the answers in a new cache, which is added to `caches`. */
-function memoized<From, To>(
+function memoized<From, Args extends readonly unknown[], To>(
   caches: Map<string, unknown>[],
-  ask: (from: From) => Promise<To>,
+  ask: (from: From, ...args: Args) => Promise<To>,
   keyOf: (from: From) => string,
-): (from: From) => Promise<To> {
+): (from: From, ...args: Args) => Promise<To> {
   const cache = new Map<string, Promise<To>>();
   caches.push(cache);
-  return (from) => {
+  return (from, ...args) => {
     const key = keyOf(from);
-    const answer = cache.get(key) ?? ask(from);
+    const answer = cache.get(key) ?? ask(from, ...args);
     cache.set(key, answer);
     return answer;
   };

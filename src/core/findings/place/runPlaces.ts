@@ -1,19 +1,21 @@
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../../run/state/run.ts';
-import { inParallel, inSlices } from '../../yieldingWork.ts';
+import { inParallel, inSlices, once } from '../../yieldingWork.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { type CurrentText, type FollowedFile, followFile } from '../drift/followFile.ts';
 import type { Finding, Place } from '../finding.ts';
+import type { ResultFinding } from '../result/result.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 import type { Resolver } from './resolver.ts';
 import {
   type Decode,
   isSent,
+  readSentFiles,
   readText,
   readTextBelow,
   type SentFile,
-  type SentOfRun,
+  type SentSpot,
   sourceFile,
   toText,
 } from './sentFiles.ts';
@@ -34,27 +36,34 @@ export interface LocatedPlaces {
 
 const placesAtOnce = 100;
 
-/** Finds the files that the places of findings are in. Yields to other work. */
+/** Finds the files that the places of a run's findings are in. Yields to other work. */
 export async function locateFindings(
   { targets }: Run,
-  findings: readonly Finding[],
-  { sent, resolver }: { sent: SentOfRun; resolver: Resolver },
+  runFolder: string,
+  findings: readonly Pick<ResultFinding, 'finding' | 'sent'>[],
+  resolver: Resolver,
 ): Promise<LocatedPlaces> {
+  // Only a mapping leads to another sent file than the result names.
+  const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(runFolder, target)));
   const files = new Map<Place, LocatedFile>();
   const missing = new Set<string>();
-  const locate = async (place: Place): Promise<void> => {
-    const found = await resolver.locate(place);
+  const locate = async ([place, spot]: readonly [Place, SentSpot | undefined]): Promise<void> => {
+    const known = spot && { target: spot.target, path: spot.file.path };
+    const found = await resolver.locate(place, known);
     if (found.kind === 'file') {
       const { absolute: file, target, path } = found;
       const folder = targets[target]?.folder ?? '';
-      files.set(place, { file, folder, target, path, sent: sent[target]?.get(path) });
+      const isSpot = target === known?.target && path === known.path;
+      const sent = isSpot ? spot?.file : (await sentOfTarget[target]?.())?.get(path);
+      files.set(place, { file, folder, target, path, sent });
       return;
     }
-    const sentFile = await resolver.sentFile(place);
-    const paths = sentFile.kind === 'file' ? [place.path, sentFile.path] : [place.path];
+    const paths = spot === undefined ? [place.path] : [place.path, spot.file.path];
     for (const name of paths.flatMap((path) => path.split(/[\\/]/))) missing.add(name);
   };
-  const places = findings.flatMap((finding) => finding.places);
+  const places = findings.flatMap(({ finding, sent }) =>
+    finding.places.map((place, at) => [place, sent[at]] as const),
+  );
   for (let start = 0; start < places.length; start += placesAtOnce) {
     await Promise.all(places.slice(start, start + placesAtOnce).map(locate));
     await setImmediate();

@@ -1,19 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, open, read, type Stats } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { closeSync, constants, existsSync, fstatSync, open, read, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ScanProgress } from '../../features/scanProgress.ts';
-import { markOf, readIfThere } from '../../files.ts';
+import { readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath } from '../../paths.ts';
-import type { Run, Target } from '../../run/state/run.ts';
-import { readArchive } from '../../upload/archive/readArchive.ts';
+import type { Run } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
 import type { Place } from '../finding.ts';
-import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts';
-import { createResolver, type Resolver } from './resolver.ts';
+import type { Resolver } from './resolver.ts';
 
 /** The text of a larger file is neither kept nor read. */
 export const maxTextBytes = 5 * 1024 * 1024;
@@ -37,32 +34,37 @@ export interface RunSource {
   readonly progress?: ScanProgress | undefined;
 }
 
-/** `target` is a position. */
+/** A sent file of a run. */
 export interface SentSpot {
+  /** A position. */
   readonly target: number;
+  /** As the target names it. */
+  readonly folder: string;
   readonly file: SentFile;
 }
 
 export async function sentFileOf(
-  { sent, resolver }: Pick<RunSource, 'sent' | 'resolver'>,
+  { run: { targets }, sent, resolver }: Pick<RunSource, 'run' | 'sent' | 'resolver'>,
   place: Place,
 ): Promise<SentSpot | undefined> {
   const found = await resolver.sentFile(place);
-  const file = found.kind === 'file' ? sent[found.target]?.get(found.path) : undefined;
-  return found.kind === 'file' && file !== undefined ? { target: found.target, file } : undefined;
+  if (found.kind === 'none') return undefined;
+  const file = sent[found.target]?.get(found.path);
+  const folder = targets[found.target]?.folder ?? '';
+  return file && { target: found.target, folder, file };
 }
 
 /** The file that was sent of a folder: undefined when it was not sent, `unknown` where that is not known. */
 export function sentIn(
   { run: { targets }, sent }: Pick<RunSource, 'run' | 'sent'>,
-  folder: string | undefined,
+  folder: string,
   path: string,
 ): SentSpot | undefined | 'unknown' {
   const target = targets.findIndex((each) => isSamePath(each.folder, folder));
   const files = sent[target];
   if (files === undefined) return 'unknown';
   const file = files.get(path);
-  return file && { target, file };
+  return file && { target, folder, file };
 }
 
 /** By path relative to the folder; undefined when it is not known what was sent, as for a run that was started elsewhere. */
@@ -70,7 +72,7 @@ export async function readSentFiles(
   runFolder: string,
   target: number,
 ): Promise<ReadonlyMap<string, SentFile> | undefined> {
-  const text = await readIfThere(join(runFolder, `manifest-${String(target)}.json`));
+  const text = await readIfThere(manifestOf(runFolder, target));
   if (text === undefined) return undefined;
   const { entries } = JSON.parse(text) as { entries: readonly SentFile[] };
   await setImmediate(); // parsing and indexing both take long
@@ -81,25 +83,19 @@ export async function readSent({ targets }: Pick<Run, 'targets'>, runFolder: str
   return Promise.all(targets.map((_, target) => readSentFiles(runFolder, target)));
 }
 
+/** For each target, whether it is known what was sent. */
+export function knowsSent({ targets }: Pick<Run, 'targets'>, runFolder: string): readonly boolean[] {
+  return targets.map((_, target) => existsSync(manifestOf(runFolder, target)));
+}
+
+function manifestOf(runFolder: string, target: number): string {
+  return join(runFolder, `manifest-${String(target)}.json`);
+}
+
 /** Where the text of a sent file is kept. The name is a hash, so that no path leads out of the run's folder. */
 export function sourceFile(runFolder: string, target: number, path: string): string {
   const name = hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40);
   return join(runFolder, 'source', name);
-}
-
-/** The sent files that places are in. `places` are all of the run: they show the common prefix of its paths. */
-export async function locateSent(
-  { targets }: Pick<Run, 'targets'>,
-  sent: SentOfRun,
-  places: readonly Place[],
-): Promise<Map<Place, SentSpot>> {
-  const resolver = createResolver({ targets, sent, places });
-  const located = new Map<Place, SentSpot>();
-  for (const place of places) {
-    const spot = await sentFileOf({ sent, resolver }, place);
-    if (spot !== undefined) located.set(place, spot);
-  }
-  return located;
 }
 
 /**
@@ -195,63 +191,10 @@ export async function toText(content: Buffer, file: string, decode: Decode): Pro
 
 /** Undefined where the text is neither kept nor still on the disk. */
 export async function readSentText(
-  { run, runFolder }: Pick<RunSource, 'run' | 'runFolder'>,
-  { target, file }: SentSpot,
+  runFolder: string,
+  { target, folder, file }: SentSpot,
   decode: Decode,
 ): Promise<string | undefined> {
-  const folder = run.targets[target]?.folder ?? '';
   const content = await readAsSent(file, { runFolder, folder, target }, () => Promise.resolve(undefined));
   return content && toText(content, join(folder, ...file.path.split('/')), decode);
-}
-
-const maxTotalBytes = 128 * 1024 * 1024;
-
-/**
- * Keeps the sent text of the files that a run's findings point at, in `source/` of its folder, so that findings can be followed through later edits. The
- * text is read from the disk where it is unchanged, else from the run's archive.
- */
-export async function keepSource(
-  run: Run,
-  runFolder: string,
-  options: Omit<ReadFindingsOptions, 'runId'>,
-): Promise<void> {
-  if ((await markOf(join(runFolder, 'findings.json'))) === undefined) return;
-  const { signal } = options;
-  const { findings } = await readFindings(runFolder, { ...options, runId: run.id });
-  const wanted = run.targets.map(() => new Map<string, SentFile>());
-  const places = findings.flatMap((finding) => finding.places);
-  const located = await locateSent(run, await readSent(run, runFolder), places);
-  for (const { target, file } of located.values())
-    if (file.bytes <= maxTextBytes) wanted[target]?.set(file.path, file);
-  await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
-  let bytesLeft = maxTotalBytes;
-  for (const [index, target] of run.targets.entries()) {
-    const files = wanted[index] ?? new Map<string, SentFile>();
-    for await (const { path, content } of sentTexts(target, files, runFolder, signal)) {
-      bytesLeft -= content.length;
-      if (bytesLeft < 0) return;
-      await writeFile(sourceFile(runFolder, index, path), content, { mode: 0o600 });
-    }
-  }
-}
-
-async function* sentTexts(
-  target: Target,
-  files: ReadonlyMap<string, SentFile>,
-  runFolder: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<{ path: string; content: Buffer }> {
-  const changed = new Set<string>();
-  for (const file of files.values()) {
-    signal?.throwIfAborted();
-    const content = await readTextBelow(target.folder, file.path);
-    if (content !== undefined && isSent(content, file)) yield { path: file.path, content };
-    else changed.add(file.path);
-  }
-  if (target.archive === undefined) return;
-  const { file, type } = target.archive;
-  for await (const entry of readArchive(join(runFolder, file), type, changed, signal)) {
-    const sent = files.get(entry.path);
-    if (sent !== undefined && isSent(entry.content, sent)) yield entry;
-  }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { type Identity, isSameFinding } from '../identity.ts';
+import { type Identity, isSameFinding, spotKeysOf } from '../identity.ts';
 import { optionalFieldsOf, TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
 /** A stored decision; `path` is only for people who read the file. */
@@ -52,10 +52,11 @@ export function toBook(decided: readonly TriageEntry[]): TriageBook {
 }
 
 /** Two findings with one fingerprint share a key if they are the same by either measure of `identity.ts`. */
-function keysOf({ run, index, only, title }: Identity): readonly string[] {
+function keysOf(identity: Identity): readonly string[] {
+  const { only, title } = identity;
   // A file may repeat a way.
   const ways = [...new Set(only)].map((way) => (way === 'code' ? way : `${way} ${title}`));
-  return [`${run} ${String(index)}`, ...ways];
+  return [...spotKeysOf(identity), ...ways];
 }
 
 /** The latest decision about a finding; it may say that the finding is undecided again. */

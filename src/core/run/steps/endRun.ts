@@ -4,6 +4,7 @@ import { isAbortError, knownError } from '../../errors.ts';
 import { markOf } from '../../files.ts';
 import { answerOf } from '../../yieldingWork.ts';
 import type { RunStore } from '../disk/runStore.ts';
+import { advance } from '../state/advance.ts';
 import type { EventOf } from '../state/event.ts';
 import { isFinal, isLive, type Run, toFailure } from '../state/run.ts';
 import type { RunDeps, StepDeps } from './step.ts';
@@ -17,7 +18,9 @@ export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collec
   const ended = new AbortController();
   const signal = AbortSignal.any([deps.signal, ended.signal]);
   try {
-    await answerOf(Promise.resolve(deps.workOut?.(run, signal)), 'findings', {
+    // What a run's findings mean depends on how it ends.
+    const asEnded = advance(run, { type: 'collected', at: clock.now() });
+    await answerOf(Promise.resolve(deps.workOut?.(asEnded, signal)), 'findings', {
       clock,
       maxMs: maxWorkOutMs,
     });

@@ -7,13 +7,12 @@ import type { Place } from '../../../core/findings/finding.ts';
 import { toShownPlace } from '../../../core/findings/place/runPlaces.ts';
 import {
   isSent,
-  locateSent,
   readAsSent,
   readSent,
   readSentFiles,
   readText,
-  type SentFile,
   sentIn,
+  type SentSpot,
   toText,
 } from '../../../core/findings/place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
@@ -98,7 +97,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
   const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
     const all = await filesWithFindings(run, deps);
-    for (const [file, { target, folder, path }] of all) {
+    for (const { file, target, folder, path } of all) {
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
       const content = await readText(here);
@@ -119,7 +118,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
   if (notCompared.length > 0) {
     const message = t('Not compared: {0}', firstLines(notCompared).replaceAll('\n', '; '));
     void showWarning(message, showRuns());
-  } else if (files.size === 0) {
+  } else if (files.length === 0) {
     const message = t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why);
     void showInformation(message, showRuns());
   } else if (changes.length === 0)
@@ -139,44 +138,45 @@ export async function changedFilesOf(
   deps: FindingStores,
 ): Promise<readonly ChangedFile[]> {
   const changes: ChangedFile[] = [];
-  for (const [{ path }, { target, ...here }] of await filesWithFindings(run, deps, finding.index)) {
-    const after = await textBelow(here.folder, here.path);
-    changes.push({ path, before: await readAssessed(run, target, path, deps.runs), after });
+  for (const { file, target, folder, path } of await filesWithFindings(run, deps, finding.index)) {
+    const after = await textBelow(folder, path);
+    changes.push({ path: file.path, before: await readAssessed(run, target, file.path, deps.runs), after });
   }
   return changes;
 }
 
-function toUri({ id }: Run, { target, file }: { target: number; file: SentFile }): vscode.Uri {
+function toUri({ id }: Run, { target, file }: Pick<SentSpot, 'target' | 'file'>): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${file.path}` });
 }
 
+/** The sent files of a run's places. */
 async function locateAll(run: Run, { findings, runs }: FindingStores) {
   const { shown } = await findings.read(run);
-  const places: readonly Place[] = shown.flatMap(({ finding }) => finding.places);
-  const sent = await readSent(run, runs.folderOf(run.id));
-  const located = await locateSent(run, sent, places);
-  // A path that a person has mapped leads to a local file.
-  for (const { reported, folder, path } of shown.flatMap(({ places: shownPlaces }) => shownPlaces)) {
-    const spot = sentIn({ run, sent }, folder, path);
-    if (!located.has(reported) && typeof spot === 'object') located.set(reported, spot);
-  }
+  const sentOfRun = await readSent(run, runs.folderOf(run.id));
+  const located = new Map<Place, SentSpot>();
+  for (const { finding, places, sent } of shown)
+    for (const [at, place] of finding.places.entries()) {
+      // A path that a person has mapped leads to a local file.
+      const local = localPlaceOf(place, { places });
+      const mapped = local && sentIn({ run, sent: sentOfRun }, local.folder, local.path);
+      const spot = sent?.[at] ?? (typeof mapped === 'object' ? mapped : undefined);
+      if (spot !== undefined) located.set(place, spot);
+    }
   return { shown, located };
 }
 
 /** The uploaded files of a run's findings, or of the one with the index `only`, and their local files. */
 async function filesWithFindings(run: Run, deps: FindingStores, only?: number) {
   const { shown, located } = await locateAll(run, deps);
-  const files = new Map<SentFile, Pick<ShownPlace, 'folder' | 'path'> & { readonly target: number }>();
+  const files = new Map<string, SentSpot & Pick<ShownPlace, 'path'>>();
   for (const { finding, places } of shown)
     for (const place of only === undefined || finding.index === only ? finding.places : []) {
       const spot = located.get(place);
       if (spot === undefined) continue;
-      const { target, file } = spot;
-      const { folder = run.targets[target]?.folder ?? '', path = file.path } =
-        localPlaceOf(place, { places }) ?? {};
-      files.set(file, { target, folder, path });
+      const { folder = spot.folder, path = spot.file.path } = localPlaceOf(place, { places }) ?? {};
+      files.set(`${String(spot.target)} ${spot.file.path}`, { ...spot, folder, path });
     }
-  return files;
+  return [...files.values()];
 }
 
 function pathIn(target: Target | undefined, path: string): string {

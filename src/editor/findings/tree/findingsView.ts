@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { hasFindings, testsOnePair } from '../../../core/findings/chooseRun.ts';
-import { countVerdicts, isReported } from '../../../core/findings/compare/verdict.ts';
+import { countVerdicts, isReported } from '../../../core/findings/result/verdict.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
 import type { ShownFinding, ShownRun } from '../../../core/findings/shownFinding.ts';
@@ -227,23 +227,26 @@ export function describeRuns(findings: FindingStore): string[] {
       ...describeCut(baseline, baselineCut),
     ];
   }
-  return findings.shownRuns().map(({ run, shown, failure, cut, changedFiles = 0, ownersGaps = [] }) => {
-    const facts = [
-      ...(shown.length === 0 && failure === undefined ? [describeZero(run)] : []),
-      titleOf(run),
-      runLabel(run),
-      ...(endedEarly(run) ? [t('incomplete')] : []),
-      ...run.targets.flatMap(({ commit }) =>
-        commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
-      ),
-      ...(cut === undefined
-        ? []
-        : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
-      ...(changedFiles === 0 ? [] : [t('changed since then: {0}', countFiles(changedFiles))]),
-      ...ownersGaps.map(ownersGapLabel),
-    ].join(' · ');
-    return failure === undefined ? facts : `${facts}: ${t('the findings file can’t be read')}`;
-  });
+  return findings
+    .shownRuns()
+    .map(({ run, shown, failure, cut, changedFiles = 0, unlisted = 0, ownersGaps = [] }) => {
+      const facts = [
+        ...(shown.length === 0 && failure === undefined ? [describeZero(run)] : []),
+        titleOf(run),
+        runLabel(run),
+        ...(endedEarly(run) ? [t('incomplete')] : []),
+        ...run.targets.flatMap(({ commit }) =>
+          commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
+        ),
+        ...(cut === undefined
+          ? []
+          : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
+        ...(changedFiles === 0 ? [] : [t('changed since then: {0}', countFiles(changedFiles))]),
+        ...(unlisted === 0 ? [] : [t('{0} of earlier runs aren’t listed', countFindings(unlisted))]),
+        ...ownersGaps.map(ownersGapLabel),
+      ].join(' · ');
+      return failure === undefined ? facts : `${facts}: ${t('the findings file can’t be read')}`;
+    });
 }
 
 function describeGaps(run: Run): string[] {

@@ -216,14 +216,13 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   const readNow = async () => {
     const names = (await readFile(seen, 'utf8')).trim().split('\n');
     await writeFile(seen, '');
-    return [...new Set(names.filter((name) => name !== 'findings.json'))]
-      .sort()
-      .concat(names.filter((name) => name === 'findings.json'));
+    const isOnce = (name: string): boolean => !name.endsWith('.js');
+    return [...new Set(names.filter((name) => !isOnce(name)))].sort().concat(names.filter(isOnce));
   };
   const worst = async () => (await ask('listFindings', { limit: 1 })).findings[0];
 
   await Promise.all(Array.from({ length: 8 }, worst));
-  assert.deepEqual(await readNow(), ['a.js', 'findings.json']);
+  assert.deepEqual(await readNow(), ['a.js', 'result.jsonl']);
   await writeFile(file('a.js'), 'one\n');
   assert.equal((await worst())?.drift, 'gone');
   await decide(fixture, 'confirmed');
@@ -236,7 +235,7 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   assert.deepEqual(await readNow(), ['later.js']);
   await writeFile(path.join(fixture.runs.folderOf(id), 'findings.json'), finding('Downloaded again'));
   assert.equal((await worst())?.title, 'Downloaded again');
-  assert.deepEqual(await readNow(), ['a.js', 'findings.json']);
+  assert.deepEqual(await readNow(), ['a.js', 'result.jsonl', 'result.jsonl', 'findings.json']);
 });
 
 test('F153 a missing storage is an error and differs from no findings', async (t) => {
@@ -395,7 +394,7 @@ function watchingReads(file: string): string {
     for (const key of ['readFileSync', 'open']) {
       const real = fs[key];
       fs[key] = function (name, ...args) {
-        if (/(findings\\.json|shop.*\\.js)$/.test(String(name))) note(${JSON.stringify(file)}, String(name).replace(/.*[\\\\/]/, '') + '\\n');
+        if (/(findings\\.json|result\\.jsonl|shop.*\\.js)$/.test(String(name))) note(${JSON.stringify(file)}, String(name).replace(/.*[\\\\/]/, '') + '\\n');
         return real.call(this, name, ...args);
       };
     }

@@ -211,6 +211,7 @@ describe('tool answers', () => {
       const { listFindings: listed } = readingTools({
         findings: () => ({ runs: [source], place: (some) => Promise.resolve(some) }),
         runs: () => ({ runs: [], unread: 0 }),
+        withTexts: (shown) => Promise.resolve(shown),
         confirmationsOf: () => Promise.resolve([]),
         branch: { compare: () => Promise.resolve(state) },
         clock: systemClock,

@@ -34,14 +34,6 @@ export const shopRun: RunIn<'succeeded'> = {
   artifacts: [{ name: 'findings', file: 'findings.json' }],
 };
 
-/** Runs all steps at once. */
-export function atOnce<T>(steps: Iterator<unknown, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /** Findings as the store shows them, without local files. */
 export function shownOf(
   findings: readonly Finding[],
@@ -49,7 +41,7 @@ export function shownOf(
   run: Run = shopRun,
 ): ShownFinding[] {
   const subjects = findings.map(({ places }) => ({ folder: undefined, path: places[0]?.path ?? '' }));
-  return atOnce(identitiesOf(findings, subjects, run.id)).map((identity, index) => ({
+  return identitiesOf(findings, subjects, run.id).map((identity, index) => ({
     run,
     finding: findings[index]!,
     places: [],

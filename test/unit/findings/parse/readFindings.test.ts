@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { maxFindingsBytes } from '../../../../src/core/findings/parse/parse.ts';
-import { readFindings, type ReadFindingsOptions } from '../../../../src/core/findings/parse/readFindings.ts';
+import { type ResultSource, readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { type Scope, tempFolder } from '../../run/tempFolder.ts';
 import { finding, type FindingFixture, setUpFindings, titles } from '../findingFixture.ts';
+import { shopRun } from '../importExport/exportingFindings.ts';
 import { parseWorker } from './bundledWorker.ts';
 
-const options = { runId: 'run', workerFile: parseWorker };
 const isTooLarge = { kind: 'findingsTooLarge' };
 
-/** Reads a findings file with this content in a new folder. */
-async function read(t: Scope, content: string | Uint8Array, more: Partial<ReadFindingsOptions> = {}) {
+/** Works out the result of a run with this findings file. */
+async function read(t: Scope, content: string | Uint8Array, more: Partial<ResultSource> = {}) {
   const folder = await tempFolder(t);
-  await writeFile(path.join(folder, 'findings.json'), content);
-  return readFindings(folder, { ...options, ...more });
+  await mkdir(path.join(folder, shopRun.id));
+  await writeFile(path.join(folder, shopRun.id, 'findings.json'), content);
+  const runs = { all: () => [shopRun], folderOf: (id: string) => path.join(folder, id) };
+  const decode = (): Promise<string> => Promise.resolve('');
+  return readResult(shopRun, { runs, workerFile: parseWorker, decode, ...more });
 }
 
 /** A findings file of maximum size. */
@@ -37,8 +40,8 @@ describe('reading a findings file in a worker', () => {
     const content = Buffer.from(manyFindings(50_000));
     assert.ok(content.length > 0.95 * maxFindingsBytes && content.length <= maxFindingsBytes);
     const { result, pausesMs } = await pausesWhile(() => read(t, content));
-    assert.deepEqual(result.cut, { shown: 10_000, total: 50_000 });
-    assert.deepEqual([result.findings.length, result.findings[0]?.index], [10_000, 1]);
+    assert.deepEqual(result.head.cut, { shown: 10_000, total: 50_000 });
+    assert.deepEqual([result.findings.length, result.findings[0]?.finding.index], [10_000, 1]);
     const p99 = pausesMs[Math.floor(pausesMs.length * 0.99)] ?? Infinity;
     assert.ok(p99 < 50, `p99 ${String(p99)} ms of ${String(pausesMs.length)} turns`);
   });
@@ -68,14 +71,6 @@ describe('reading a findings file in a worker', () => {
       await read(t, text).catch((error: unknown) => {
         assert.equal((error as { kind?: string }).kind, 'malformedFindings');
       });
-  });
-
-  test('stops with the reason of the signal', async (t) => {
-    const reason = new DOMException('closed', 'AbortError');
-    const controller = new AbortController();
-    const reading = read(t, finding('x'), { signal: controller.signal });
-    controller.abort(reason);
-    await assert.rejects(reading, (error) => error === reason);
   });
 
   test('F111 names a missing worker as such, not as an oversized file', async (t) => {

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { checkEvidence, leastOf } from '../../../../src/core/findings/place/evidence.ts';
-import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
-import { readSent } from '../../../../src/core/findings/place/sentFiles.ts';
+import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import { zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -125,25 +123,27 @@ for (const [name, place, wanted] of [
 const quote = { line: 4, snippet: 'return db.query(sql);' };
 const foreign = { line: 1, snippet: sent['src/other.ts'] };
 
-test('F140 quotes are checked against the sent text, not the current one', async (t) => {
+test('F140 quotes are checked against the sent text, not the current one, and once', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, foreign]);
   const file = path.join(fixture.root, 'shop', 'src', 'db.ts');
   await writeFile(file, sent['src/other.ts']);
-  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['asSent', 'notAsSent: quote']);
-  await rm(path.join(fixture.runs.folderOf(run.id), 'source'), { recursive: true });
+  const checked = ['asSent', 'notAsSent: quote'];
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
+  const runFolder = fixture.runs.folderOf(run.id);
+  await rm(path.join(runFolder, 'source'), { recursive: true });
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
+  await rm(path.join(runFolder, 'result.jsonl'));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: text', 'unchecked: text']);
-  await writeFile(file, code);
-  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['asSent', 'notAsSent: quote']);
 });
 
-test('F140 quotes are checked again after mapping paths, and after undoing it', async (t) => {
+test('F140 a quote in a file that only a mapping finds cannot be checked', async (t) => {
   const fixture = await setUpFindings(t);
   await find(fixture, [{ ...quote, file: 'built/db.ts' }]);
   assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
   const shop = path.join(fixture.root, 'shop');
   await fixture.store.mapPaths(shop, 'built', path.join(shop, 'src'));
-  assert.deepEqual(evidenceOf(fixture.store.all()), ['asSent']);
+  assert.deepEqual(evidenceOf(fixture.store.all()), ['unchecked: file']);
   await fixture.store.forgetMappings(shop);
   assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
 });
@@ -151,54 +151,29 @@ test('F140 quotes are checked again after mapping paths, and after undoing it', 
 test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, { line: 800 }]);
-  await rm(path.join(fixture.runs.folderOf(run.id), 'manifest-0.json'));
+  const runFolder = fixture.runs.folderOf(run.id);
+  for (const name of ['manifest-0.json', 'result.jsonl']) await rm(path.join(runFolder, name));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
-test('F140 a quote elsewhere in the sent text is found while the archive is stored', async (t) => {
+test('F140 a quote keeps its evidence once the archive is gone, and a new one is never called invented', async (t) => {
   const fixture = await setUpFindings(t);
-  const run = await find(fixture, [foreign, { line: 1, snippet: 'nowhere(at, all);' }]);
+  const nowhere = { line: 1, snippet: 'nowhere(at, all);' };
+  const run = await find(fixture, [foreign, nowhere]);
   const files = Object.entries(sent).map(([name, text]) => ({ path: name, content: Buffer.from(text) }));
-  const archive = path.join(fixture.runs.folderOf(run.id), 'archive');
+  const runFolder = fixture.runs.folderOf(run.id);
+  const archive = path.join(runFolder, 'archive');
   await writeFile(archive, await zipBundle(files));
+  await rm(path.join(runFolder, 'result.jsonl'));
   const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
   const packed = { ...run, targets: run.targets.map((target) => ({ ...target, archive: facts })) };
   await fixture.runs.create(packed);
   assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
   await rm(archive);
-  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['notAsSent: quote', 'notAsSent: quote']);
-});
-
-test('checking many files yields to other work', async (t) => {
-  const fixture = await setUpFindings(t);
-  const names = ['a.ts', 'b.ts', 'c.ts', 'd.ts'];
-  // Not UTF-8, so all files wait for decoding until the last is read.
-  const files = names.map((name) => [name, Buffer.from(`// ${name} \xff`, 'latin1')] as const);
-  const items = names.map((file) => ({ file, snippet: 'nowhere(at, all);' }));
-  const run = await find(fixture, items, Object.fromEntries(files));
-  const findings = fixture.store.all().map((shown) => shown.finding);
-  const runFolder = fixture.runs.folderOf(run.id);
-  const sentOfRun = await readSent(run, runFolder);
-  const places = findings.flatMap((each) => each.places);
-  const resolver = createResolver({ targets: run.targets, sent: sentOfRun, places });
-  const allRead = Promise.withResolvers<string>();
-  let waiting = 0;
-  let pauses = 0;
-  let next: NodeJS.Immediate | undefined;
-  const countPauses = (): void => {
-    next = setImmediate(() => {
-      pauses += 1;
-      countPauses();
-    });
-  };
-  await checkEvidence(findings, { run, runFolder, sent: sentOfRun, resolver }, () => {
-    waiting += 1;
-    if (waiting === names.length) {
-      countPauses();
-      allRead.resolve('text');
-    }
-    return allRead.promise;
-  });
-  clearImmediate(next);
-  assert.ok(pauses >= names.length - 1, `paused ${String(pauses)} times`);
+  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
+  const text = [foreign, nowhere, { line: 1, snippet: 'invented(later);' }];
+  const items = text.map((each) => ({ title: 'SQL', cwe: 89, file: 'src/db.ts', ...each }));
+  await writeFile(path.join(runFolder, 'findings.json'), JSON.stringify(items));
+  const wanted = ['elsewhere', 'notAsSent: quote', 'unchecked: archive'];
+  assert.deepEqual(await evidenceAfterRestart(fixture, packed), wanted, 'downloaded again');
 });

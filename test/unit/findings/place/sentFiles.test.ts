@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
-  keepSource,
   readAsSent,
   readSentFiles,
   readTextBelow,
   sourceFile,
 } from '../../../../src/core/findings/place/sentFiles.ts';
+import { saveResult } from '../../../../src/core/findings/result/readResult.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
@@ -31,13 +31,15 @@ interface Sent {
   readonly folder: string;
   readonly runFolder: string;
   kept(file: string): Promise<string | undefined>;
+  /** The last step of collecting. */
+  readonly save: () => Promise<void>;
 }
 
 /** A packed run of one folder with findings in all files except one. */
 async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
   const root = await mkdtemp(path.join(tmpdir(), 'keep-source-'));
   t.after(() => rm(root, { recursive: true, force: true }));
-  const [folder, runFolder] = [path.join(root, 'shop'), path.join(root, 'run')];
+  const [folder, runFolder] = [path.join(root, 'shop'), path.join(root, 'run-1')];
   await mkdir(runFolder);
   for (const [name, text] of Object.entries(files)) {
     await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
@@ -75,7 +77,7 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
   const archive = { file: 'archive', type: format, bytes, sha256, sourceBytes: 1 };
   const run: Run = {
     version: 1,
-    state: 'collecting',
+    state: 'succeeded',
     id: 'run-1',
     workflow: 'whitebox-assessment',
     baseUrl: 'https://assessment.example.test/v1',
@@ -89,9 +91,17 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
     dispatchedAt: 1,
     exit: { kind: 'SUCCESS', artifacts: ['findings'] },
     exitedAt: 1,
+    endedAt: 1,
+    artifacts: [{ name: 'findings', file: 'findings.json' }],
+  };
+  const source = {
+    runs: { all: () => [run], folderOf: (id: string) => path.join(root, id) },
+    workerFile: parseWorker,
+    decode: () => Promise.resolve(''),
   };
   return {
     run,
+    save: () => saveResult(run, source),
     folder,
     runFolder,
     kept: async (file) => {
@@ -108,7 +118,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
   test(`the sent text of files with findings is stored, from a ${format} if they changed since`, async (t) => {
     const sent = await send(t, format);
     for (const name of Object.keys(files)) await writeFile(path.join(sent.folder, name), 'edited since\n');
-    await keepSource(sent.run, sent.runFolder, { workerFile: parseWorker });
+    await sent.save();
     for (const [name, text] of Object.entries(files)) {
       const isPointedAt = name !== 'secret.js';
       assert.equal(await sent.kept(name), isPointedAt ? text : undefined, name);
@@ -143,9 +153,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
     const whole = await readFile(archive);
     await writeFile(path.join(sent.folder, 'src/orders.js'), 'edited since\n');
     await writeFile(archive, whole.subarray(0, 40));
-    await assert.rejects(keepSource(sent.run, sent.runFolder, { workerFile: parseWorker }), {
-      kind: 'storage',
-    });
+    await assert.rejects(sent.save(), { kind: 'storage' });
     assert.equal(await sent.kept('src/orders.js'), undefined);
     assert.equal(await sent.kept('src/empty.js'), '');
   });
@@ -154,7 +162,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
 test('no archive is needed while the disk still has what was sent', async (t) => {
   const sent = await send(t, 'tar_gz');
   await rm(path.join(sent.runFolder, 'archive'));
-  await keepSource(sent.run, sent.runFolder, { workerFile: parseWorker });
+  await sent.save();
   assert.equal(await sent.kept('src/orders.js'), files['src/orders.js']);
 });
 
@@ -166,7 +174,7 @@ test('names of stored files cannot leave their folder', () => {
 });
 
 test('a sent file is read from the store, the disk or the commit with either line ends, or not at all', async (t) => {
-  const { run, folder, runFolder } = await send(t, 'tar_gz');
+  const { folder, runFolder, save } = await send(t, 'tar_gz');
   const sent = (await readSentFiles(runFolder, 0))?.get('src/orders.js');
   const asSent = async (committed?: string): Promise<string | undefined> => {
     const content = await readAsSent(sent!, { runFolder, folder, target: 0 }, () =>
@@ -182,7 +190,7 @@ test('a sent file is read from the store, the disk or the commit with either lin
   assert.equal(await asSent(text.replaceAll('\n', '\r\n')), text);
   assert.equal(await asSent(`${text}// more\n`), undefined);
   await writeFile(path.join(folder, 'src/orders.js'), text);
-  await keepSource(run, runFolder, { workerFile: parseWorker });
+  await save();
   await rm(folder, { recursive: true });
   assert.equal(await asSent(), text);
 });

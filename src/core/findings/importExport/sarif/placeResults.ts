@@ -4,7 +4,6 @@ import { pathInside } from '../../../paths.ts';
 import type { Run } from '../../../run/state/run.ts';
 import { isLiveFinding, mainPlacesOf, type Place } from '../../finding.ts';
 import {
-  locateSent,
   maxTextBytes,
   readSent,
   type SentFile,
@@ -113,17 +112,12 @@ async function findSpots(
   const { run } = first;
   const runFolder = runFolderOf(run.id);
   const sent = await readSent(run, runFolder);
-  const located = await locateSent(
-    run,
-    sent,
-    findings.flatMap(({ finding }) => finding.places),
-  );
-  for (const { finding, places } of findings)
-    for (const place of finding.places) {
+  for (const { finding, places, sent: sentFiles = [] } of findings)
+    for (const [at, place] of finding.places.entries()) {
       const local = localPlaceOf(place, { places });
       // A path mapped by a person leads to a file in the workspace.
       const mapped = local && sentIn({ run, sent }, local.folder, local.path);
-      const found = located.get(place) ?? (typeof mapped === 'object' ? mapped : undefined);
+      const found = sentFiles[at] ?? (typeof mapped === 'object' ? mapped : undefined);
       const folder = found === undefined ? local?.folder : run.targets[found.target]?.folder;
       const path = found?.file.path ?? local?.path;
       const base = repository.folders.find((assessed) => assessed.folder === folder)?.path;
@@ -146,10 +140,10 @@ async function readAllLines(
   spots: ReadonlyMap<Place, Spot>,
   deps: PlaceResultsDeps,
 ): Promise<ReadonlyMap<Place, LinesOfPlace | undefined>> {
-  const byFile = Map.groupBy(spots, ([, { sent }]) => sent?.file);
-  const files = [...byFile].flatMap(([file, placed]): FileToRead[] => {
-    const candidates = placed[0]?.[1].sent?.candidates;
-    if (file === undefined || candidates === undefined || file.bytes > maxTextBytes) return [];
+  const byFile = Map.groupBy(spots, ([, { sent }]) => sent?.candidates[0]);
+  const files = [...byFile.values()].flatMap((placed): FileToRead[] => {
+    const { file, candidates = [] } = placed[0]?.[1].sent ?? {};
+    if (file === undefined || file.bytes > maxTextBytes) return [];
     return [{ candidates, bytes: file.bytes, sha256: file.sha256, places: placed.map(([place]) => place) }];
   });
   if (files.length === 0) return new Map();

@@ -3,7 +3,7 @@ import { isSamePath } from '../../../paths.ts';
 import { coverageOf } from '../../../run/state/coverage.ts';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
-import { isReported, type Verdict } from '../../compare/verdict.ts';
+import { isReported, type Verdict } from '../../result/verdict.ts';
 import { type Finding, flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
 import { localPlaceOf, type ShownFinding, type ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote } from '../../triage/triage.ts';

@@ -1,69 +1,63 @@
-import { setImmediate } from 'node:timers/promises';
-import { inSlices } from '../../yieldingWork.ts';
+import { join } from 'node:path';
 import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, compactEach, contains, type LineRange, splitLines } from '../drift/lineText.ts';
 import { anchorIn } from '../drift/followFile.ts';
-import type { Place } from '../finding.ts';
-import {
-  type Decode,
-  readSentText,
-  type RunSource,
-  type SentFile,
-  sentFileOf,
-  sentIn,
-  type SentSpot,
-} from '../place/sentFiles.ts';
-import type { RunFinding } from './findingsOfRun.ts';
+import type { Finding, Place } from '../finding.ts';
+import type { Identity } from '../identity.ts';
+import { type Decode, readSentText, type SentOfRun, sentIn, type SentSpot } from '../place/sentFiles.ts';
+import type { Run } from '../../run/state/run.ts';
+
+/** What comparing two runs needs of a finding. */
+export interface ComparedFinding {
+  readonly finding: Finding;
+  /** The local ID of the run that reports it. */
+  readonly run: string;
+  /** Equal code in two folders makes two findings. */
+  readonly folder: string | undefined;
+  readonly identity: Identity;
+  /** The sent files of its places, in their order. */
+  readonly sent: readonly (SentSpot | undefined)[];
+}
+
+export interface LaterRun {
+  readonly run: Run;
+  /** The folder with the folders of all runs. */
+  readonly runsFolder: string;
+  readonly sent: SentOfRun;
+}
 
 /** Lines in the text that the later run was given. A finding with unknown lines has no entry. */
-export type LaterLines = ReadonlyMap<RunFinding, LineRange | 'gone'>;
-
-/** Findings whose main place is in one file that was sent in one run. */
-interface FindingsOfFile {
-  readonly source: RunSource;
-  readonly spot: SentSpot;
-  readonly findings: RunFinding[];
-}
+export type LaterLines = ReadonlyMap<ComparedFinding, LineRange | 'gone'>;
 
 /** Maps lines of an earlier text to the later one; undefined where it is not known what became of them. */
 type LaterLinesOf = (range: LineRange) => LineRange | 'gone' | undefined;
 
-const findingsAtOnce = 500;
-
-/** Finds the lines of the main places of findings, which may be of several runs, in the text that the run `later` was given. */
+/** Finds the lines of the main places of findings, which may be of several runs, in the text that a later run was given. */
 export async function findLaterLines(
-  later: RunSource,
-  findings: readonly RunFinding[],
+  later: LaterRun,
+  findings: readonly ComparedFinding[],
   decode: Decode,
 ): Promise<LaterLines> {
-  const lines = new Map<RunFinding, LineRange | 'gone'>();
-  for (const file of await groupByFile(findings)) await addLines(file, later, decode, lines);
+  const lines = new Map<ComparedFinding, LineRange | 'gone'>();
+  const byFile = Map.groupBy(findings, ({ run, sent: [spot] }) =>
+    spot === undefined ? undefined : JSON.stringify([run, spot.target, spot.file.path]),
+  );
+  for (const [file, findingsOfFile] of byFile)
+    if (file !== undefined) await addLines(findingsOfFile, later, decode, lines);
   return lines;
 }
 
-async function groupByFile(findings: readonly RunFinding[]): Promise<Iterable<FindingsOfFile>> {
-  // The objects of files differ between runs.
-  const groups = new Map<SentFile, FindingsOfFile>();
-  for (const [at, finding] of findings.entries()) {
-    if (at % findingsAtOnce === 0) await setImmediate();
-    const { source } = finding;
-    const [main] = finding.finding.places;
-    const spot = main && (await sentFileOf(source, main));
-    if (spot === undefined) continue;
-    const group = groups.get(spot.file);
-    if (group === undefined) groups.set(spot.file, { source, spot, findings: [finding] });
-    else group.findings.push(finding);
-  }
-  return groups.values();
-}
-
+/** `findings` are of one run, and their main places in one file. */
 async function addLines(
-  { source, spot, findings }: FindingsOfFile,
-  later: RunSource,
+  findings: readonly ComparedFinding[],
+  later: LaterRun,
   decode: Decode,
-  lines: Map<RunFinding, LineRange | 'gone'>,
+  lines: Map<ComparedFinding, LineRange | 'gone'>,
 ): Promise<void> {
-  const laterSpot = sentIn(later, source.run.targets[spot.target]?.folder, spot.file.path);
+  const [first] = findings;
+  const spot = first?.sent[0];
+  if (first === undefined || spot === undefined) return;
+  const laterSpot = sentIn(later, spot.folder, spot.file.path);
   if (laterSpot === 'unknown') return;
   if (laterSpot === undefined) {
     for (const finding of findings) lines.set(finding, 'gone');
@@ -72,23 +66,15 @@ async function addLines(
   const isUnchanged = laterSpot.file.sha256 === spot.file.sha256;
   // In an unchanged file, reported lines are later lines, except where a quote is on other lines.
   const needsText = !isUnchanged || findings.some(({ finding }) => finding.places[0]?.snippet !== undefined);
-  const text = needsText ? await readSentText(source, spot, decode) : undefined;
+  const textOf = (id: string, sent: SentSpot): Promise<string | undefined> =>
+    readSentText(join(later.runsFolder, id), sent, decode);
+  const text = needsText ? await textOf(first.run, spot) : undefined;
   const laterLinesOf = isUnchanged
     ? (range: LineRange) => range
-    : mapLines(text, text === undefined ? undefined : await readSentText(later, laterSpot, decode));
+    : mapLines(text, text === undefined ? undefined : await textOf(later.run.id, laterSpot));
   if (laterLinesOf === undefined) return;
-  await inSlices(addEach(findings, text, laterLinesOf, lines));
-}
-
-function* addEach(
-  findings: readonly RunFinding[],
-  text: string | undefined,
-  laterLinesOf: LaterLinesOf,
-  lines: Map<RunFinding, LineRange | 'gone'>,
-): Generator<undefined, void> {
   const linesOf = text === undefined ? reportedLines : quotedLinesIn(splitLines(text));
   for (const finding of findings) {
-    yield;
     const [main] = finding.finding.places;
     const range = main && linesOf(main);
     const laterRange = range && laterLinesOf(range);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PairState, ScanProgress } from '../../../../src/core/features/scanProgress.ts';
-import { readFindingsOfRun } from '../../../../src/core/findings/compare/findingsOfRun.ts';
-import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findings/compare/trend.ts';
-import type { Run } from '../../../../src/core/run/state/run.ts';
+import type { ResultSource } from '../../../../src/core/findings/result/readResult.ts';
+import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findings/result/trend.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
@@ -18,24 +19,22 @@ interface Row {
 }
 
 /** The rows of the trend of all runs, the newest first. */
-async function trendOf({ runs, triage }: FindingFixture, of: Run, cut?: Run): Promise<readonly Row[]> {
-  const deps = { runs, mappings: { get: () => undefined, update: () => Promise.resolve() } };
-  const traced = await traceTrend(runsOfTrend(runs.all(), of), {
-    read: async (run) => {
-      const found = await readFindingsOfRun(run, { ...deps, workerFile: parseWorker });
-      return run.id === cut?.id ? { ...found, cut: { shown: 1, total: 9 } } : found;
-    },
-    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
-    onRun: () => undefined,
-    signal: new AbortController().signal,
-  });
+async function trendOf(fixture: FindingFixture, of: Run): Promise<readonly Row[]> {
+  const { runs, triage } = fixture;
+  const traced = await traceTrend(runsOfTrend(runs.all(), of), sourceOf(fixture), unattended);
   await triage.load(of.targets.map(({ folder }) => folder));
-  return (await countTrend(traced, triage)).map(({ reported, limitations, ...counts }) => ({
+  return countTrend(traced, triage).map(({ reported, limitations, ...counts }) => ({
     ...{ unexplained: counts.unexplained, review: counts.review },
     reported: reported.reduce((sum, { count }) => sum + count, 0),
     settled: reported.reduce((sum, { settled }) => sum + settled, 0),
     limitations: limitations.map(({ kind }) => kind),
   }));
+}
+
+const unattended = { onRun: () => undefined, signal: new AbortController().signal };
+
+function sourceOf({ runs }: FindingFixture): ResultSource {
+  return { runs, workerFile: parseWorker, decode: () => Promise.resolve('') };
 }
 
 const listOf = (...titles: string[]): string =>
@@ -65,35 +64,32 @@ test('a finding that is no longer reported still counts, separately once its cod
 
 test('a live finding that is no longer reported is to be reviewed only if its pair was tested again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const titles = ['tested', 'notTested', 'unknown', 'notApplicable'];
-  const pairs = titles.map((feature_name) => ({ title: feature_name, feature_name, perspective: 'XSS' }));
-  const live = async (findings: readonly object[]): Promise<Run> => {
-    const run = await fixture.storeRun(['shop'], JSON.stringify(findings));
+  const features = ['tested', 'notTested', 'notApplicable'];
+  const pairs = features.map((feature_name) => ({ feature_name, perspective: 'XSS' }));
+  const [tested, , notApplicable] = pairs;
+  const live = async (findings: readonly object[], progress?: object): Promise<Run> => {
+    const run = (await fixture.storeRun(['shop'], JSON.stringify(findings))) as RunIn<'succeeded'>;
+    const file = 'progress.json';
+    await writeFile(path.join(fixture.runs.folderOf(run.id), file), JSON.stringify(progress ?? {}));
+    const artifacts = [
+      ...run.artifacts,
+      ...(progress === undefined ? [] : [{ name: 'scan_progress', file }]),
+    ];
     const input = { target_urls: ['https://shop.example/'] };
-    const stored = { ...run, workflow: 'blackbox-assessment', input } as Run;
+    const stored = { ...run, artifacts, workflow: 'blackbox-assessment', input } as Run;
     await fixture.runs.create(stored);
     return stored;
   };
-  const [first, second] = [await live(pairs), await live([])];
-  const mappings = { get: () => undefined, update: () => Promise.resolve() };
-  const traced = await traceTrend([second, first], {
-    read: async (run) => {
-      const found = await readFindingsOfRun(run, { runs: fixture.runs, mappings, workerFile: parseWorker });
-      const stateOf = (feature: string): PairState => feature as PairState;
-      return {
-        ...found,
-        source: {
-          ...found.source,
-          progress: { stateOf, tested: 0, notApplicable: 0 } satisfies ScanProgress,
-        },
-      };
-    },
-    decode: () => Promise.resolve(''),
-    onRun: () => undefined,
-    signal: new AbortController().signal,
-  });
-  const [row] = await countTrend(traced, fixture.triage);
-  assert.deepEqual([row?.review, row?.unexplained], [1, 3]);
+  const found = pairs.map((pair) => ({ title: pair.feature_name, ...pair }));
+  const first = await live(found);
+  const known = await live([], { completed: [tested], skipped: [notApplicable] });
+  const counts = async (runs: readonly Run[]): Promise<unknown> => {
+    const traced = await traceTrend(runs, sourceOf(fixture), unattended);
+    const [row] = countTrend(traced, fixture.triage);
+    return [row?.review, row?.unexplained];
+  };
+  assert.deepEqual(await counts([known, first]), [1, 2]);
+  assert.deepEqual(await counts([await live([]), known, first]), [0, 3], 'nothing is known of its pairs');
 });
 
 test('F161 partial runs keep the total and say why; imports and runs of other accounts have no row', async (t) => {
@@ -105,7 +101,14 @@ test('F161 partial runs keep the total and say why; imports and runs of other ac
     'b.js': 'safe();\n',
   });
   await fixture.runs.create({ ...ended, state: 'aborted' } as Run);
-  const cut = await fixture.addRun(['shop', 'admin'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
+  // Of more than 10,000 findings, those of low severity are not read.
+  const many = Array.from({ length: 10_000 }, (_, at) => ({ title: `m${String(at)}`, severity: 'high' }));
+  const less = { title: 'less', severity: 'low' };
+  const whole = await fixture.addRun(['shop', 'admin'], JSON.stringify(many), {
+    ...sources,
+    'b.js': 'safe();\n',
+  });
+  const cut = await fixture.addRun(['shop', 'admin'], JSON.stringify([...many, less]), sources);
   const others = await Promise.all([
     fixture.storeRun(['shop'], listOf('x')),
     fixture.storeRun(['shop'], listOf('y')),
@@ -116,14 +119,23 @@ test('F161 partial runs keep the total and say why; imports and runs of other ac
   await fixture.runs.create({ ...imported, state: 'imported', importedFrom: 'z.json' } as Run);
   assert.deepEqual(
     runsOfTrend(fixture.runs.all(), first).map(({ id }) => id),
-    [cut.id, ended.id, fewer.id, first.id],
+    [cut.id, whole.id, ended.id, fewer.id, first.id],
   );
-  const rows = await trendOf(fixture, first, cut);
-  assert.deepEqual(rows.at(0)?.limitations, ['cut']);
-  assert.deepEqual(rows.at(1)?.limitations, ['endedEarly']);
-  assert.deepEqual(rows.at(2)?.limitations, ['fewerFolders']);
-  for (const { reported, unexplained, review } of rows)
-    assert.deepEqual([reported + unexplained, review], [2, 0]);
+  const rows = await trendOf(fixture, first);
+  assert.deepEqual(
+    rows.map(({ limitations }) => limitations),
+    [['cut'], [], ['endedEarly'], ['fewerFolders'], []],
+  );
+  assert.deepEqual(
+    rows.map(({ reported, unexplained, review }) => [reported + unexplained, review]),
+    [
+      [10_002, 0],
+      [10_001, 1],
+      [2, 0],
+      [2, 0],
+      [2, 0],
+    ],
+  );
 });
 
 test('F161 the total of untriaged findings never falls without a code change, for any sequence of runs', async (t) => {
@@ -167,18 +179,13 @@ test('a cancelled trend reads no more runs', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   for (const title of ['a', 'b', 'c']) await fixture.storeRun(['shop'], listOf(title));
   const cancellation = new AbortController();
-  const read: string[] = [];
-  const tracing = traceTrend(fixture.runs.all(), {
-    read: async (run) => {
-      read.push(run.id);
-      if (read.length === 2) cancellation.abort();
-      const mappings = { get: () => undefined, update: () => Promise.resolve() };
-      return readFindingsOfRun(run, { runs: fixture.runs, mappings, workerFile: parseWorker });
-    },
-    decode: () => Promise.resolve(''),
-    onRun: () => undefined,
-    signal: cancellation.signal,
-  });
+  const done: number[] = [];
+  const onRun = (count: number): void => {
+    done.push(count);
+    if (count === 1) cancellation.abort();
+  };
+  const { signal } = cancellation;
+  const tracing = traceTrend(fixture.runs.all(), sourceOf(fixture), { onRun, signal });
   await assert.rejects(tracing, { name: 'AbortError' });
-  assert.deepEqual(read, ['run-1', 'run-2']);
+  assert.deepEqual(done.slice(0, 2), [0, 1]);
 });

@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { AssessmentError, systemCode, workerCrash } from '../../errors.ts';
+import type { RunStore } from '../../run/disk/runStore.ts';
+import type { Run } from '../../run/state/run.ts';
+import { hasFindings, subjectOf } from '../chooseRun.ts';
+import { noteTooLarge } from '../parse/readFindings.ts';
+import type { Finding } from '../finding.ts';
+import type { ShownFinding } from '../shownFinding.ts';
+import type { Decode } from '../place/sentFiles.ts';
+import type { ResultFinding, ResultHead, RunResult } from './result.ts';
+import type { ResultJob, ResultMessage, ResultReply, ResultStart } from './resultWorker.ts';
+
+/** Where results come from. */
+export interface ResultSource {
+  readonly runs: Pick<RunStore, 'all' | 'folderOf'>;
+  /** The entry of the parsing worker. */
+  readonly workerFile: string | URL;
+  /** Reads files that are not UTF-8. */
+  readonly decode: Decode;
+  /** True: write nothing. */
+  readonly isReadOnly?: boolean | undefined;
+}
+
+const maxHeapMb = 1_024;
+
+/**
+ * The result of a run, in the order of its findings file. It is worked out where none is saved, or where the saved one is out of date. Throws
+ * `findingsTooLarge`, `malformedFindings`, `storage`, `workerCrashed`.
+ */
+export async function readResult(run: Run, source: ResultSource, compareWith?: Run): Promise<RunResult> {
+  let head: ResultHead | undefined;
+  const all: ResultFinding[] = [];
+  await askForResults({ kind: 'read', run, compareWith }, run, source, {
+    onHead: (read) => (head = read),
+    onFindings: (findings) => all.push(...findings),
+  });
+  if (head === undefined) throw workerCrash('no result');
+  const { findings } = head.counts;
+  return { head, findings: all.slice(0, findings), absent: all.slice(findings) };
+}
+
+/** Keeps the sent texts that a run's findings point at, and saves its result. Throws also the signal's reason. */
+export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
+  if (hasFindings(run)) await askForResults({ kind: 'save', run }, run, source, {}, signal);
+}
+
+/** Findings with all their texts: brief ones get those of their runs' results, as far as these can be read. */
+export async function withTexts<T extends Pick<ShownFinding, 'run' | 'finding' | 'isBrief'>>(
+  findings: readonly T[],
+  source: ResultSource,
+): Promise<readonly T[]> {
+  const brief = findings.filter(({ isBrief }) => isBrief === true);
+  const [first] = brief;
+  if (first === undefined) return findings;
+  const wanted = [...Map.groupBy(brief, ({ run }) => run)].map(([run, some]) => ({
+    run,
+    indexes: some.map(({ finding }) => finding.index),
+  }));
+  const read = (await askForResults(
+    { kind: 'texts', wanted },
+    first.run,
+    source,
+    {},
+  )) as readonly Finding[][];
+  const whole = new Map(
+    wanted.flatMap(({ run }, at) =>
+      (read[at] ?? []).map((finding) => [`${run.id} ${String(finding.index)}`, finding] as const),
+    ),
+  );
+  return findings.map((shown) => {
+    const finding = whole.get(`${shown.run.id} ${String(shown.finding.index)}`);
+    if (shown.isBrief !== true || finding === undefined) return shown;
+    // Places stay the same objects, since others refer to them.
+    return { ...shown, finding: { ...finding, places: shown.finding.places } };
+  });
+}
+
+interface Listeners {
+  readonly onProgress?: (done: number) => void;
+  readonly onHead?: (head: ResultHead) => void;
+  readonly onFindings?: (findings: readonly ResultFinding[]) => void;
+}
+
+/** Runs a job about `run` in the worker. */
+export async function askForResults(
+  job: ResultJob,
+  run: Run,
+  { runs, workerFile, decode, isReadOnly = false }: ResultSource,
+  listeners: Listeners,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const runsFolder = join(runs.folderOf(run.id), '..');
+  const ofSubject = runs.all().filter((other) => hasFindings(other) && subjectOf(other) === subjectOf(run));
+  const tooLarge: string[] = [];
+  for (;;) {
+    const start: ResultStart = { job, runsFolder, runs: ofSubject, isReadOnly, tooLarge };
+    let reading: string | undefined;
+    const onReading = (runId: string): void => {
+      reading = runId;
+    };
+    try {
+      return await converse(start, workerFile, decode, { ...listeners, onReading }, signal);
+    } catch (error) {
+      if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
+      if (reading !== undefined && !isReadOnly) await noteTooLarge(runs.folderOf(reading));
+      if (reading === undefined || reading === run.id || tooLarge.includes(reading))
+        throw new AssessmentError('findingsTooLarge', {}, { cause: error });
+      // Only an earlier run cannot be read.
+      tooLarge.push(reading);
+    }
+  }
+}
+
+async function converse(
+  start: ResultStart,
+  workerFile: string | URL,
+  decode: Decode,
+  { onReading, onProgress, onHead, onFindings }: Listeners & { readonly onReading: (runId: string) => void },
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  signal?.throwIfAborted();
+  const worker = new Worker(workerFile, {
+    workerData: start,
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  });
+  const reply = (message: ResultReply): void => worker.postMessage(message);
+  const done = Promise.withResolvers<unknown>();
+  const stop = (): void => done.reject(signal?.reason as Error);
+  signal?.addEventListener('abort', stop);
+  worker.on('message', (message: ResultMessage) => {
+    if ('value' in message) done.resolve(message.value);
+    else if ('error' in message) done.reject(new AssessmentError(message.error, message.data));
+    else if ('reading' in message) onReading(message.reading);
+    else if ('done' in message) onProgress?.(message.done);
+    else if ('head' in message) onHead?.(message.head);
+    else if ('findings' in message) {
+      onFindings?.(message.findings);
+      reply('next');
+    } else {
+      const { id, file } = message;
+      decode(message.decode, file).then(
+        (text) => reply({ id, text }),
+        () => reply({ id, text: undefined }),
+      );
+    }
+  });
+  worker.on('error', (error) =>
+    done.reject(systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY' ? error : workerCrash(error)),
+  );
+  worker.on('exit', (code) => done.reject(workerCrash(`exit code ${String(code)}`)));
+  try {
+    return await done.promise;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}

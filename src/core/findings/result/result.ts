@@ -1,0 +1,86 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { isObject } from '../../json.ts';
+import { pathKey } from '../../paths.ts';
+import type { Run } from '../../run/state/run.ts';
+import type { ComparedFinding } from './laterLines.ts';
+import type { Verdict } from './verdict.ts';
+import type { Identity } from '../identity.ts';
+import type { EvidenceOfPlaces } from '../place/evidence.ts';
+
+/** Raised whenever results would come out differently: saved ones are then worked out again. */
+const format = 1;
+
+/** A finding with what its run's result says about it. */
+export interface ResultFinding extends ComparedFinding {
+  /** The folder that it is about; for one that may be in several, its run's first. */
+  readonly home: string;
+  readonly evidence?: EvidenceOfPlaces | undefined;
+  /** Undefined where earlier runs say nothing, or, for a finding that is not reported, where this run could not report it. */
+  readonly verdict?: Verdict | undefined;
+  /** The finding in earlier runs, the latest first, each wording once. Decisions about these hold for it. */
+  readonly sameAs: readonly Identity[];
+  /** What is probably the same finding in the runs before those, the latest first. */
+  readonly likely: readonly Identity[];
+  /** `foldersKeyOf` complete runs that did not report it after the one that did. */
+  readonly missedBy?: readonly string[] | undefined;
+  /** True if its long texts are only in the result of the run that reports it. */
+  readonly isBrief?: boolean | undefined;
+}
+
+const cutSchema = z.object({ shown: z.number(), total: z.number() });
+
+export const headSchema = z.object({
+  format: z.literal(format),
+  /** `findingsKeyOf` the run. */
+  findingsKey: z.string(),
+  /** `resultKeyOf` the run. */
+  key: z.string(),
+  cut: z.optional(cutSchema),
+  /** Earlier runs that the result takes into account. `isUnread`: their findings cannot be read. */
+  earlier: z.array(z.object({ id: z.string(), key: z.string(), isUnread: z.optional(z.boolean()) })),
+  /** The complete run that new findings are new since, and how many of its findings are known, if not all. */
+  baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
+  /** How many findings that are not reported are beyond the limit. */
+  unlisted: z.number(),
+  /** What `Elsewhere` of the findings refers to. */
+  runs: z.array(z.string()),
+  counts: z.object({ findings: z.number(), absent: z.number() }),
+});
+/** What is known of a result without its findings. */
+export type ResultHead = z.infer<typeof headSchema>;
+
+/** What a run found. It depends on the run, on what was sent, and on the results of the runs before it. */
+export interface RunResult {
+  readonly head: ResultHead;
+  /** In the order of the file. */
+  readonly findings: readonly ResultFinding[];
+  /** Findings that only earlier runs report, each as the last of these does. */
+  readonly absent: readonly ResultFinding[];
+}
+
+/** Changes with everything in a run's journal that its result depends on. */
+export function resultKeyOf(run: Run): string {
+  const { state, workflow, input, baseUrl, organizationId, targets } = run;
+  const artifacts = 'artifacts' in run ? run.artifacts : undefined;
+  const endedEarly = 'endedEarly' in run ? run.endedEarly : undefined;
+  const folders = targets.map(({ folder, name }) => [pathKey(folder), name]);
+  const facts = [state, workflow, input, baseUrl, organizationId, folders, artifacts, endedEarly];
+  return digest([...facts, run.continuesOnePair]);
+}
+
+/** Changes with everything that a run's findings depend on before they are compared; `mark` is that of the findings file. */
+export function findingsKeyOf(run: Run, mark: string | undefined): string {
+  const folders = run.targets.map(({ folder, name }) => [folder, name]);
+  return digest([format, run.workflow, folders, mark]);
+}
+
+function digest(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts, sorted), 'hex').slice(0, 16);
+}
+
+/** Members in one order, since a journal that was read has another one than a journal in memory. */
+function sorted(_: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

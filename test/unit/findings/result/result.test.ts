@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import {
+  readResult,
+  type ResultSource,
+  saveResult,
+} from '../../../../src/core/findings/result/readResult.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
+
+const sent = { 'a.js': 'a();\n', 'b.js': 'b();\n' };
+
+/** Invented findings, each on the first line of the file with its title. */
+function listOf(...titles: readonly string[]): string {
+  return JSON.stringify(
+    titles.map((title) => ({ title, severity: 'high', cwe: 89, file: `${title}.js`, line: 1 })),
+  );
+}
+
+function sourceOf({ runs }: FindingFixture): ResultSource {
+  return { runs, workerFile: parseWorker, decode: () => Promise.resolve('') };
+}
+
+function resultFileOf({ runs }: FindingFixture, run: Run): string {
+  return path.join(runs.folderOf(run.id), 'result.jsonl');
+}
+
+function statesOf({ store }: FindingFixture): string[] {
+  return store.all().map(({ triage }) => triage.state);
+}
+
+test('F175 no earlier run is read again: the saved result of the latest one has all verdicts', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const earlier = [
+    await fixture.addRun(['shop'], listOf('a', 'b'), sent),
+    await fixture.addRun(['shop'], listOf('b'), sent),
+  ];
+  const last = await fixture.addRun(['shop'], listOf('a'), sent);
+  const wanted = { a: 'backAgain', b: 'sameBytes' };
+  assert.deepEqual(await verdictsOf(fixture, last), wanted);
+  for (const run of earlier) {
+    await writeFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'), 'not read');
+    await rm(resultFileOf(fixture, run));
+  }
+  const { shown, absent = [] } = await fixture.reopen(parseWorker).read(last);
+  assert.deepEqual(toVerdicts([...shown, ...absent]), wanted);
+});
+
+test('what a partial run of fewer folders did not report is carried through it, without a verdict', async (t) => {
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  await fixture.addRun(['shop', 'tool'], listOf('shop/a', 'tool/b'), sent);
+  const part = { ...(await fixture.addRun(['shop'], '[]', sent)), state: 'aborted' } as Run;
+  await fixture.runs.create(part);
+  assert.deepEqual(await verdictsOf(fixture, part), {});
+  const whole = await fixture.addRun(['shop', 'tool'], listOf('shop/a', 'tool/b'), sent);
+  assert.deepEqual(await verdictsOf(fixture, whole), { 'shop/a': 'stillThere', 'tool/b': 'stillThere' });
+});
+
+test('each folder of a run is compared with the latest run of that folder', async (t) => {
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  await fixture.addRun(['tool'], listOf('b'), sent);
+  await fixture.addRun(['shop'], listOf('a'), sent);
+  const both = await fixture.addRun(['shop', 'tool'], listOf('shop/a'), sent);
+  assert.deepEqual(await verdictsOf(fixture, both), { 'shop/a': 'stillThere', b: 'sameBytes' });
+});
+
+test('F148 a decision about a removed run still applies to the later ones that were paired with it', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const first = await fixture.addRun(['shop'], listOf('a'), sent);
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
+  await fixture.addRun(['shop'], listOf('a'), sent);
+  await fixture.addRun(['shop'], listOf('a'), sent);
+  await fixture.runs.remove(first.id);
+  await fixture.addRun(['shop'], listOf('a'), sent);
+  assert.deepEqual(statesOf(fixture), ['falsePositive']);
+});
+
+test('F109 a decision about a finding in other words, or of an earlier run in these, is kept in one chain', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  for (let run = 0; run < 5; run += 1) await fixture.addRun(['shop'], listOf('a'), sent);
+  const [shown] = fixture.store.all();
+  const [same, ...others] = shown?.sameAs ?? [];
+  assert.deepEqual(
+    [others, same?.run, same?.elsewhere?.at.length],
+    [[], 'run-4', 6],
+    'one wording, and the place of it in each run',
+  );
+});
+
+test('an earlier run that comes later, for example by an import, is taken into account by all after it', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const second = await fixture.addRun(['shop'], listOf('b'), sent);
+  const last = await fixture.addRun(['shop'], listOf('a'), sent);
+  const first = { ...second, id: 'run-0', runId: 'run-0', createdAt: 0 };
+  await mkdir(fixture.runs.folderOf(first.id));
+  await writeFile(path.join(fixture.runs.folderOf(first.id), 'findings.json'), listOf('a'));
+  await fixture.runs.create(first);
+  assert.deepEqual(await verdictsOf(fixture, last), { a: 'backAgain', b: 'sameBytes' });
+});
+
+test('a result that is missing or cut off is worked out again', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], listOf('a'), sent);
+  const last = await fixture.addRun(['shop'], listOf('a'), sent);
+  const file = resultFileOf(fixture, last);
+  const whole = await readFile(file, 'utf8');
+  for (const damage of [
+    () => rm(file),
+    () => truncate(file, whole.length - 20),
+    () => writeFile(file, '{'),
+  ]) {
+    await damage();
+    const { shown } = await fixture.reopen(parseWorker).read(last);
+    assert.deepEqual(toVerdicts(shown), { a: 'stillThere' });
+    assert.equal(await readFile(file, 'utf8'), whole);
+  }
+});
+
+test('a finding of an earlier run is listed without its long texts, which are read when they are needed', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const texts = { description: 'd'.repeat(2_000), recommendation: 'Bind parameters.' };
+  await fixture.addRun(['shop'], JSON.stringify([{ title: 'a', file: 'a.js', line: 1, ...texts }]), sent);
+  await fixture.addRun(['shop'], '[]', sent);
+  const [absent] = fixture.store.absent();
+  assert.ok(absent);
+  assert.deepEqual([absent.finding.description.length, absent.finding.recommendation], [500, '']);
+  const [whole] = await fixture.store.withTexts([absent]);
+  assert.deepEqual(
+    [whole?.finding.description, whole?.finding.recommendation],
+    [texts.description, texts.recommendation],
+  );
+});
+
+test('a comparison with a chosen run is not saved, and decisions follow the saved result', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const [first, second] = [
+    await fixture.addRun(['shop'], listOf('b'), sent),
+    await fixture.addRun(['shop'], listOf('a'), sent),
+  ];
+  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
+  const last = await fixture.addRun(['shop'], listOf('a'), sent);
+  const saved = await readFile(resultFileOf(fixture, last), 'utf8');
+  await fixture.store.showComparison(last, first);
+  assert.deepEqual([toVerdicts(fixture.store.all()), statesOf(fixture)], [{ a: 'new' }, ['falsePositive']]);
+  assert.equal(await readFile(resultFileOf(fixture, last), 'utf8'), saved);
+  await fixture.store.showComparison(last, second);
+  assert.deepEqual(toVerdicts(fixture.store.all()), { a: 'stillThere' });
+});
+
+test('working out a result ends with the reason of the signal', async (t) => {
+  const fixture = await setUpFindings(t);
+  const run = await fixture.storeRun(['shop'], listOf('a'));
+  const reason = new DOMException('closed', 'AbortError');
+  const ended = new AbortController();
+  const saving = saveResult(run, sourceOf(fixture), ended.signal);
+  ended.abort(reason);
+  await assert.rejects(saving, (error) => error === reason);
+});
+
+test('without the right to write, a result is worked out and not saved', async (t) => {
+  const fixture = await setUpFindings(t);
+  const run = await fixture.storeRun(['shop'], listOf('a'));
+  const { findings } = await readResult(run, { ...sourceOf(fixture), isReadOnly: true });
+  assert.deepEqual(
+    findings.map(({ finding }) => finding.title),
+    ['a'],
+  );
+  await assert.rejects(readFile(resultFileOf(fixture, run)), { code: 'ENOENT' });
+});
