@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { pathKey } from '../paths.ts';
 import { continuedRunOf, hasHitCreditLimit, isContinued, predecessorOf } from '../run/state/continuedRuns.ts';
 import { endedEarly, isFinal, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
@@ -12,13 +11,6 @@ export function hasFindings(run: Run): boolean {
 /** False for a run that ended early, or that tested only one pair: it may lack findings. */
 export function hasAllFindings(run: Run): boolean {
   return hasFindings(run) && !endedEarly(run) && !testsOnePair(run);
-}
-
-/** True for the same run, with nothing downloaded again in between. */
-export function hasSameResults(a: Run | undefined, b: Run | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  const artifactsOf = (run: Run): unknown => ('artifacts' in run ? run.artifacts : undefined);
-  return a.id === b.id && isDeepStrictEqual(artifactsOf(a), artifactsOf(b));
 }
 
 /** The code of a run's folders, or the application at its target URLs. Runs of one subject replace each other; subjects stand side by side. */

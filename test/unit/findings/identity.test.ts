@@ -127,7 +127,7 @@ test('a name is independent of local files and folder names', async (t) => {
     sent: readonly string[] | undefined,
   ): Promise<readonly string[]> => {
     const place = join(root, String((count += 1)));
-    const [folder, runFolder] = [join(place, name), join(place, 'run')];
+    const [folder, runFolder] = [join(place, name), join(place, shopRun.id)];
     await mkdir(runFolder, { recursive: true });
     for (const file of here) {
       await mkdir(join(folder, file, '..'), { recursive: true });

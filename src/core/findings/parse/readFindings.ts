@@ -21,8 +21,7 @@ export async function readFindings(
   runFolder: string,
   { runId, isReadOnly }: { readonly runId: string; readonly isReadOnly: boolean },
 ): Promise<ParsedFindings> {
-  if ((await readIfThere(join(runFolder, noteName))) === findingsMarkOf(runFolder))
-    throw new AssessmentError('findingsTooLarge');
+  await refuseTooLarge(runFolder);
   try {
     return parseFindings(textOf(fileIn(runFolder)), { runId });
   } catch (error) {
@@ -30,6 +29,13 @@ export async function readFindings(
     if (isTooLarge && !isReadOnly) await noteTooLarge(runFolder);
     throw error;
   }
+}
+
+/** Throws `findingsTooLarge` for a findings file that was noted as such. */
+export async function refuseTooLarge(runFolder: string): Promise<void> {
+  const noted = await readIfThere(join(runFolder, noteName));
+  if (noted !== undefined && noted === findingsMarkOf(runFolder))
+    throw new AssessmentError('findingsTooLarge');
 }
 
 /** Notes that a findings file is too large, for example since a worker ran out of memory. */

@@ -4,7 +4,7 @@ import { AssessmentError, systemCode, workerCrash } from '../../errors.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { hasFindings, subjectOf } from '../chooseRun.ts';
-import { noteTooLarge } from '../parse/readFindings.ts';
+import { noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
 import type { Finding } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import type { Decode } from '../place/sentFiles.ts';
@@ -29,6 +29,8 @@ const maxHeapMb = 1_024;
  * `findingsTooLarge`, `malformedFindings`, `storage`, `workerCrashed`.
  */
 export async function readResult(run: Run, source: ResultSource, compareWith?: Run): Promise<RunResult> {
+  // Without a worker, which would only find that out again.
+  await refuseTooLarge(source.runs.folderOf(run.id));
   let head: ResultHead | undefined;
   const all: ResultFinding[] = [];
   await askForResults({ kind: 'read', run, compareWith }, run, source, {
