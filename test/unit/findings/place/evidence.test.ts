@@ -156,7 +156,7 @@ test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
-test('F140 a quote keeps its evidence once the archive is gone, and a new one is never called invented', async (t) => {
+test('F174 a quote keeps its evidence once the archive is gone, and a new one is never called invented', async (t) => {
   const fixture = await setUpFindings(t);
   const nowhere = { line: 1, snippet: 'nowhere(at, all);' };
   const run = await find(fixture, [foreign, nowhere]);
