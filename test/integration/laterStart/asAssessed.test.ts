@@ -16,7 +16,7 @@ import {
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
-import { storeManifest } from '../../unit/run/storedManifest.ts';
+import { storeManifest, toSpot } from '../../unit/run/storedManifest.ts';
 import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
 import { recordCommand, watchEachTest } from '../dialogs.ts';
 import { endedRun } from '../storedRuns.ts';
@@ -48,6 +48,7 @@ describe('files as they were assessed', () => {
     const { findings } = parseFindings(JSON.stringify(items), { runId: run.id });
     shown = findings.map((finding) => ({
       ...{ run, finding, places: [], folder, identity, triage: undecided },
+      sent: finding.places.map((place) => toSpot(place.path, sent, folder)),
     }));
     const kept = { folder, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };
     shown = shown.map((each) => ({

@@ -16,7 +16,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import type { ExportDeps } from '../../../src/editor/findings/exportFile.ts';
 import { exportFindings } from '../../../src/editor/findings/exportFindings.ts';
 import type { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
-import { storeManifest } from '../../unit/run/storedManifest.ts';
+import { storeManifest, toSpot } from '../../unit/run/storedManifest.ts';
 import {
   brokenRules,
   codeScanningRules,
@@ -45,11 +45,12 @@ describe('exporting findings as SARIF', () => {
 
   const findingsOf = (items: readonly object[], of: Run = run): ShownFinding[] => {
     const { findings } = parseFindings(JSON.stringify(items), { runId: of.id });
-    const folderOf = (name: string | undefined) => of.targets.find((each) => each.name === name)?.folder;
-    return shownOf(findings, undefined, of).map((shown) => ({
-      ...shown,
-      folder: folderOf(shown.finding.places[0]?.path.split('/')[0]),
-    }));
+    return shownOf(findings, undefined, of).map((shown) => {
+      const [name, file = ''] = shown.finding.places[0]?.path.split('/') ?? [];
+      const target = of.targets.findIndex((each) => each.name === name);
+      const folder = of.targets[target]?.folder;
+      return { ...shown, folder, sent: [toSpot(file, { 'a.js': text }, folder ?? '', target)] };
+    });
   };
   const earlierOf = (verdict: ShownFinding['verdict']): ShownFinding[] =>
     findingsOf([{ title: 'Gone', cwe: 22, file: 'shop/a.js', line: 2 }], { ...run, id: 'earlier' }).map(
@@ -111,6 +112,7 @@ describe('exporting findings as SARIF', () => {
         Promise.resolve(of.id === run.id ? source : { run: of, shown: earlierOf(undefined) }),
       comparison: () => undefined,
       baselineOf: () => ({ ...run, id: 'earlier' }),
+      withTexts: (some: readonly ShownFinding[]) => Promise.resolve(some),
       show: (of: Run) => Promise.resolve(void calls.push(`show ${of.id}`)),
     };
     const filtering = {

@@ -30,6 +30,7 @@ const identity = { fingerprint: '', spot: '', title: '', only: [], run: '', inde
 const nothingRead = {
   find: () => undefined,
   confirmationsOf: () => Promise.resolve([]),
+  withTexts: (findings) => Promise.resolve(findings),
 } satisfies Partial<FindingStore> as unknown as FindingStore;
 
 describe('an open document', () => {
@@ -128,7 +129,8 @@ describe('an open document', () => {
     await until(tabGroups.onDidChangeTabs, () => active() === 'Trend: shop', active);
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
-    const found = { run: run.id, severity: 'high', folder: shop, identity, sameAs: [] } as const;
+    const known = { run: run.id, severity: 'high', finding: { places: [] } } as const;
+    const found = { ...known, folder: shop, identity, sameAs: [] };
     const entry = (verdict: Verdict) => ({ ...found, verdict });
     const absent = [entry('codeChanged'), entry('notSent')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];

@@ -14,13 +14,11 @@ import {
 } from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
 import { placeResults } from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
-import type { Place } from '../../../../src/core/findings/finding.ts';
-import type { SentSpot } from '../../../../src/core/findings/place/sentFiles.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { storeManifest } from '../../run/storedManifest.ts';
+import { storeManifest, toSpot } from '../../run/storedManifest.ts';
 import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
 import {
   hashLines,
@@ -60,17 +58,10 @@ describe('findings for code scanning', () => {
   });
   after(() => rm(root, { recursive: true }));
 
-  /** The sent file of a place that names it as it was sent. */
-  const spotOf = ({ path: name }: Place): SentSpot | undefined => {
-    const text = Object.entries(sent).find(([each]) => each === name)?.[1];
-    const content = Buffer.from(text ?? '');
-    const file = { path: name, bytes: content.length, sha256: sha256(content) };
-    return text === undefined ? undefined : { target: 0, folder, file };
-  };
   const findingsOf = (items: unknown, of: Run = run): ShownFinding[] =>
     shownOf(parseFindings(JSON.stringify(items), { runId: of.id }).findings, undefined, of).map((shown) => ({
       ...shown,
-      sent: shown.finding.places.map(spotOf),
+      sent: shown.finding.places.map((place) => toSpot(place.path, sent, folder)),
     }));
 
   const logOf = async (source: ShownRun): Promise<Log> => {
