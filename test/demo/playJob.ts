@@ -1,3 +1,4 @@
+import type { Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import { type Stage, signIn } from '../e2e/stage.ts';
 
@@ -6,6 +7,8 @@ export interface Audience {
   readonly step: (text: string) => void;
   /** Called when the window is worth a screenshot; the name describes it. */
   readonly picture: (name: string) => Promise<unknown>;
+  /** Called once a run has started; it may open another window. */
+  readonly started?: () => Promise<void>;
   /** Called during the run; without it the run must end by itself. */
   readonly running?: () => Promise<void>;
 }
@@ -13,10 +16,18 @@ export interface Audience {
 const runLimitMs = 120_000;
 
 /** Plays the whole job, from sign-in to the report, in a new window. */
-export async function playJob(stage: Stage, { step, picture, running }: Audience): Promise<void> {
+export async function playJob(stage: Stage, audience: Audience): Promise<void> {
+  await startRun(stage, audience);
+  await audience.started?.();
+  await watchRun(stage, audience);
+  await showResults(stage, audience);
+}
+
+async function startRun(stage: Stage, { step, picture }: Audience): Promise<void> {
   step('Open VS Code on the sample workspace, with the extension installed');
   const workbench = await stage.openWindow();
   await workbench.trustWorkspace();
+  await workbench.openFile('src/server.js');
   step(`Sign in to ${stage.service.baseUrl}`);
   await workbench.runCommand('Whitebox: Sign In…');
   await workbench.currentQuickInput();
@@ -30,19 +41,29 @@ export async function playJob(stage: Stage, { step, picture, running }: Audience
   await workbench.treeRows('Upload Preview');
   await picture('choose');
   step('Read the question before the upload, and agree');
+  await picture('command');
   await workbench.runCommand('Whitebox: Start Assessment…');
   await workbench.dialogText();
   await picture('start');
   await workbench.dialogButton('Upload and Start');
-  step('Watch the run until its one notification');
+  await untilRunning(workbench);
+}
+
+/** Opens the Runs view, and waits until it shows a run in progress. */
+export async function untilRunning(workbench: Workbench): Promise<void> {
   await workbench.openView('Whitebox Assessment');
   await workbench.untilRow('Runs', ({ description }) => description.startsWith('running'));
+}
+
+async function watchRun(stage: Stage, { step, picture, running }: Audience): Promise<void> {
+  const workbench = stage.workbench();
+  step('Watch the run until its one notification');
   await workbench.expandAll('Runs');
   await picture('close');
   await running?.();
   await workbench.notification(/The assessment of shop has finished/, runLimitMs);
+  await picture('ended');
   await workbench.dismissNotifications();
-  await showResults(stage, { step, picture });
 }
 
 async function showResults(stage: Stage, { step, picture }: Audience): Promise<void> {
