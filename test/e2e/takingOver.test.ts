@@ -4,7 +4,7 @@ import { eventually } from '../host/workbench/eventually.ts';
 import { test } from './fixtures.ts';
 import { signedIn, startAssessment } from './stage.ts';
 
-/** `TAKEOVERS=10` repeats each way a window can go. */
+/** Every night each way a window can go is repeated ten times. */
 const times = Number(process.env['TAKEOVERS'] ?? 1);
 
 test.describe.configure({ mode: 'serial', timeout: times * 300_000 });
