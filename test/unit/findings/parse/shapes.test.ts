@@ -66,6 +66,7 @@ describe('the shape of a findings file', () => {
       { high: [unratedA], low: [unratedB] },
       { findings: { 'src/a.ts': [a], Injection: [b] } },
       { name: 'Review', files: [{ path: 'src/a.ts', issues: [a] }] },
+      { name: 'Review', risk: 'high', files: [{ path: 'src/a.ts', issues: [a] }] },
       { summary: 'Two flaws.', risk_level: 'high', sections: [{ name: 'Auth', findings: [a, b] }] },
       { data: { user: { name: 'x' }, org: { id: 1 } } },
       { data: { error: { message: 'no such run' } } },
