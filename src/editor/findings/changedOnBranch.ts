@@ -1,21 +1,12 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { maxTextBytes, toText } from '../../core/findings/place/sentFiles.ts';
-import {
-  changesOf,
-  type ComparedBranch,
-  compareWithBase,
-  type FileChanges,
-  type NoBranch,
-} from '../../core/findings/view/branchChanges.ts';
-import { AssessmentError } from '../../core/errors.ts';
-import { atOrBelow, pathKey } from '../../core/paths.ts';
+import { changesOf, type ComparedBranch, type NoBranch } from '../../core/findings/view/branchChanges.ts';
 import type { Logger } from '../../core/ports.ts';
 import { inBackground, inParallel } from '../../core/yieldingWork.ts';
 import { answerOfGit, type GitApi, gitApi, type GitRepository, whenRead } from '../folders.ts';
 import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
-import { decodeFile, textNow } from './code/driftWatch.ts';
+import { type Base, FilesAtBase, findBase, isSilence } from './code/filesAtBase.ts';
 import type { Filtering } from './tree/filtering.ts';
 
 const t = vscode.l10n.t;
@@ -26,30 +17,7 @@ const gatherMs = 200;
 const filesAtOnce = 8;
 /** More files are not compared: Git starts two processes for each. */
 const maxFiles = 2_000;
-/** The most text of the base to hold. Files beyond it are not compared. */
-const maxBytes = 64 * 1024 * 1024;
 const maxBranches = 200;
-
-interface Base {
-  readonly repository: GitRepository;
-  readonly name: string;
-  readonly commit: string;
-  /** Files renamed since the base, with their paths at the base; absolute. */
-  readonly originals: ReadonlyMap<string, string>;
-}
-
-interface BaseText {
-  readonly bytes: number;
-  /** Null if the base has no such file, undefined if it is unknown. */
-  readonly text: string | null | undefined;
-}
-
-interface ComparedFile {
-  readonly commit: string;
-  readonly original: string;
-  readonly before: BaseText;
-  readonly changes: FileChanges;
-}
 
 interface Repositories {
   /** By their roots. */
@@ -77,15 +45,14 @@ export class BranchComparison implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable;
   /** By the root of the repository. */
   readonly #bases = new Map<string, Promise<Base | undefined>>();
-  readonly #files = new Map<string, ComparedFile>();
-  readonly #stale = new Set<string>();
-  #heldBytes = 0;
+  readonly #files: FilesAtBase;
   #ofGit: readonly vscode.Disposable[] = [];
   #timer: NodeJS.Timeout | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#files = new FilesAtBase(deps.parseWorkerFile);
     let wasOn = false;
     const follow = (): void => {
       if (this.#isOn === wasOn) return;
@@ -163,10 +130,7 @@ export class BranchComparison implements vscode.Disposable {
 
   /** Reads files again that changed, or that are in a changed folder; absolute paths. */
   reread(changed: ReadonlySet<string>): void {
-    if (!this.#isOn) return;
-    const stale = [...this.#files.keys()].filter(atOrBelow(changed));
-    for (const file of stale) this.#stale.add(file);
-    if (stale.length > 0) this.#compareSoon();
+    if (this.#isOn && this.#files.reread(changed)) this.#compareSoon();
   }
 
   /** Compares the files with findings that are not compared yet. */
@@ -195,7 +159,7 @@ export class BranchComparison implements vscode.Disposable {
     for (const subscription of this.#ofGit) subscription.dispose();
     this.#ofGit = [];
     this.#bases.clear();
-    for (const file of this.#files.keys()) this.#forget(file);
+    this.#files.keepOnly(new Map());
   }
 
   #compareSoon(): void {
@@ -221,13 +185,12 @@ export class BranchComparison implements vscode.Disposable {
     const files = this.#filesWithFindings();
     const found = await this.#findBases(files);
     if ('kind' in found) return found;
-    for (const file of this.#files.keys()) if (!found.ofFile.has(file)) this.#forget(file);
-    await inParallel(found.ofFile, filesAtOnce, ([file, base]) => this.#compareFile(file, base));
+    this.#files.keepOnly(found.ofFile);
+    await inParallel(found.ofFile, filesAtOnce, ([file, base]) => this.#files.compare(file, base));
     const bases = new Set(
       [...found.ofFile.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`),
     );
-    const changes = new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
-    return { kind: 'known', base: [...bases].join(', '), changeOf: changesOf(changes) };
+    return { kind: 'known', base: [...bases].join(', '), changeOf: changesOf(this.#files.changes()) };
   }
 
   /** The repositories of the files; without files, those of the workspace's folders. Throws `noAnswer`. */
@@ -255,11 +218,12 @@ export class BranchComparison implements vscode.Disposable {
   }
 
   async #findBases(files: ReadonlySet<string>): Promise<Bases | Unavailable> {
+    const { memory, log } = this.#deps;
     const found = await this.#repositories(files);
     if ('kind' in found) return found;
     const bases = new Map<string, Base>();
     for (const [root, repository] of found.byRoot) {
-      const finding = this.#bases.get(root) ?? this.#findBase(repository);
+      const finding = this.#bases.get(root) ?? findBase(repository, memory.get<string>(branchKey), log);
       this.#bases.set(root, finding);
       // One that failed is looked for again.
       const base = await finding.catch((error: unknown) => {
@@ -277,34 +241,6 @@ export class BranchComparison implements vscode.Disposable {
     return { ofFile };
   }
 
-  /** The merge base with the picked branch, else with the default branch, or on the default branch with its upstream. */
-  async #findBase(repository: GitRepository): Promise<Base | undefined> {
-    const { name: branch = '', upstream } = repository.state.HEAD ?? {};
-    const isDefault = branch === 'main' || branch === 'master';
-    const names = [
-      this.#deps.memory.get<string>(branchKey),
-      isDefault && upstream ? `${upstream.remote}/${upstream.name}` : undefined,
-      'origin/HEAD',
-      'origin/main',
-      'origin/master',
-    ];
-    try {
-      for (const name of names) {
-        const commit = name && (await answerOfGit(repository.getMergeBase('HEAD', name)));
-        if (name === undefined || commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) continue;
-        const changes = await answerOfGit(repository.diffWith(commit));
-        const originals = new Map(
-          changes.map(({ uri, originalUri }) => [pathKey(uri.fsPath), originalUri.fsPath]),
-        );
-        return { repository, name, commit, originals };
-      }
-    } catch (error) {
-      if (isSilence(error)) throw error;
-      this.#deps.log.warn(`The base of the branch could not be found: ${String(error)}`);
-    }
-    return undefined;
-  }
-
   /** Finds the bases again after a checkout, a commit or a fetch, and when repositories open or close. */
   #followGit(git: GitApi, repositories: Iterable<GitRepository>): void {
     for (const subscription of this.#ofGit) subscription.dispose();
@@ -319,39 +255,6 @@ export class BranchComparison implements vscode.Disposable {
       ...[...repositories].map(({ state }) => state.onDidChange(change)),
     ];
   }
-
-  async #compareFile(file: string, { repository, commit, originals }: Base): Promise<void> {
-    const original = originals.get(pathKey(file)) ?? file;
-    const known = this.#files.get(file);
-    const isSameBase = known?.commit === commit && known.original === original;
-    if (isSameBase && !this.#stale.has(file)) return;
-    this.#stale.delete(file);
-    if (!isSameBase) this.#forget(file);
-    const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
-    const now = await textNow(file);
-    const changes = await compareWithBase(before.text, now, this.#deps.parseWorkerFile);
-    this.#files.set(file, { commit, original, before, changes });
-  }
-
-  /** `file` is an absolute path. */
-  async #readAtBase(repository: GitRepository, commit: string, file: string): Promise<BaseText> {
-    try {
-      const { size } = await answerOfGit(repository.getObjectDetails(commit, file));
-      if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, text: undefined };
-      const content = await answerOfGit(repository.buffer(commit, file));
-      this.#heldBytes += size;
-      return { bytes: size, text: await toText(content, file, decodeFile) };
-    } catch (error) {
-      if (isSilence(error)) throw error;
-      const isMissing = (error as { gitErrorCode?: unknown } | undefined)?.gitErrorCode === 'UnknownPath';
-      return { bytes: 0, text: isMissing ? null : undefined };
-    }
-  }
-
-  #forget(file: string): void {
-    this.#heldBytes -= this.#files.get(file)?.before.bytes ?? 0;
-    this.#files.delete(file);
-  }
 }
 
 /** The result, or the reason if the git extension does not answer. */
@@ -362,10 +265,6 @@ async function unlessSilent<T>(work: () => Promise<T>): Promise<T | Unavailable>
     if (isSilence(error)) return unavailable('noAnswer');
     throw error;
   }
-}
-
-function isSilence(error: unknown): boolean {
-  return error instanceof AssessmentError && error.kind === 'noAnswer';
 }
 
 function unavailable(why: NoBranch): Unavailable {

@@ -177,7 +177,10 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   return runs.length > 0 ? 'preparing' : undefined;
 }
 
-/** Writes message, description and badge of the view; counts only when all runs are compared. An empty view gets no message, which would replace its welcome. */
+/**
+ * Writes message, description and badge of the view; counts only when all runs are compared. An empty view gets no message, which would replace its
+ * welcome.
+ */
 export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,

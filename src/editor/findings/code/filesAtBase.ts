@@ -1,0 +1,128 @@
+import { AssessmentError } from '../../../core/errors.ts';
+import { maxTextBytes, toText } from '../../../core/findings/place/sentFiles.ts';
+import { compareWithBase, type FileChanges } from '../../../core/findings/view/branchChanges.ts';
+import { atOrBelow, pathKey } from '../../../core/paths.ts';
+import type { Logger } from '../../../core/ports.ts';
+import { answerOfGit, type GitRepository } from '../../folders.ts';
+import { decodeFile, textNow } from './driftWatch.ts';
+
+/** The most text of the base to hold. Files beyond it are not compared. */
+const maxBytes = 64 * 1024 * 1024;
+
+/** The commit that a repository's files are compared with. */
+export interface Base {
+  readonly repository: GitRepository;
+  readonly name: string;
+  readonly commit: string;
+  /** Files renamed since the base, with their paths at the base; absolute. */
+  readonly originals: ReadonlyMap<string, string>;
+}
+
+/** The merge base with the picked branch, else with the default branch, or on the default branch with its upstream. */
+export async function findBase(
+  repository: GitRepository,
+  picked: string | undefined,
+  log: Logger,
+): Promise<Base | undefined> {
+  const { name: branch = '', upstream } = repository.state.HEAD ?? {};
+  const isDefault = branch === 'main' || branch === 'master';
+  const names = [
+    picked,
+    isDefault && upstream ? `${upstream.remote}/${upstream.name}` : undefined,
+    'origin/HEAD',
+    'origin/main',
+    'origin/master',
+  ];
+  try {
+    for (const name of names) {
+      const commit = name && (await answerOfGit(repository.getMergeBase('HEAD', name)));
+      if (name === undefined || commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) continue;
+      const changes = await answerOfGit(repository.diffWith(commit));
+      const originals = new Map(
+        changes.map(({ uri, originalUri }) => [pathKey(uri.fsPath), originalUri.fsPath]),
+      );
+      return { repository, name, commit, originals };
+    }
+  } catch (error) {
+    if (isSilence(error)) throw error;
+    log.warn(`The base of the branch could not be found: ${String(error)}`);
+  }
+  return undefined;
+}
+
+interface BaseText {
+  readonly bytes: number;
+  /** Null if the base has no such file, undefined if it is unknown. */
+  readonly text: string | null | undefined;
+}
+
+interface ComparedFile {
+  readonly commit: string;
+  readonly original: string;
+  readonly before: BaseText;
+  readonly changes: FileChanges;
+}
+
+/** The files with findings as they were at their base, and what has changed in them since. */
+export class FilesAtBase {
+  readonly #parseWorkerFile: string;
+  readonly #files = new Map<string, ComparedFile>();
+  readonly #stale = new Set<string>();
+  #heldBytes = 0;
+
+  constructor(parseWorkerFile: string) {
+    this.#parseWorkerFile = parseWorkerFile;
+  }
+
+  changes(): ReadonlyMap<string, FileChanges> {
+    return new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
+  }
+
+  /** Compares files again that changed, or that are in a changed folder; absolute paths. False if there are none. */
+  reread(changed: ReadonlySet<string>): boolean {
+    const stale = [...this.#files.keys()].filter(atOrBelow(changed));
+    for (const file of stale) this.#stale.add(file);
+    return stale.length > 0;
+  }
+
+  keepOnly(files: ReadonlyMap<string, unknown>): void {
+    for (const file of this.#files.keys()) if (!files.has(file)) this.#forget(file);
+  }
+
+  async compare(file: string, { repository, commit, originals }: Base): Promise<void> {
+    const original = originals.get(pathKey(file)) ?? file;
+    const known = this.#files.get(file);
+    const isSameBase = known?.commit === commit && known.original === original;
+    if (isSameBase && !this.#stale.has(file)) return;
+    this.#stale.delete(file);
+    if (!isSameBase) this.#forget(file);
+    const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
+    const now = await textNow(file);
+    const changes = await compareWithBase(before.text, now, this.#parseWorkerFile);
+    this.#files.set(file, { commit, original, before, changes });
+  }
+
+  /** `file` is an absolute path. */
+  async #readAtBase(repository: GitRepository, commit: string, file: string): Promise<BaseText> {
+    try {
+      const { size } = await answerOfGit(repository.getObjectDetails(commit, file));
+      if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, text: undefined };
+      const content = await answerOfGit(repository.buffer(commit, file));
+      this.#heldBytes += size;
+      return { bytes: size, text: await toText(content, file, decodeFile) };
+    } catch (error) {
+      if (isSilence(error)) throw error;
+      const isMissing = (error as { gitErrorCode?: unknown } | undefined)?.gitErrorCode === 'UnknownPath';
+      return { bytes: 0, text: isMissing ? null : undefined };
+    }
+  }
+
+  #forget(file: string): void {
+    this.#heldBytes -= this.#files.get(file)?.before.bytes ?? 0;
+    this.#files.delete(file);
+  }
+}
+
+export function isSilence(error: unknown): boolean {
+  return error instanceof AssessmentError && error.kind === 'noAnswer';
+}
