@@ -164,10 +164,10 @@ const linkToPlace = /\[((?:[^\\[\]]|\\[^])*)\]\((\d{1,9})\)/g;
 function withPlaces(message: unknown, places: JsonObject): unknown {
   const text = textOf(message);
   if (text?.includes('](') !== true) return message;
-  const locations = [...listAt(places, 'relatedLocations'), ...listAt(places, 'locations')];
+  const locations = [...listAt(places, 'locations'), ...listAt(places, 'relatedLocations')].filter(isObject);
+  const byId = new Map(locations.map((location) => [location['id'], location]));
   return text.replace(linkToPlace, (whole, label: string, id: string) => {
-    const location = locations.find((each) => isObject(each) && each['id'] === Number(id));
-    const address = addressOf(location);
+    const address = addressOf(byId.get(Number(id)));
     if (address === undefined || /[<>\r\n]/.test(address)) return whole;
     return `[${label}](${/[\s()]/.test(address) ? `<${address}>` : address})`;
   });

@@ -16,7 +16,8 @@ export interface SarifRule {
 }
 
 const maxComponents = 20;
-const maxBases = 20;
+const maxNestedBases = 20;
+const maxBases = 100;
 
 /** A member of an object from outside; `{}` if it is no object. */
 export function objectAt(value: unknown, key: string): JsonObject {
@@ -37,16 +38,16 @@ export function referencesOf(run: unknown): SarifReferences {
 function createRuleFinder(run: unknown): SarifReferences['ruleOf'] {
   const tool = objectAt(run, 'tool');
   const components = [objectAt(tool, 'driver'), ...listAt(tool, 'extensions')].map((component) => ({
-    names: [objectOf(component)['guid'], objectOf(component)['name']],
+    component: objectOf(component),
     rules: listAt(component, 'rules').map((rule) =>
       toRule(rule, objectAt(component, 'globalMessageStrings')),
     ),
   }));
-  const byId = new Map<unknown, SarifRule>();
-  for (const { rules } of components)
-    for (const each of rules)
-      for (const id of [each.rule['id'], each.rule['guid']]) if (!byId.has(id)) byId.set(id, each);
-  byId.delete(undefined);
+  const byId = firstBy(
+    components.flatMap(({ rules }) => rules),
+    ({ rule }) => [rule['id'], rule['guid']],
+  );
+  const byName = firstBy(components, ({ component }) => [component['guid'], component['name']]);
   const unknownRule = toRule({}, objectAt(objectAt(tool, 'driver'), 'globalMessageStrings'));
 
   return (result) => {
@@ -55,17 +56,21 @@ function createRuleFinder(run: unknown): SarifReferences['ruleOf'] {
     const index = result['ruleIndex'] ?? reference['index'];
     const { index: at, guid, name } = objectAt(reference, 'toolComponent');
     const component =
-      typeof at === 'number'
-        ? components[at + 1]
-        : components.find(({ names }) =>
-            names.some((each) => each !== undefined && [guid, name].includes(each)),
-          );
-    const indexed = typeof index === 'number' ? (component ?? components[0])?.rules[index] : undefined;
+      typeof at === 'number' ? components[at + 1] : (byName.get(guid) ?? byName.get(name) ?? components[0]);
+    const indexed = typeof index === 'number' ? component?.rules[index] : undefined;
     const ids = typeof id === 'string' ? withParents(id) : [];
     const isIndexed = indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed.rule['id'])));
     const known = isIndexed ? indexed : byId.get(ids.find((each) => byId.has(each)) ?? reference['guid']);
     return known ?? unknownRule;
   };
+}
+
+/** Of several with one key, the first. */
+function firstBy<T>(all: readonly T[], keysOf: (each: T) => readonly unknown[]): ReadonlyMap<unknown, T> {
+  const byKey = new Map<unknown, T>();
+  for (const each of all)
+    for (const key of keysOf(each)) if (key !== undefined && !byKey.has(key)) byKey.set(key, each);
+  return byKey;
 }
 
 /** `a/b/c`, `a/b`, `a`. */
@@ -113,7 +118,11 @@ function createArtifactFinder(run: unknown): SarifReferences['toArtifact'] {
  * here. A base on the web is kept whole.
  */
 function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
-  const wholes = new Map(Object.keys(bases).map((id) => [id, wholeBase(id, bases)]));
+  const wholes = new Map(
+    Object.keys(bases)
+      .slice(0, maxBases)
+      .map((id) => [id, wholeBase(id, bases)]),
+  );
   const roots = [...wholes.values()]
     .filter((whole) => isAbsolute(whole) && !/^(?:file:)?\/*(?:[a-z]:\/*)?$/i.test(whole))
     .toSorted((one, other) => one.length - other.length);
@@ -127,7 +136,7 @@ function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
 function wholeBase(id: string, bases: JsonObject): string {
   let whole = '';
   let base = objectAt(bases, id);
-  for (let count = 0; count < maxBases; count += 1) {
+  for (let count = 0; count < maxNestedBases; count += 1) {
     const { uri, uriBaseId } = base;
     if (typeof uri === 'string' && uri !== '') whole = `${uri}${uri.endsWith('/') ? '' : '/'}${whole}`;
     if (typeof uriBaseId !== 'string' || isAbsolute(whole)) break;
