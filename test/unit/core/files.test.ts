@@ -26,8 +26,7 @@ import {
   writeProblem,
 } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
-
-const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
+import { withLinks, withRights } from './systemSkips.ts';
 
 describe('files', () => {
   test('a move to another device copies, and a failed one leaves the target unchanged', async (t) => {
@@ -59,15 +58,19 @@ describe('files', () => {
     assert.deepEqual(await readdir(folder), ['a.json']);
   });
 
-  test('F116 a temporary file renamed during a sweep does not stop the sweep of others', posix, async (t) => {
-    const folder = await tempFolder(t);
-    // Listed, but gone afterwards.
-    for (const name of ['a.tmp', 'c.part']) await symlink('gone', join(folder, name));
-    await writeFile(join(folder, 'b.tmp'), '');
-    await utimes(join(folder, 'b.tmp'), 0, 0);
-    await sweepTemporary(folder, Date.now());
-    assert.deepEqual((await readdir(folder)).sort(), ['a.tmp', 'c.part']);
-  });
+  test(
+    'F116 a temporary file renamed during a sweep does not stop the sweep of others',
+    withLinks,
+    async (t) => {
+      const folder = await tempFolder(t);
+      // Listed, but gone afterwards.
+      for (const name of ['a.tmp', 'c.part']) await symlink('gone', join(folder, name));
+      await writeFile(join(folder, 'b.tmp'), '');
+      await utimes(join(folder, 'b.tmp'), 0, 0);
+      await sweepTemporary(folder, Date.now());
+      assert.deepEqual((await readdir(folder)).sort(), ['a.tmp', 'c.part']);
+    },
+  );
 
   test('a reader sees either the old or the new content during a replacement', async (t) => {
     const path = join(await tempFolder(t), 'a.json');
@@ -95,7 +98,7 @@ describe('files', () => {
     await assert.rejects(writeFileAtomic(join(folder, 'missing', 'a.json'), 'text'), { code: 'ENOENT' });
   });
 
-  test('written files are readable by their owner only', posix, async (t) => {
+  test('written files are readable by their owner only', withRights, async (t) => {
     const folder = join(await tempFolder(t), 'one', 'two');
     await makePrivateFolder(folder);
     await makePrivateFolder(folder);

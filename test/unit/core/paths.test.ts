@@ -13,6 +13,7 @@ import {
 import { tempFolder } from '../run/tempFolder.ts';
 import { caselessFolder } from './caselessFolder.ts';
 import { respelled } from './respelled.ts';
+import { withLinks } from './systemSkips.ts';
 
 describe('F176 one path has one key', () => {
   for (const [one, other] of [
@@ -84,17 +85,13 @@ describe('F176 a real path', () => {
     assert.equal(realPathSync('\\\\server\\share\\shop', mapped), '\\\\server\\share\\shop');
   });
 
-  test(
-    'follows links',
-    { skip: process.platform === 'win32' && 'links need rights on Windows' },
-    async (t) => {
-      const folder = await tempFolder(t);
-      await mkdir(join(folder, 'real'));
-      await symlink(join(folder, 'real'), join(folder, 'link'));
-      assert.equal(await realPath(join(folder, 'link')), join(folder, 'real'));
-      assert.equal(isSamePath(realPathSync(join(folder, 'link')), join(folder, 'real')), true);
-    },
-  );
+  test('follows links', withLinks, async (t) => {
+    const folder = await tempFolder(t);
+    await mkdir(join(folder, 'real'));
+    await symlink(join(folder, 'real'), join(folder, 'link'));
+    assert.equal(await realPath(join(folder, 'link')), join(folder, 'real'));
+    assert.equal(isSamePath(realPathSync(join(folder, 'link')), join(folder, 'real')), true);
+  });
 
   test('of a missing folder is the system’s error', async (t) => {
     const missing = join(await tempFolder(t), 'gone');

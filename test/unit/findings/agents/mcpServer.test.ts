@@ -24,6 +24,7 @@ import type { TriageState } from '../../../../src/core/findings/triage/triage.ts
 import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock, finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 /** The server bundled as CommonJS, which starts several times faster than its sources. */
 const server = path.join(mkdtempSync(path.join(tmpdir(), 'mcp-')), 'mcp.cjs');
@@ -270,7 +271,7 @@ test('F147 a decision that came with the folder counts for agents once this mach
   assert.equal((await ask('listFindings')).total, 0);
 });
 
-test('F141 no argument gives access to the runs of another folder', async (t) => {
+test('F141 no argument gives access to the runs of another folder', withLinks, async (t) => {
   const fixture = await setUpFindings(t);
   await fixture.addRun(['shop'], finding('Own'));
   const { id } = await fixture.addRun(['other'], finding('Secret'));
@@ -321,7 +322,7 @@ test("F141 of a run of several folders only findings of the server's folder are 
   assert.match(await refusal('getFinding', { finding: 'run-1:1' }), /^There is no such finding/);
 });
 
-test('F141 the server refuses to start for a link, which may change its target', async (t) => {
+test('F141 the server refuses to start for a link, which may change its target', withLinks, async (t) => {
   const fixture = await setUpFindings(t);
   await fixture.addRun(['shop'], finding('Own'));
   await symlink(path.join(fixture.root, 'shop'), path.join(fixture.root, 'link'));

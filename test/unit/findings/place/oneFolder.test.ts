@@ -10,6 +10,7 @@ import { respelled } from '../../core/respelled.ts';
 import { finding, setUpFindings, verdictsOf } from '../findingFixture.ts';
 import { answer, locatorIn } from './locating.ts';
 import { scratchFolder } from '../scratchFolder.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 const code = 'import db;\n\nrun(query);\n';
 
@@ -70,15 +71,19 @@ describe('F176 a folder is one, however it is spelled', () => {
   });
 });
 
-test('a folder that was opened through a link has the files that are reported at its real path', async (t) => {
-  const root = await scratchFolder(t, ['src/a.ts']);
-  const link = join(dirname(root), 'link');
-  await symlink(root, link);
-  const locate = locatorIn(link, { reported: [] });
-  assert.equal(await answer(locate, join(root, 'src/a.ts')), 'src/a.ts');
-  assert.equal(await answer(locate, join(link, 'src/a.ts')), 'src/a.ts');
-  assert.equal(await answer(locate, join(dirname(root), 'other/src/a.ts')), '(notFound)');
-});
+test(
+  'a folder that was opened through a link has the files that are reported at its real path',
+  withLinks,
+  async (t) => {
+    const root = await scratchFolder(t, ['src/a.ts']);
+    const link = join(dirname(root), 'link');
+    await symlink(root, link);
+    const locate = locatorIn(link, { reported: [] });
+    assert.equal(await answer(locate, join(root, 'src/a.ts')), 'src/a.ts');
+    assert.equal(await answer(locate, join(link, 'src/a.ts')), 'src/a.ts');
+    assert.equal(await answer(locate, join(dirname(root), 'other/src/a.ts')), '(notFound)');
+  },
+);
 
 test('F176 a file that was sent is found by a path with a drive', async (t) => {
   const root = await scratchFolder(t, ['src/orders.py']);

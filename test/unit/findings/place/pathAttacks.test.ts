@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { locatorIn } from './locating.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 /** Spellings of `..`, separators and outside targets, to be combined. */
 const climbs = [
@@ -158,7 +159,7 @@ test('F71 none of more than 500 attacks leaves the root, with or without a file 
 
 test(
   'F72 a link inside the root to the outside is refused, one to the inside is followed',
-  { skip: process.platform === 'win32' && 'links need a privilege there' },
+  withLinks,
   async (t) => {
     const root = await scratchFolder(t, ['src/main.py']);
     const beside = join(dirname(root), 'shop-beside');
@@ -185,25 +186,21 @@ test(
   },
 );
 
-test(
-  'F72 a root reached through a link works',
-  { skip: process.platform === 'win32' && 'links need a privilege there' },
-  async (t) => {
-    const root = await scratchFolder(t, ['src/main.py']);
-    const linked = `${root}-link`;
-    await symlink(root, linked);
-    assert.deepEqual(await locatorIn(linked)('src/main.py'), {
-      kind: 'file',
-      path: 'src/main.py',
-      absolute: join(linked, 'src', 'main.py'),
-    });
-  },
-);
+test('F72 a root reached through a link works', withLinks, async (t) => {
+  const root = await scratchFolder(t, ['src/main.py']);
+  const linked = `${root}-link`;
+  await symlink(root, linked);
+  assert.deepEqual(await locatorIn(linked)('src/main.py'), {
+    kind: 'file',
+    path: 'src/main.py',
+    absolute: join(linked, 'src', 'main.py'),
+  });
+});
 
 test('F71 any text resolves to a file inside the root or to none', async (t) => {
   const root = await scratchFolder(t, ['src/main.py', 'main.py', 'a b/c.py']);
   await writeFile(join(dirname(root), 'main.py'), 'outside');
-  if (process.platform !== 'win32') await symlink(dirname(root), join(root, 'up'));
+  if (withLinks.skip === false) await symlink(dirname(root), join(root, 'up'));
   const piece = fc.oneof(
     fc.constantFrom(
       ...climbs,

@@ -7,6 +7,7 @@ import { createResolver } from '../../../../src/core/findings/place/resolver.ts'
 import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { answer, asSent, files, locatorIn } from './locating.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 test('paths are found directly, or with any prefix or separator', async (t) => {
   const root = await scratchFolder(t, files);
@@ -221,13 +222,13 @@ test('percent escapes are decoded only if no file matches the literal text', asy
   assert.equal(await answer(locate, '/sandbox/c/only%20here.ts'), 'c/only here.ts');
 });
 
-test('F72 a link to the parent folder is refused', async (t) => {
+test('F72 a link to the parent folder is refused', withLinks, async (t) => {
   const root = await scratchFolder(t, ['main.py']);
   await symlink('..', join(root, 'up'));
   assert.equal(await answer(locatorIn(root), 'up'), '(link)');
 });
 
-test('a missing file in a folder that many paths lead to has its own reason', async (t) => {
+test('a missing file in a folder that many paths lead to has its own reason', withLinks, async (t) => {
   const sources = Array.from({ length: 20 }, (_, at) => `src/file${String(at)}.py`);
   const root = await scratchFolder(t, [...sources, 'src/folder/x.py', 'main.py']);
   await symlink(join(root, '..'), join(root, 'src', 'up'));
@@ -239,14 +240,18 @@ test('a missing file in a folder that many paths lead to has its own reason', as
     assert.equal(await answer(locatePath, path), '(notFound)');
 });
 
-test('F72 a folder reached through a link to the outside has no files, however many paths lead there', async (t) => {
-  const names = Array.from({ length: 20 }, (_, at) => `file${String(at)}.py`);
-  const root = await scratchFolder(t, []);
-  const outside = await scratchFolder(t, names);
-  await symlink(outside, join(root, 'out'));
-  const locatePath = locatorIn(root);
-  for (const name of names) assert.equal(await answer(locatePath, `out/${name}`), '(link)');
-});
+test(
+  'F72 a folder reached through a link to the outside has no files, however many paths lead there',
+  withLinks,
+  async (t) => {
+    const names = Array.from({ length: 20 }, (_, at) => `file${String(at)}.py`);
+    const root = await scratchFolder(t, []);
+    const outside = await scratchFolder(t, names);
+    await symlink(outside, join(root, 'out'));
+    const locatePath = locatorIn(root);
+    for (const name of names) assert.equal(await answer(locatePath, `out/${name}`), '(link)');
+  },
+);
 
 test('a file without access permission is reported as such', async (t) => {
   const root = await scratchFolder(t, []);

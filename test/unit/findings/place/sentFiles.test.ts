@@ -15,6 +15,7 @@ import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { readArchive } from '../../../../src/core/upload/archive/readArchive.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 const long = `src/${'deep/'.repeat(30)}設計 file.js`;
@@ -195,27 +196,31 @@ test('a sent file is read from the store, the disk or the commit with either lin
   assert.equal(await asSent(), text);
 });
 
-test('F179 a file that a link has replaced, or that lies below a replaced folder, is not read', async (t) => {
-  const root = await mkdtemp(path.join(tmpdir(), 'replaced-'));
-  t.after(() => rm(root, { recursive: true, force: true }));
-  const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
-  for (const name of ['shop/src/a.js', 'shop/lib/a.js', 'shop/other.js', 'outside/a.js']) {
-    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
-    await writeFile(path.join(root, name), name);
-  }
-  const read = async (name: string): Promise<string | undefined> =>
-    (await readTextBelow(folder, name))?.toString();
-  assert.deepEqual([await read('src/a.js'), await read('lib/a.js')], ['shop/src/a.js', 'shop/lib/a.js']);
-  await rename(path.join(folder, 'src'), path.join(folder, 'kept'));
-  await symlink(outside, path.join(folder, 'src'));
-  await rm(path.join(folder, 'lib/a.js'));
-  await symlink(path.join(outside, 'a.js'), path.join(folder, 'lib/a.js'));
-  await symlink('other.js', path.join(folder, 'inside.js'));
-  assert.deepEqual(
-    await Promise.all(['src/a.js', 'lib/a.js', 'inside.js', '../outside/a.js', 'other.js'].map(read)),
-    [undefined, undefined, undefined, undefined, 'shop/other.js'],
-  );
-  // A folder that was opened through a link is what the link leads to.
-  await symlink(folder, path.join(root, 'link'));
-  assert.equal((await readTextBelow(path.join(root, 'link'), 'other.js'))?.toString(), 'shop/other.js');
-});
+test(
+  'F179 a file that a link has replaced, or that lies below a replaced folder, is not read',
+  withLinks,
+  async (t) => {
+    const root = await mkdtemp(path.join(tmpdir(), 'replaced-'));
+    t.after(() => rm(root, { recursive: true, force: true }));
+    const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
+    for (const name of ['shop/src/a.js', 'shop/lib/a.js', 'shop/other.js', 'outside/a.js']) {
+      await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+      await writeFile(path.join(root, name), name);
+    }
+    const read = async (name: string): Promise<string | undefined> =>
+      (await readTextBelow(folder, name))?.toString();
+    assert.deepEqual([await read('src/a.js'), await read('lib/a.js')], ['shop/src/a.js', 'shop/lib/a.js']);
+    await rename(path.join(folder, 'src'), path.join(folder, 'kept'));
+    await symlink(outside, path.join(folder, 'src'));
+    await rm(path.join(folder, 'lib/a.js'));
+    await symlink(path.join(outside, 'a.js'), path.join(folder, 'lib/a.js'));
+    await symlink('other.js', path.join(folder, 'inside.js'));
+    assert.deepEqual(
+      await Promise.all(['src/a.js', 'lib/a.js', 'inside.js', '../outside/a.js', 'other.js'].map(read)),
+      [undefined, undefined, undefined, undefined, 'shop/other.js'],
+    );
+    // A folder that was opened through a link is what the link leads to.
+    await symlink(folder, path.join(root, 'link'));
+    assert.equal((await readTextBelow(path.join(root, 'link'), 'other.js'))?.toString(), 'shop/other.js');
+  },
+);

@@ -21,6 +21,7 @@ import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.t
 import { TriageStore, type TriageSubject } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock } from '../findingFixture.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 async function makeRoot(t: TestContext): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
@@ -316,7 +317,7 @@ test('F181 a decision while another window writes is not lost, waits for nothing
   assert.deepEqual([decided(later, 'a'), decided(later, 'b')], ['confirmed', 'fixed']);
 });
 
-test('F181 a decision that the disk does not take is not said to be saved', async (t) => {
+test('F181 a decision that the disk does not take is not said to be saved', withLinks, async (t) => {
   const root = await makeRoot(t);
   await mkdir(path.join(root, 'shop'));
   await symlink(path.join(root, 'gone', 'nowhere'), book(root));
@@ -325,31 +326,35 @@ test('F181 a decision that the disk does not take is not said to be saved', asyn
   assert.equal(decided(store, 'a'), undefined);
 });
 
-test('F72 shared decisions are neither read nor written through a link out of their folder', async (t) => {
-  for (const link of [['.vscode'], ['.vscode', 'whitebox-triage']]) {
-    const root = await makeRoot(t);
-    const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
-    const other = path.join(root, 'other');
-    await mkdir(other);
-    await shared(root).set([about('a', other)], 'confirmed', '');
-    await rename(path.join(other, '.vscode'), outside);
-    const there = link.length === 1 ? outside : path.join(outside, 'whitebox-triage');
-    await mkdir(path.join(folder, ...link.slice(1).fill('.vscode')), { recursive: true });
-    await symlink(there, path.join(folder, ...link), 'junction');
-    const files = await readdir(outside, { recursive: true });
-    await assert.rejects(shared(root).set([about('b', folder)], 'confirmed', ''), {
-      kind: 'storage',
-      data: { subject: sharedIn(folder), detail: 'ELOOP' },
-    });
-    assert.deepEqual(await readdir(outside, { recursive: true }), files);
-    const store = shared(root);
-    await store.load([folder]);
-    assert.equal(decided(store, 'a', folder), undefined);
-    assert.equal(store.failures()[0]?.data.detail, 'ELOOP');
-  }
-});
+test(
+  'F72 shared decisions are neither read nor written through a link out of their folder',
+  withLinks,
+  async (t) => {
+    for (const link of [['.vscode'], ['.vscode', 'whitebox-triage']]) {
+      const root = await makeRoot(t);
+      const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
+      const other = path.join(root, 'other');
+      await mkdir(other);
+      await shared(root).set([about('a', other)], 'confirmed', '');
+      await rename(path.join(other, '.vscode'), outside);
+      const there = link.length === 1 ? outside : path.join(outside, 'whitebox-triage');
+      await mkdir(path.join(folder, ...link.slice(1).fill('.vscode')), { recursive: true });
+      await symlink(there, path.join(folder, ...link), 'junction');
+      const files = await readdir(outside, { recursive: true });
+      await assert.rejects(shared(root).set([about('b', folder)], 'confirmed', ''), {
+        kind: 'storage',
+        data: { subject: sharedIn(folder), detail: 'ELOOP' },
+      });
+      assert.deepEqual(await readdir(outside, { recursive: true }), files);
+      const store = shared(root);
+      await store.load([folder]);
+      assert.equal(decided(store, 'a', folder), undefined);
+      assert.equal(store.failures()[0]?.data.detail, 'ELOOP');
+    }
+  },
+);
 
-test('F72 a shared decision that is a link is ignored', { skip: process.platform === 'win32' }, async (t) => {
+test('F72 a shared decision that is a link is ignored', withLinks, async (t) => {
   const { root, shop, good } = await shareDecision(t);
   await rename(path.join(sharedIn(shop), good), path.join(root, good));
   await symlink(path.join(root, good), path.join(sharedIn(shop), good));
@@ -358,19 +363,23 @@ test('F72 a shared decision that is a link is ignored', { skip: process.platform
   assert.deepEqual(store.shared().get(shop)?.proposals, []);
 });
 
-test('shared decisions that could not be read are found when the disk returns the same files', async (t) => {
-  const { root, shop } = await shareDecision(t);
-  const outside = path.join(root, 'outside');
-  await rename(path.join(shop, '.vscode'), outside);
-  await symlink(outside, path.join(shop, '.vscode'), 'junction');
-  const store = shared(root, 'theirs');
-  await store.load([shop]);
-  assert.equal(store.failures().length, 1);
-  await rm(path.join(shop, '.vscode'));
-  await rename(outside, path.join(shop, '.vscode'));
-  await store.load([shop]);
-  assert.deepEqual([store.shared().get(shop)?.proposals.length, store.failures()], [1, []]);
-});
+test(
+  'shared decisions that could not be read are found when the disk returns the same files',
+  withLinks,
+  async (t) => {
+    const { root, shop } = await shareDecision(t);
+    const outside = path.join(root, 'outside');
+    await rename(path.join(shop, '.vscode'), outside);
+    await symlink(outside, path.join(shop, '.vscode'), 'junction');
+    const store = shared(root, 'theirs');
+    await store.load([shop]);
+    assert.equal(store.failures().length, 1);
+    await rm(path.join(shop, '.vscode'));
+    await rename(outside, path.join(shop, '.vscode'));
+    await store.load([shop]);
+    assert.deepEqual([store.shared().get(shop)?.proposals.length, store.failures()], [1, []]);
+  },
+);
 
 test('a damaged or newer line of a book is reported, and affects no other decision', async (t) => {
   const root = await makeRoot(t);

@@ -11,6 +11,7 @@ import { asNobody, testPlace } from '../../upload/trees.ts';
 import { deadPid } from '../deadProcess.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
+import { withRights } from '../../core/systemSkips.ts';
 
 /** Finds a stale lease, waits for its holder's grace period, and takes it. */
 async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | undefined> {
@@ -21,7 +22,6 @@ async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | u
   return takeLease(folder, clock);
 }
 
-const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
 const isRoot = process.getuid?.() === 0;
 
 /** The ID of a process of another user that outlives the test; without permission to start one, process 1. */
@@ -212,7 +212,7 @@ describe('a lease', () => {
     assert.ok((await takeLease(folder, clock)) !== undefined);
   });
 
-  test("F63 that cannot be inspected is not acquired, with the system's reason", posix, async (t) => {
+  test("F63 that cannot be inspected is not acquired, with the system's reason", withRights, async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const lease = await takeLease(folder, clock);
@@ -224,7 +224,7 @@ describe('a lease', () => {
 
   test(
     "F63 with an unreadable file or folder is not acquired, with the system's reason",
-    { skip: posix.skip || (!isRoot && 'whoever may not become somebody else owns all files') },
+    { skip: withRights.skip || (!isRoot && 'whoever may not become somebody else owns all files') },
     async (t) => {
       const place = testPlace(t);
       const folder = join(place.root, 'lease');
@@ -238,7 +238,7 @@ describe('a lease', () => {
     },
   );
 
-  test('F63 of a process of another user counts while that process lives', posix, async (t) => {
+  test('F63 of a process of another user counts while that process lives', withRights, async (t) => {
     const place = testPlace(t);
     const holder = { pid: strangersPid(t), host: hostname() };
     await writeFile(join(place.root, 'lease-1.json'), JSON.stringify(holder));

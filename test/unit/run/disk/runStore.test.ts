@@ -7,6 +7,7 @@ import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { asJournaled, packagingRun, runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
+import { withRights } from '../../core/systemSkips.ts';
 
 interface Opened {
   readonly store: RunStore;
@@ -288,20 +289,12 @@ describe('the run store', () => {
     assert.equal(store.get('one'), undefined);
   });
 
-  test(
-    'writes journals readable by their owner only',
-    { skip: process.platform === 'win32' && 'rights of files are POSIX' },
-    async (t) => {
-      const { root } = await storeWith(t, named('one'));
-      assert.equal((await stat(join(root, 'one', 'run.json'))).mode & 0o777, 0o600);
-      assert.equal((await stat(join(root, 'one'))).mode & 0o777, 0o700);
-      assert.deepEqual(
-        await readdir(join(root, 'one')),
-        ['lock', 'run.json'],
-        'and nothing temporary is left',
-      );
-    },
-  );
+  test('writes journals readable by their owner only', withRights, async (t) => {
+    const { root } = await storeWith(t, named('one'));
+    assert.equal((await stat(join(root, 'one', 'run.json'))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(root, 'one'))).mode & 0o777, 0o700);
+    assert.deepEqual(await readdir(join(root, 'one')), ['lock', 'run.json'], 'and nothing temporary is left');
+  });
 
   test('creates unique IDs sortable by time that fit the schema', async (t) => {
     const { store } = await storeWith(t);

@@ -17,6 +17,7 @@ import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { type ArchivePlace, formats, pack, place, read, sha256, workerFile } from './archiving.ts';
 import { oracle } from './readArchive.ts';
 import { asNobody, options, plant } from '../trees.ts';
+import { withLinks, withPipes, withRights } from '../../core/systemSkips.ts';
 
 /** Without repetition, and fast to pack. */
 function sixMegabytes(): Buffer {
@@ -60,21 +61,25 @@ function onceRead(t: TestContext, then: () => void): void {
 }
 
 for (const format of formats) {
-  test(`F10 a folder replaced by a link after the selection is not read into a ${format}`, async (t) => {
-    const at = place(t);
-    plant(at.home, { 'private/sub/key': 'secret'.repeat(10) });
-    plant(at.root, { 'a/sub/key': 'mine', b: 'b' });
-    const { root, files } = await selectFiles(at.root, options(at));
-    renameSync(join(at.root, 'a'), join(at.home, 'was-a'));
-    symlinkSync(join(at.home, 'private'), join(at.root, 'a'));
-    const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
-    assert.deepEqual(archive.omitted, [{ path: 'a/sub/key', reason: 'outsideRoot' }]);
-    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), ['b']); // prettier-ignore
-  });
+  test(
+    `F10 a folder replaced by a link after the selection is not read into a ${format}`,
+    withLinks,
+    async (t) => {
+      const at = place(t);
+      plant(at.home, { 'private/sub/key': 'secret'.repeat(10) });
+      plant(at.root, { 'a/sub/key': 'mine', b: 'b' });
+      const { root, files } = await selectFiles(at.root, options(at));
+      renameSync(join(at.root, 'a'), join(at.home, 'was-a'));
+      symlinkSync(join(at.home, 'private'), join(at.root, 'a'));
+      const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+      assert.deepEqual(archive.omitted, [{ path: 'a/sub/key', reason: 'outsideRoot' }]);
+      assert.deepEqual((await read(format, at.to)).map(({ path }) => path), ['b']); // prettier-ignore
+    },
+  );
 
   test(
     `F9 a file replaced by a link, folder or FIFO after the selection is omitted from a ${format}`,
-    { skip: process.platform === 'win32' && 'Windows has no FIFOs' },
+    withPipes,
     async (t) => {
       const at = place(t);
       plant(at.home, { key: 'secret' });
@@ -156,20 +161,16 @@ for (const format of formats) {
     assert.deepEqual((await read(format, at.to)).map(({ path }) => path), Array.from(entries, ({ path }) => path)); // prettier-ignore
   });
 
-  test(
-    `F23 unreadable files are listed, and the ${format} contains the others`,
-    { skip: process.platform === 'win32' && 'rights of files are POSIX' },
-    async (t) => {
-      const at = place(t);
-      plant(at.root, { a: 'a', locked: 'secret' });
-      chmodSync(join(at.root, 'locked'), 0o000);
-      const open = join(at.home, 'open');
-      mkdirSync(open);
-      chmodSync(open, 0o777);
-      const { omitted } = await asNobody(at, async () => pack(at, format, { to: join(open, 'archive') }));
-      assert.deepEqual(omitted, [{ path: 'locked', reason: 'unreadable', code: 'EACCES' }]);
-    },
-  );
+  test(`F23 unreadable files are listed, and the ${format} contains the others`, withRights, async (t) => {
+    const at = place(t);
+    plant(at.root, { a: 'a', locked: 'secret' });
+    chmodSync(join(at.root, 'locked'), 0o000);
+    const open = join(at.home, 'open');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    const { omitted } = await asNobody(at, async () => pack(at, format, { to: join(open, 'archive') }));
+    assert.deepEqual(omitted, [{ path: 'locked', reason: 'unreadable', code: 'EACCES' }]);
+  });
 }
 
 test(

@@ -6,6 +6,7 @@ import { readArchive as readOurs } from '../../../../src/core/upload/archive/rea
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { readArchive } from '../../../service/whitebox/unpack.ts';
 import { options, plant, testPlace } from '../trees.ts';
+import { withOddNames } from '../../core/systemSkips.ts';
 
 const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 const names = [
@@ -22,7 +23,7 @@ const names = [
 for (const format of ['tar_gz', 'zip'] as const) {
   test(
     `a strict reader of a ${format}, and our own, accept every selectable name, byte for byte`,
-    { skip: process.platform === 'win32' && 'Windows has no files with such names' },
+    withOddNames,
     async (t) => {
       const at = testPlace(t);
       plant(at.root, { ...Object.fromEntries(names.map((name) => [name, name])), 'C:/x': '', 'C:\\x': '' });

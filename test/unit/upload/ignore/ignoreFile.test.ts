@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { paths, sameAsGit, select } from '../selecting.ts';
-import { asNobody, options, plant, testRepository } from '../trees.ts';
+import { asNobody, options, type Place, plant, testRepository } from '../trees.ts';
+import { withLinks, withPipes } from '../../core/systemSkips.ts';
 
 /** As PowerShell's `>` and `Out-File -Encoding BigEndianUnicode` write it. */
 const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
@@ -36,32 +37,44 @@ const unreadable: readonly [what: string, content: string | Uint8Array | { link:
 ];
 
 for (const [what, content, detail] of unreadable)
-  test(`F168 a .whiteboxignore that can't be read ends the selection: ${what}`, async (t) => {
-    const at = testRepository(t, { rules: 'secret\n', 'a/secret': '', 'a/.whiteboxignore': content });
-    const expected = {
-      kind: 'ignoreFileUnreadable',
-      data: { subject: join(at.root, 'a/.whiteboxignore'), detail },
-    };
-    await assert.rejects(select(at), expected);
-    plant(at.root, { 'a/below/x': '' });
-    await assert.rejects(selectFiles(join(at.root, 'a/below'), options(at, { within: at.root })), expected);
-  });
+  test(
+    `F168 a .whiteboxignore that can't be read ends the selection: ${what}`,
+    what.startsWith('a link') ? withLinks : {},
+    async (t) => {
+      const at = testRepository(t, { rules: 'secret\n', 'a/secret': '', 'a/.whiteboxignore': content });
+      const expected = {
+        kind: 'ignoreFileUnreadable',
+        data: { subject: join(at.root, 'a/.whiteboxignore'), detail },
+      };
+      await assert.rejects(select(at), expected);
+      plant(at.root, { 'a/below/x': '' });
+      await assert.rejects(selectFiles(join(at.root, 'a/below'), options(at, { within: at.root })), expected);
+    },
+  );
 
-test('F168 a .whiteboxignore that is a folder or a pipe, or that nobody may read, ends the selection', async (t) => {
-  const at = testRepository(t, { secret: '', '.whiteboxignore/rules': 'secret\n' });
+async function endsSelection(at: Place, detail: string): Promise<void> {
   const subject = join(at.root, '.whiteboxignore');
-  const ends = (detail: string): Promise<void> =>
-    assert.rejects(select(at), { kind: 'ignoreFileUnreadable', data: { subject, detail } });
-  await ends('EFTYPE');
-  rmSync(subject, { recursive: true });
-  if (process.platform === 'win32') return;
-  spawnSync('mkfifo', [subject]);
-  await ends('EFTYPE');
-  rmSync(subject);
-  plant(at.root, { '.whiteboxignore': 'secret\n' });
-  chmodSync(subject, 0);
-  await asNobody(at, () => ends('EACCES'));
+  await assert.rejects(select(at), { kind: 'ignoreFileUnreadable', data: { subject, detail } });
+}
+
+test('F168 a .whiteboxignore that is a folder ends the selection', async (t) => {
+  await endsSelection(testRepository(t, { secret: '', '.whiteboxignore/rules': 'secret\n' }), 'EFTYPE');
 });
+
+test(
+  'F168 a .whiteboxignore that is a pipe, or that nobody may read, ends the selection',
+  withPipes,
+  async (t) => {
+    const at = testRepository(t, { secret: '' });
+    const file = join(at.root, '.whiteboxignore');
+    spawnSync('mkfifo', [file]);
+    await endsSelection(at, 'EFTYPE');
+    rmSync(file);
+    plant(at.root, { '.whiteboxignore': 'secret\n' });
+    chmodSync(file, 0);
+    await asNobody(at, () => endsSelection(at, 'EACCES'));
+  },
+);
 
 test('F168 an ignored .whiteboxignore is not read', async (t) => {
   const at = testRepository(t, { '.gitignore': 'out/\n', 'out/.whiteboxignore': '\0', 'a.js': '' });

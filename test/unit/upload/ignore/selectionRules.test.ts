@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit } from '../selecting.ts';
 import { gitSelects, options, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 test('F1 the deepest rule wins', async (t) => {
   const at = testRepository(t, {
@@ -173,7 +174,7 @@ test('F20 without a repository the same ignore files apply', async (t) => {
   assert.deepEqual(await sameAsGit(at), without);
 });
 
-test('a .gitignore that is a link or a folder has no rules, as in git', async (t) => {
+test('a .gitignore that is a link or a folder has no rules, as in git', withLinks, async (t) => {
   const at = testRepository(t, {
     rules: 'a\n',
     '.gitignore': { link: 'rules' },

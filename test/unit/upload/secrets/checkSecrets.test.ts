@@ -21,6 +21,7 @@ import {
   workerFile,
 } from './secretChecks.ts';
 import { plant, plantMany } from '../trees.ts';
+import { withPipes } from '../../core/systemSkips.ts';
 
 async function check(t: TestContext, content: Content, more: Partial<SecretCheckOptions> = {}) {
   const root = place(t, content);
@@ -211,7 +212,7 @@ test('empty files and public certificates raise no suspicion', async (t) => {
   assert.deepEqual(suspicions.map(brief), ['unclear.pem *.pem']);
 });
 
-test('unreadable files are named, and links are not followed', async (t) => {
+test('unreadable files are named, and links are not followed', withPipes, async (t) => {
   const root = place(t, { 'outside.ts': githubToken.content, 'fine.ts': githubToken.content });
   plant(root, { 'link.ts': { link: 'outside.ts' } });
   assert.equal(spawnSync('mkfifo', [join(root, 'pipe.ts')]).status, 0);

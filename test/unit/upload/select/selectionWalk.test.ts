@@ -12,12 +12,13 @@ import fs, {
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
 import { asNobody, options, plant, plantMany, plantRepository, testPlace } from '../trees.ts';
+import { withLinks, withOddNames, withPipes, withRights } from '../../core/systemSkips.ts';
 
 test('files have size and mode, in byte order of their paths', async (t) => {
   const at = testPlace(t);
@@ -28,7 +29,7 @@ test('files have size and mode, in byte order of their paths', async (t) => {
     files.map(({ path }) => path),
     ['Z', 'a', 'b-a', 'b/c', 'é', '\uffee', '😀'],
   );
-  assert.deepEqual(files[3], { path: 'b/c', bytes: 4, mode: 0o755 });
+  assert.deepEqual(files[3], { path: 'b/c', bytes: 4, mode: process.platform === 'win32' ? 0o644 : 0o755 });
   assert.deepEqual(files[1], { path: 'a', bytes: 0, mode: 0o644 });
   assert.equal(bytes, 4);
   assert.equal(root, at.root);
@@ -83,26 +84,22 @@ test('F7 in a nested repository both its own and the outer rules apply', async (
   ]);
 });
 
-test(
-  'F7 a repository is recognised by any form of HEAD that git accepts',
-  { skip: process.platform === 'win32' },
-  async (t) => {
-    const at = testPlace(t);
-    plantRepository(at.root);
-    const heads = {
-      link: { link: 'refs/heads/none' },
-      upper: 'ABCDEF01'.repeat(5),
-      lower: 'abcdef01'.repeat(5),
-    };
-    const none = { away: { link: 'heads/none' }, word: 'REF: refs/heads/main\n', short: 'abcdef01' };
-    for (const [name, head] of Object.entries({ ...heads, ...none })) {
-      plantRepository(join(at.root, name));
-      rmSync(join(at.root, name, '.git/HEAD'));
-      plant(at.root, { [`${name}/.git/HEAD`]: head, [`${name}/x`]: '' });
-    }
-    assert.deepEqual(await sameAsGit(at), ['away/x', 'short/x', 'word/x']);
-  },
-);
+test('F7 a repository is recognised by any form of HEAD that git accepts', withLinks, async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  const heads = {
+    link: { link: 'refs/heads/none' },
+    upper: 'ABCDEF01'.repeat(5),
+    lower: 'abcdef01'.repeat(5),
+  };
+  const none = { away: { link: 'heads/none' }, word: 'REF: refs/heads/main\n', short: 'abcdef01' };
+  for (const [name, head] of Object.entries({ ...heads, ...none })) {
+    plantRepository(join(at.root, name));
+    rmSync(join(at.root, name, '.git/HEAD'));
+    plant(at.root, { [`${name}/.git/HEAD`]: head, [`${name}/x`]: '' });
+  }
+  assert.deepEqual(await sameAsGit(at), ['away/x', 'short/x', 'word/x']);
+});
 
 test('F113 internal data of git, Mercurial and Subversion is never sent, whatever is chosen', async (t) => {
   const at = testPlace(t);
@@ -130,14 +127,14 @@ test('F113 internal data of git, Mercurial and Subversion is never sent, whateve
   }
 });
 
-test('F8 a loop of links ends, and is reported', async (t) => {
+test('F8 a loop of links ends, and is reported', withLinks, async (t) => {
   const at = testPlace(t);
   plant(at.root, { 'a/b/up': { link: '../..' }, 'a/self': { link: 'self' }, 'a/file': '' });
   assert.deepEqual(await paths(at), ['a/file']);
   assert.deepEqual(await leftOut(at), ['a/b/up: link', 'a/self: link']);
 });
 
-test('F9 a link to the outside is reported and not followed', async (t) => {
+test('F9 a link to the outside is reported and not followed', withLinks, async (t) => {
   const at = testPlace(t);
   plant(at.home, { 'private/key': 'secret' });
   plant(at.root, {
@@ -148,7 +145,7 @@ test('F9 a link to the outside is reported and not followed', async (t) => {
   assert.deepEqual(await leftOut(at), ['key: link', 'private: link']);
 });
 
-test('F10 a folder that becomes a link during the walk is rejected', async (t) => {
+test('F10 a folder that becomes a link during the walk is rejected', withLinks, async (t) => {
   const at = testPlace(t);
   plant(at.home, { 'private/key': 'secret' });
   plant(at.root, { 'a/inside': '', b: '' });
@@ -171,23 +168,19 @@ test('F10 a folder that becomes a link during the walk is rejected', async (t) =
   assert.deepEqual(leftOut, [{ path: 'a/', reason: { kind: 'outsideRoot' } }]);
 });
 
-test(
-  'F11 FIFOs and sockets are reported and never opened',
-  { skip: process.platform === 'win32' && 'Windows has no FIFOs' },
-  async (t) => {
-    const at = testPlace(t);
-    plant(at.root, { a: '' });
-    assert.equal(spawnSync('mkfifo', [join(at.root, 'pipe'), join(at.root, '.gitignore')]).status, 0);
-    const server = createServer().listen(join(at.root, 'socket'));
-    t.after(() => server.close());
-    assert.deepEqual(await leftOut(at, { include: ['pipe', 'socket'] }), [
-      '.gitignore: fifo',
-      'pipe: fifo',
-      'socket: socket',
-    ]);
-    assert.deepEqual(await paths(at), ['a']);
-  },
-);
+test('F11 FIFOs and sockets are reported and never opened', withPipes, async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { a: '' });
+  assert.equal(spawnSync('mkfifo', [join(at.root, 'pipe'), join(at.root, '.gitignore')]).status, 0);
+  const server = createServer().listen(join(at.root, 'socket'));
+  t.after(() => server.close());
+  assert.deepEqual(await leftOut(at, { include: ['pipe', 'socket'] }), [
+    '.gitignore: fifo',
+    'pipe: fifo',
+    'socket: socket',
+  ]);
+  assert.deepEqual(await paths(at), ['a']);
+});
 
 test(
   'F13 two names that differ in Unicode normalisation are both selected',
@@ -227,21 +220,17 @@ test(
   },
 );
 
-test(
-  'F14 names that would leave the folder on another system are reported',
-  { skip: process.platform === 'win32' && 'Windows has no files with such names' },
-  async (t) => {
-    const at = testPlace(t);
-    plant(at.root, { 'C:/x': '', '..\\x': '', '\\x': '', 'a/..\\..\\x': '', 'a:b': '', 'a\\b': '' });
-    assert.deepEqual(await paths(at), ['a:b', 'a\\b']);
-    assert.deepEqual(await leftOut(at), [
-      '..\\x: unusableName',
-      'C:/: unusableName',
-      '\\x: unusableName',
-      'a/..\\..\\x: unusableName',
-    ]);
-  },
-);
+test('F14 names that would leave the folder on another system are reported', withOddNames, async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { 'C:/x': '', '..\\x': '', '\\x': '', 'a/..\\..\\x': '', 'a:b': '', 'a\\b': '' });
+  assert.deepEqual(await paths(at), ['a:b', 'a\\b']);
+  assert.deepEqual(await leftOut(at), [
+    '..\\x: unusableName',
+    'C:/: unusableName',
+    '\\x: unusableName',
+    'a/..\\..\\x: unusableName',
+  ]);
+});
 
 test('F17 commands in a repository’s configuration never run', async (t) => {
   const at = testPlace(t);
@@ -265,7 +254,7 @@ test('F18 a program called git, in the folder or first on the path, never runs',
     chmodSync(join(at.root, name), 0o755);
   }
   const before = process.env['PATH'];
-  process.env['PATH'] = `${at.root}:${before ?? ''}`;
+  process.env['PATH'] = `${at.root}${delimiter}${before ?? ''}`;
   t.after(() => (process.env['PATH'] = before));
   assert.deepEqual(await paths(at), ['git', 'git.cmd', 'git.exe']);
   assert.ok(!existsSync(marker));
@@ -273,7 +262,7 @@ test('F18 a program called git, in the folder or first on the path, never runs',
 
 test(
   'an unreadable folder, or one with an unreadable ignore file, is excluded and reported',
-  { skip: process.platform === 'win32' && 'rights of files are POSIX' },
+  withRights,
   async (t) => {
     const at = testPlace(t);
     plant(at.root, { a: '', 'locked/x': '', 'half/.gitignore': 'secret\n', 'half/secret': '' });
@@ -285,7 +274,7 @@ test(
   },
 );
 
-test('a folder reached through a link is selected at its real path', async (t) => {
+test('a folder reached through a link is selected at its real path', withLinks, async (t) => {
   const at = testPlace(t);
   plant(at.root, { a: '' });
   const link = join(at.home, 'link');

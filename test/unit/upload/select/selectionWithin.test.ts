@@ -12,6 +12,7 @@ import {
   testPlace,
   testRepository,
 } from '../trees.ts';
+import { withLinks } from '../../core/systemSkips.ts';
 
 /** The selected paths of a folder inside the workspace folder. */
 async function inside(at: Place, folder: string, more: Partial<SelectOptions> = {}): Promise<string[]> {
@@ -81,17 +82,21 @@ test('a subfolder excluded by the workspace folder names the rule', async (t) =>
   );
 });
 
-test('a workspace folder named by a link contains its subfolders, and an unrelated one does not apply', async (t) => {
-  const at = testPlace(t);
-  plant(at.root, { ...files, '.gitignore': '*.log\n' });
-  plant(at.home, { '.gitignore': '*\n' });
-  const link = join(at.home, 'link');
-  symlinkSync(at.root, link);
-  assert.deepEqual(await inside(at, 'app/src', { within: link }), ['a', 'c.key', 'd.tmp']);
-  const exclude = [['/a']];
-  assert.deepEqual(await inside(at, 'app/src', { within: at.home, exclude }), ['b.log', 'c.key', 'd.tmp']);
-  await assert.rejects(inside(at, 'app/src', { within: join(at.root, 'gone') }), { kind: 'notAFolder' });
-});
+test(
+  'a workspace folder named by a link contains its subfolders, and an unrelated one does not apply',
+  withLinks,
+  async (t) => {
+    const at = testPlace(t);
+    plant(at.root, { ...files, '.gitignore': '*.log\n' });
+    plant(at.home, { '.gitignore': '*\n' });
+    const link = join(at.home, 'link');
+    symlinkSync(at.root, link);
+    assert.deepEqual(await inside(at, 'app/src', { within: link }), ['a', 'c.key', 'd.tmp']);
+    const exclude = [['/a']];
+    assert.deepEqual(await inside(at, 'app/src', { within: at.home, exclude }), ['b.log', 'c.key', 'd.tmp']);
+    await assert.rejects(inside(at, 'app/src', { within: join(at.root, 'gone') }), { kind: 'notAFolder' });
+  },
+);
 
 test('a subfolder sends only what the whole workspace folder would send', async (t) => {
   const at = testPlace(t);
