@@ -28,7 +28,7 @@ test('a half-installed folder of a killed process is removed and filled again', 
   const folder = path.join(scratch, 'killed');
   const script = `
     import { writeFile } from 'node:fs/promises';
-    import { installOnce } from ${JSON.stringify(path.resolve(import.meta.dirname, '../../host/installOnce.ts'))};
+    import { installOnce } from ${JSON.stringify(import.meta.resolve('../../host/installOnce.ts'))};
     await installOnce(${JSON.stringify(folder)}, 'Invented', async () => {
       await writeFile(${JSON.stringify(path.join(folder, 'half'))}, '');
       console.log('half');

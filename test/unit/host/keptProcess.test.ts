@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { startKept } from '../../host/keptProcess.ts';
@@ -38,7 +37,7 @@ test('stopping a kept process ends its descendants', async () => {
 });
 
 test('a kept process and its descendants end when the parent is killed', async () => {
-  const module = path.resolve(import.meta.dirname, '../../host/keptProcess.ts');
+  const module = import.meta.resolve('../../host/keptProcess.ts');
   const script = `
     import { startKept } from ${JSON.stringify(module)};
     startKept(process.execPath, ['-e', ${JSON.stringify(family)}], process.env).stdout.pipe(process.stdout);

@@ -84,22 +84,26 @@ test('F7 in a nested repository both its own and the outer rules apply', async (
   ]);
 });
 
-test('F7 a repository is recognised by any form of HEAD that git accepts', withLinks, async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  const heads = {
-    link: { link: 'refs/heads/none' },
-    upper: 'ABCDEF01'.repeat(5),
-    lower: 'abcdef01'.repeat(5),
-  };
-  const none = { away: { link: 'heads/none' }, word: 'REF: refs/heads/main\n', short: 'abcdef01' };
-  for (const [name, head] of Object.entries({ ...heads, ...none })) {
-    plantRepository(join(at.root, name));
-    rmSync(join(at.root, name, '.git/HEAD'));
-    plant(at.root, { [`${name}/.git/HEAD`]: head, [`${name}/x`]: '' });
-  }
-  assert.deepEqual(await sameAsGit(at), ['away/x', 'short/x', 'word/x']);
-});
+test(
+  'F7 a repository is recognised by any form of HEAD that git accepts',
+  { skip: process.platform === 'win32' && 'Git makes no HEAD that is a link there' },
+  async (t) => {
+    const at = testPlace(t);
+    plantRepository(at.root);
+    const heads = {
+      link: { link: 'refs/heads/none' },
+      upper: 'ABCDEF01'.repeat(5),
+      lower: 'abcdef01'.repeat(5),
+    };
+    const none = { away: { link: 'heads/none' }, word: 'REF: refs/heads/main\n', short: 'abcdef01' };
+    for (const [name, head] of Object.entries({ ...heads, ...none })) {
+      plantRepository(join(at.root, name));
+      rmSync(join(at.root, name, '.git/HEAD'));
+      plant(at.root, { [`${name}/.git/HEAD`]: head, [`${name}/x`]: '' });
+    }
+    assert.deepEqual(await sameAsGit(at), ['away/x', 'short/x', 'word/x']);
+  },
+);
 
 test('F113 internal data of git, Mercurial and Subversion is never sent, whatever is chosen', async (t) => {
   const at = testPlace(t);
