@@ -19,6 +19,8 @@ export interface Identity {
   readonly only: readonly ('code' | 'title' | 'live')[];
   /** The service's run ID, else the local one. */
   readonly run: string;
+  /** The SHA-256 of the findings file, shortened; absent where that is unknown. */
+  readonly file?: string | undefined;
   readonly index: number;
   /** Where earlier runs have the finding with all else equal. */
   readonly elsewhere?: Elsewhere | undefined;
@@ -30,12 +32,21 @@ export interface Elsewhere {
   readonly at: readonly number[];
 }
 
-/** Whether two findings are surely the same, so that a decision about one holds for the other. Across runs, both must be unique by code or, live, by title. */
+/**
+ * Whether two findings are surely the same, so that a decision about one holds for the other. In one findings file, their position decides: without the list
+ * of sent files, another machine has other paths, and so another fingerprint. Across runs, both must be unique by code or, live, by title.
+ */
 export function isSameFinding(a: Identity, b: Identity): boolean {
+  if (areInOneFile(a, b)) return a.index === b.index;
   if (a.fingerprint !== b.fingerprint) return false;
   if (isAt(a, b) || isAt(b, a)) return true;
   if (a.run === b.run) return false;
   return areUniqueBy('code', a, b) || (a.title === b.title && areUniqueBy('live', a, b));
+}
+
+/** True for two findings of one run of the service, whichever machine has read its findings file. */
+function areInOneFile(a: Identity, b: Identity): boolean {
+  return a.run === b.run && a.file !== undefined && a.file === b.file;
 }
 
 /** The run and the index of a finding, and where else it is, as keys. */
@@ -81,9 +92,9 @@ function areUniqueBy(way: Identity['only'][number], a: Identity, b: Identity): b
 export function identitiesOf(
   findings: readonly Finding[],
   sentPaths: readonly SentPath[],
-  run: string,
+  source: Pick<Identity, 'run' | 'file'>,
 ): readonly Identity[] {
-  const drafts = findings.map((finding, at) => draftOf(finding, sentPaths[at], run));
+  const drafts = findings.map((finding, at) => draftOf(finding, sentPaths[at], source));
   const byCode = Map.groupBy(drafts, ({ codeKey }) => codeKey);
   const byTitle = Map.groupBy(drafts, ({ titleKey }) => titleKey);
   return drafts.map(({ identity, codeKey, titleKey, isQuoted, isLive }) => {
@@ -105,7 +116,11 @@ interface Draft {
   readonly isLive: boolean;
 }
 
-function draftOf(finding: Finding, sentPath: SentPath | undefined, run: string): Draft {
+function draftOf(
+  finding: Finding,
+  sentPath: SentPath | undefined,
+  source: Pick<Identity, 'run' | 'file'>,
+): Draft {
   const { folder = '', path = '' } = sentPath ?? {};
   const snippet = (finding.places[0]?.snippet ?? '').slice(0, maxSnippet);
   const kind = kindOf(finding);
@@ -115,7 +130,7 @@ function draftOf(finding: Finding, sentPath: SentPath | undefined, run: string):
     fingerprint: `${scheme}:${digestOf([...spot, compact(snippet)])}`,
     spot: digestOf(spot),
     title: finding.title,
-    run,
+    ...source,
     index: finding.index,
   };
   const codeKey = `${identity.fingerprint}\0${folder}`;

@@ -67,10 +67,11 @@ export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };
 }
 
-/** A link that shows a finding's details. On this machine it also names the finding's index, for links in Problems, which can't run commands. */
+/** A link that shows a finding's details. On this machine it always names the finding's index, for links in Problems, which can't run commands. */
 export function toAddress({ run, finding, identity }: ShownFinding, isForOthers = false): vscode.Uri {
-  const index = isForOthers ? undefined : String(finding.index);
-  const query = toLinkQuery(run, { finding: identity.fingerprint, index });
+  const { fingerprint, file } = identity;
+  const index = isForOthers && file === undefined ? undefined : String(finding.index);
+  const query = toLinkQuery(run, { finding: fingerprint, file, index });
   return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: extensionId, path: '/finding', query });
 }
 

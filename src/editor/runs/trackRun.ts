@@ -191,7 +191,7 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
 
 async function openKnown(
   known: readonly Run[],
-  { finding, index }: RunReference,
+  { finding, file, index }: RunReference,
   { findings, details }: Targets,
 ): Promise<void> {
   const [run] = known;
@@ -203,8 +203,10 @@ async function openKnown(
   }
   for (const candidate of known) {
     const { shown } = await findings.read(candidate);
+    const isAt = (each: ShownFinding): boolean => String(each.finding.index) === index;
     const same = shown.filter(({ identity }) => identity.fingerprint === finding);
-    const linked = same.find((shownFinding) => String(shownFinding.finding.index) === index) ?? same[0];
+    const inFile = file === undefined ? [] : shown.filter(({ identity }) => identity.file === file);
+    const linked = inFile.find(isAt) ?? same.find(isAt) ?? same[0];
     if (linked === undefined) continue;
     details.open(linked);
     return;

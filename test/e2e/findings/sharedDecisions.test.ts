@@ -46,7 +46,7 @@ async function share(folder: string, at: number, title: string): Promise<void> {
   const [identity] = identitiesOf(
     [{ ...finding, places: [{ path: file, snippet }] }],
     [{ folder, path: file }],
-    'theirs',
+    { run: 'theirs' },
   );
   assert.ok(identity);
   const entry: TriageEntry = {

@@ -25,7 +25,7 @@ interface Item {
 function names(items: readonly Item[], runId = 'run'): readonly string[] {
   const { findings } = parseFindings(JSON.stringify(items), { runId });
   const subjects = findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' }));
-  return identitiesOf(findings, subjects, runId).map(({ fingerprint }) => fingerprint);
+  return identitiesOf(findings, subjects, { run: runId }).map(({ fingerprint }) => fingerprint);
 }
 
 const finding = fc.record<Item>(

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,14 +17,17 @@ export function findingsMarkOf(runFolder: string): string {
 /**
  * Reads the findings file of a run, which takes time and memory: only in a worker. A file that was `findingsTooLarge` is not read again until it changes, or
  * `allowReading` is called. Throws `findingsTooLarge`, `malformedFindings` or the system's error. `isReadOnly`: nothing is noted.
+ * `file` is its SHA-256, shortened.
  */
 export async function readFindings(
   runFolder: string,
   { runId, isReadOnly }: { readonly runId: string; readonly isReadOnly: boolean },
-): Promise<ParsedFindings> {
+): Promise<ParsedFindings & { readonly file: string }> {
   await refuseTooLarge(runFolder);
   try {
-    return parseFindings(textOf(fileIn(runFolder)), { runId });
+    const content = contentOf(fileIn(runFolder));
+    const file = hash('sha256', content, 'hex').slice(0, 32);
+    return { ...parseFindings(content.toString('utf8'), { runId }), file };
   } catch (error) {
     const isTooLarge = error instanceof AssessmentError && error.kind === 'findingsTooLarge';
     if (isTooLarge && !isReadOnly) await noteTooLarge(runFolder);
@@ -48,11 +52,11 @@ export async function allowReading(runFolder: string): Promise<void> {
   await rm(join(runFolder, noteName), { force: true });
 }
 
-function textOf(file: string): string {
+function contentOf(file: string): Buffer {
   const { size } = statSync(file);
   if (size > maxFindingsBytes)
     throw new AssessmentError('findingsTooLarge', { limit: maxFindingsBytes, actual: size });
-  return readFileSync(file, 'utf8');
+  return readFileSync(file);
 }
 
 function fileIn(runFolder: string): string {

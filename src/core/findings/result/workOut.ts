@@ -142,9 +142,9 @@ async function readOwn(run: Run, former: SavedResult | undefined, deps: WorkOutD
   const { isReadOnly, decode, tooLarge, onReading } = deps;
   if (tooLarge.includes(run.id)) throw new AssessmentError('findingsTooLarge');
   onReading(run.id);
-  const { findings, cut } = await readFindings(runFolder, { runId: run.id, isReadOnly });
+  const { findings, cut, file } = await readFindings(runFolder, { runId: run.id, isReadOnly });
   const { source, spots, sentPaths } = await locate(run, findings, deps);
-  const identities = identitiesOf(findings, sentPaths, runIdOf(run) ?? run.id);
+  const identities = identitiesOf(findings, sentPaths, { run: runIdOf(run) ?? run.id, file });
   const located = findings.map((finding, at) => ({ finding, sent: spots[at] ?? [] }));
   const evidence = await checkEvidence(located, source, evidenceIn(former), decode);
   return {

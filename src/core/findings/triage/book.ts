@@ -29,7 +29,7 @@ export interface TriageBook {
   readonly index: EntryIndex;
 }
 
-/** By fingerprint, then by `keysOf` the finding: most findings share a fingerprint with no entry, and thousands may share one. */
+/** By fingerprint or findings file, then by `keysOf` the finding: most findings share these with no entry, and thousands may share one. */
 type EntryIndex = ReadonlyMap<string, ReadonlyMap<string, readonly TriageEntry[]>>;
 
 /** In the order in which they were made: the last one about a finding counts. */
@@ -39,19 +39,29 @@ export function toBook(decided: readonly TriageEntry[]): TriageBook {
   for (const entry of decided.toReversed()) {
     if (entryOf({ index }, entry.identity) !== undefined) continue;
     entries.push(entry);
-    const { fingerprint } = entry.identity;
-    const byKey = index.get(fingerprint) ?? new Map<string, TriageEntry[]>();
-    index.set(fingerprint, byKey);
-    for (const key of keysOf(entry.identity)) {
-      const sharing = byKey.get(key);
-      if (sharing === undefined) byKey.set(key, [entry]);
-      else sharing.push(entry);
+    for (const { group, keys } of groupsOf(entry.identity)) {
+      const byKey = index.get(group) ?? new Map<string, TriageEntry[]>();
+      index.set(group, byKey);
+      for (const key of keys()) {
+        const sharing = byKey.get(key);
+        if (sharing === undefined) byKey.set(key, [entry]);
+        else sharing.push(entry);
+      }
     }
   }
   return { entries: entries.reverse(), index };
 }
 
-/** Two findings with one fingerprint share a key if they are the same by either measure of `identity.ts`. */
+/** Two findings share a group and a key in it if they are the same by one of the measures of `identity.ts`. */
+function groupsOf(
+  identity: Identity,
+): readonly { readonly group: string; readonly keys: () => Iterable<string> }[] {
+  const { fingerprint, run, file, index } = identity;
+  const byFingerprint = { group: fingerprint, keys: () => keysOf(identity) };
+  if (file === undefined) return [byFingerprint];
+  return [byFingerprint, { group: `${run} ${file}`, keys: () => [String(index)] }];
+}
+
 function keysOf(identity: Identity): readonly string[] {
   const { only, title } = identity;
   // A file may repeat a way.
@@ -65,12 +75,14 @@ export function entryOf(
   identity: Identity,
   isSame = isSameFinding,
 ): TriageEntry | undefined {
-  const byKey = index.get(identity.fingerprint);
-  if (byKey === undefined) return undefined;
   let latest: TriageEntry | undefined;
-  for (const key of keysOf(identity))
-    for (const entry of byKey.get(key) ?? [])
-      if (isSame(entry.identity, identity) && entry.at > (latest?.at ?? -Infinity)) latest = entry;
+  for (const { group, keys } of groupsOf(identity)) {
+    const byKey = index.get(group);
+    if (byKey === undefined) continue;
+    for (const key of keys())
+      for (const entry of byKey.get(key) ?? [])
+        if (isSame(entry.identity, identity) && entry.at > (latest?.at ?? -Infinity)) latest = entry;
+  }
   return latest;
 }
 
@@ -93,6 +105,7 @@ const entrySchema = z.object({
   spot: z.string(),
   only: z.array(z.enum(['code', 'title', 'live'])),
   run: z.string(),
+  findingsFile: z.optional(z.string()),
   index: z.int().check(z.minimum(0)),
 });
 
@@ -150,13 +163,13 @@ export function entryName(entry: TriageEntry): string {
 }
 
 function toEntry(read: z.infer<typeof entrySchema>): TriageEntry {
-  const { state, note, at, path, title, fingerprint, spot, only, run, index } = read;
+  const { state, note, at, path, title, fingerprint, spot, only, run, findingsFile: file, index } = read;
   const more = optionalFieldsOf(read);
-  return { state, note, at, ...more, path, identity: { title, fingerprint, spot, only, run, index } };
+  return { state, note, at, ...more, path, identity: { title, fingerprint, spot, only, run, file, index } };
 }
 
 function toJson({ identity, path, ...decision }: TriageEntry): z.input<typeof entrySchema> {
-  const { title, fingerprint, spot, only, run, index } = identity;
+  const { title, fingerprint, spot, only, run, file: findingsFile, index } = identity;
   const { state, note, at } = decision;
   return {
     version: 1,
@@ -170,6 +183,7 @@ function toJson({ identity, path, ...decision }: TriageEntry): z.input<typeof en
     spot,
     only: [...only],
     run,
+    findingsFile,
     index,
   };
 }

@@ -17,7 +17,8 @@ const referenceSchema = z.object({
   run: identifierSchema,
   finding: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   at: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
-  /** The position in the findings file, where several findings share a fingerprint. */
+  /** The findings file, and the position in it: a machine that does not know what was sent has other fingerprints. */
+  file: z.optional(z.string().check(z.regex(/^[0-9a-f]{32}$/))),
   index: z.optional(z.string().check(z.regex(/^\d{1,7}$/))),
 });
 /** The run, and perhaps the finding, that a link or a webhook event names. Untrusted. */
@@ -37,7 +38,10 @@ export function accountHash({
   return hash('sha256', JSON.stringify([originOf(baseUrl), organizationId]), 'hex').slice(0, 12);
 }
 
-export function toLinkQuery(run: Run, finding: Pick<RunReference, 'finding' | 'index'> = {}): string {
+export function toLinkQuery(
+  run: Run,
+  finding: Pick<RunReference, 'finding' | 'file' | 'index'> = {},
+): string {
   const { workflow } = run;
   const parts = { v: '1', workflow, run: referredId(run), ...finding, at: accountHash(run) };
   const entries = Object.entries(parts).filter((entry): entry is [string, string] => entry[1] !== undefined);

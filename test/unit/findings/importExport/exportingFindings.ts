@@ -41,7 +41,7 @@ export function shownOf(
   run: Run = shopRun,
 ): ShownFinding[] {
   const subjects = findings.map(({ places }) => ({ folder: undefined, path: places[0]?.path ?? '' }));
-  return identitiesOf(findings, subjects, run.id).map((identity, index) => ({
+  return identitiesOf(findings, subjects, { run: run.id }).map((identity, index) => ({
     run,
     finding: findings[index]!,
     places: [],

@@ -7,6 +7,7 @@ import {
   type ResultSource,
   saveResult,
 } from '../../../../src/core/findings/result/readResult.ts';
+import { formatEntry, parseEntry } from '../../../../src/core/findings/triage/book.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
@@ -169,4 +170,34 @@ test('without the right to write, a result is worked out and not saved', async (
     ['a'],
   );
   await assert.rejects(readFile(resultFileOf(fixture, run)), { code: 'ENOENT' });
+});
+
+test('F165 a decision and a link find the finding on a machine that does not know what was sent', async (t) => {
+  const found = listOf('sandbox/src/a', 'sandbox/src/b');
+  const [uploaded, tracked, other] = [
+    await setUpFindings(t, 'shop'),
+    await setUpFindings(t, 'shop'),
+    await setUpFindings(t, 'shop'),
+  ];
+  await uploaded.addRun(['shop'], found, { 'src/a.js': 'a();\n', 'src/b.js': 'b();\n' });
+  await tracked.addRun(['shop'], found);
+  await other.addRun(['shop'], `${found}\n`);
+  const [[here], [there]] = [uploaded.store.all(), tracked.store.all()];
+  assert.ok(here && there);
+  assert.notEqual(here.identity.fingerprint, there.identity.fingerprint);
+  assert.deepEqual(
+    [there.identity.file, there.identity.index],
+    [here.identity.file, here.identity.index],
+    'what a link names',
+  );
+  // As the file of a shared decision has it.
+  const decision = { ...here.triage, state: 'falsePositive', note: 'a constant', at: 1 } as const;
+  const entry = parseEntry(formatEntry({ ...decision, identity: here.identity, path: '' }));
+  assert.ok(entry);
+  for (const { store, triage, root } of [tracked, other]) {
+    await triage.importDecisions(new Map([[path.join(root, 'shop'), [entry]]]));
+    await store.load();
+  }
+  assert.deepEqual(statesOf(tracked), ['falsePositive', 'open']);
+  assert.deepEqual(statesOf(other), ['open', 'open'], 'another findings file');
 });

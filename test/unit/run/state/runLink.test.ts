@@ -54,6 +54,13 @@ test('a link without an account means the run on any account, and of its workflo
   assert.equal(isReferredTo(imported, { ...reference, at: 'f'.repeat(12) }), true);
 });
 
+test('F165 a link to a finding names its findings file, and the position in it', () => {
+  const named = { finding: '1:abcdef', file: '0'.repeat(32), index: '7' };
+  const { finding, file, index } = readLink('/finding', toLinkQuery(run, named)) ?? {};
+  assert.deepEqual({ finding, file, index }, named);
+  assert.equal(readLink('/finding', toLinkQuery(run, { ...named, file: 'x' })), undefined);
+});
+
 test('a link to one of several findings with the same fingerprint has its position', () => {
   const query = (index: string): string => toLinkQuery(run, { finding: '1:abcdef', index });
   assert.equal(readLink('/finding', query('1234567'))?.index, '1234567');
