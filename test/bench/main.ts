@@ -74,6 +74,7 @@ if (only.includes('findings')) {
   for (const count of [1_000, 10_000, 50_000]) {
     rows.push(...(await measureFindings(count, subjects, scratch, pairs)));
   }
+  rows.push(...(await measureFindings(1_000, subjects, scratch, pairs, 200)));
 }
 if (only.includes('trend')) rows.push(...(await measureTrend(scratch)));
 if (only.includes('mcp')) rows.push(...(await measureMcp(scratch, pairs)));

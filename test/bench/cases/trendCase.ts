@@ -1,4 +1,3 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
@@ -11,7 +10,7 @@ import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
 import { parseWorker } from '../../unit/findings/parse/bundledWorker.ts';
 import type { Row } from '../rows.ts';
-import { makeRun } from './findingsCase.ts';
+import { addLaterRuns, makeRun } from './findingsCase.ts';
 
 const count = 1_000;
 const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() };
@@ -21,20 +20,7 @@ export async function measureTrend(scratch: string): Promise<Row[]> {
   const root = join(scratch, 'trend');
   makeRun(root, count);
   const stored = join(root, 'runs');
-  const first = join(stored, '20260101000000-bench');
-  const { findings } = JSON.parse(readFileSync(join(first, 'findings.json'), 'utf8')) as {
-    findings: object[];
-  };
-  const journal = JSON.parse(readFileSync(join(first, 'run.json'), 'utf8')) as object;
-  for (let at = 1; at < maxTrendRuns; at++) {
-    const id = `20260101000000-bench${at}`;
-    const copy = join(stored, id);
-    cpSync(first, copy, { recursive: true });
-    const some = findings.filter((_, index) => index % 20 !== at % 20);
-    writeFileSync(join(copy, 'findings.json'), JSON.stringify({ findings: some }));
-    const times = { createdAt: at + 1, dispatchedAt: at + 1 };
-    writeFileSync(join(copy, 'run.json'), JSON.stringify({ ...journal, id, runId: id, ...times }));
-  }
+  addLaterRuns(stored, maxTrendRuns - 1);
   const runs = new RunStore(stored, { clock, log: silent });
   await runs.reload();
   const [of] = runs.all();

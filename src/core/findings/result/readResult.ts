@@ -128,6 +128,8 @@ async function converse(
   });
   const reply = (message: ResultReply): void => worker.postMessage(message);
   const done = Promise.withResolvers<unknown>();
+  // A host that once did not answer is not waited for again, file by file.
+  let isSilent = false;
   const stop = (): void => done.reject(signal?.reason as Error);
   signal?.addEventListener('abort', stop);
   worker.on('message', (message: ResultMessage) => {
@@ -141,9 +143,13 @@ async function converse(
       reply('next');
     } else {
       const { id, file } = message;
-      decode(message.decode, file).then(
+      const decoding = isSilent ? Promise.resolve(undefined) : decode(message.decode, file);
+      decoding.then(
         (text) => reply({ id, text }),
-        () => reply({ id, text: undefined }),
+        (error: unknown) => {
+          isSilent ||= error instanceof AssessmentError && error.kind === 'noAnswer';
+          reply({ id, text: undefined });
+        },
       );
     }
   });

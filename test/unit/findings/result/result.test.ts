@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { AssessmentError } from '../../../../src/core/errors.ts';
 import {
   readResult,
   type ResultSource,
@@ -10,6 +11,7 @@ import {
 import { formatEntry, parseEntry } from '../../../../src/core/findings/triage/book.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
+import { storeManifest } from '../../run/storedManifest.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
 const sent = { 'a.js': 'a();\n', 'b.js': 'b();\n' };
@@ -200,4 +202,24 @@ test('F165 a decision and a link find the finding on a machine that does not kno
   }
   assert.deepEqual(statesOf(tracked), ['falsePositive', 'open']);
   assert.deepEqual(statesOf(other), ['open', 'open'], 'another findings file');
+});
+
+test('F169 a host that does not decode a file in time is not waited for again', async (t) => {
+  const fixture = await setUpFindings(t);
+  const latin = Buffer.from('// \xe9\n', 'latin1');
+  const run = await fixture.storeRun(['shop'], listOf('a', 'b', 'c'));
+  const runFolder = fixture.runs.folderOf(run.id);
+  const files = { 'a.js': latin, 'b.js': latin, 'c.js': latin };
+  await storeManifest(runFolder, 0, files);
+  for (const [name, content] of Object.entries(files))
+    await writeFile(path.join(fixture.root, 'shop', name), content);
+  const items = ['a.js', 'b.js', 'c.js'].map((file) => ({ title: file, file, snippet: 'call(me);' }));
+  await writeFile(path.join(runFolder, 'findings.json'), JSON.stringify(items));
+  let asked = 0;
+  const decode = (): Promise<string> => {
+    asked += 1;
+    return Promise.reject(new AssessmentError('noAnswer', { subject: 'VS Code' }));
+  };
+  const { findings } = await readResult(run, { ...sourceOf(fixture), decode });
+  assert.deepEqual([findings.length, asked], [3, 1]);
 });
