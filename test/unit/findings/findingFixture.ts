@@ -83,7 +83,8 @@ export async function setUpFindings(
   };
   const store = openStore(parseWorker);
   t.after(async () => {
-    await rm(root, { recursive: true, force: true });
+    // A worker that is being stopped may still save a result.
+    await rm(root, { recursive: true, force: true, maxRetries: 5 });
   });
   let count = 0;
   const fixture: FindingFixture = {
