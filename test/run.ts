@@ -80,15 +80,8 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
         concurrency: availableParallelism() + 1,
       },
     ),
-  windows: async (filter) => {
-    const reason = whyNoWindows();
-    if (reason !== undefined) {
-      if (process.env['REQUIRE_ORACLES'] !== undefined) throw new Error(`Windows is missing: ${reason}.`);
-      print(`  - windows: skipped, ${reason}`);
-      return { passed: 0, failed: 0, skipped: 1 };
-    }
-    return runNodeTests(['test/windows/*.test.ts'], { ...filter, concurrency: 1 });
-  },
+  windows: (filter) =>
+    inWindows('windows', () => runNodeTests(['test/windows/*.test.ts'], { ...filter, concurrency: 1 })),
   integration: async ({ grep }) => {
     const tallies: Tally[] = [];
     for (const [version, set] of [
@@ -105,20 +98,24 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     return addTallies(tallies);
   },
   browser: (filter) => runPlaywright('browser', filter),
-  e2e: async (filter) => {
-    // Once, for all stages to copy.
-    const installed = await mkdtemp(path.join(tmpdir(), 'installed-'));
-    await installPackaged(installed);
-    process.env[installedVariable] = installed;
-    return runPlaywright('e2e', filter);
-  },
+  e2e: (filter) => runPackaged('e2e', filter),
+  windowsE2e: (filter) => inWindows('windowsE2e', () => runPackaged('windowsE2e', filter)),
 };
 
+/** Runs with every other layer only if it is named: with it, `npm test` would take more than 10 minutes. */
+const onlyNamed = 'windowsE2e';
+
 /** Layers of one entry run concurrently, since each leaves a core idle at times. */
-const order = [['build'], ['typecheck', 'lint', 'unit'], ['integration', 'browser', 'windows'], ['e2e']];
+const order = [
+  ['build'],
+  ['typecheck', 'lint', 'unit'],
+  ['integration', 'browser', 'windows'],
+  ['e2e'],
+  [onlyNamed],
+];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
-const chosen = values.only?.split(',') ?? Object.keys(layers);
+const chosen = values.only?.split(',') ?? Object.keys(layers).filter((name) => name !== onlyNamed);
 const unknown = chosen.filter((name) => !(name in layers));
 if (unknown.length > 0)
   throw new Error(`No such layer: ${unknown.join(', ')}. There are: ${Object.keys(layers).join(', ')}.`);
@@ -202,6 +199,14 @@ interface PlaywrightSuite {
   readonly suites?: readonly PlaywrightSuite[];
 }
 
+async function inWindows(layer: string, tests: () => Promise<Tally>): Promise<Tally> {
+  const reason = whyNoWindows();
+  if (reason === undefined) return tests();
+  if (process.env['REQUIRE_ORACLES'] !== undefined) throw new Error(`Windows is missing: ${reason}.`);
+  print(`  - ${layer}: skipped, ${reason}`);
+  return { passed: 0, failed: 0, skipped: 1 };
+}
+
 interface PlaywrightReport {
   /** Tests after a failed one in a serial suite count as skipped. */
   readonly stats: {
@@ -214,6 +219,14 @@ interface PlaywrightReport {
   /** Errors outside of tests. */
   readonly errors: readonly { readonly message?: string }[];
   readonly suites: readonly PlaywrightSuite[];
+}
+
+/** Runs a Playwright project with the packaged extension, which is installed once for all stages to copy. */
+async function runPackaged(project: string, filter: Filter): Promise<Tally> {
+  const installed = await mkdtemp(path.join(tmpdir(), 'installed-'));
+  await installPackaged(installed);
+  process.env[installedVariable] = installed;
+  return runPlaywright(project, filter);
 }
 
 /** Runs a Playwright project; failures have a screenshot and a trace. */

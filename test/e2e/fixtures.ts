@@ -8,17 +8,19 @@ interface OfTest {
   readonly workbench: Workbench;
 }
 
-interface OfFile {
+export interface OfFile {
+  readonly windows: boolean;
   readonly stageOptions: StageOptions;
   readonly stage: Stage;
 }
 
 /** A test with a stage for the whole file, as set by `test.use({ stageOptions })`: its tests run in order and build on each other. */
 export const test = base.extend<OfTest, OfFile>({
+  windows: [false, { option: true, scope: 'worker' }],
   stageOptions: [{}, { option: true, scope: 'worker' }],
   stage: [
-    async ({ stageOptions }, use) => {
-      const stage = await setStage(stageOptions);
+    async ({ stageOptions, windows }, use) => {
+      const stage = await setStage({ ...stageOptions, windows });
       await use(stage);
       await stage.dispose();
     },

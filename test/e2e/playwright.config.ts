@@ -1,11 +1,15 @@
 import path from 'node:path';
 import { defineConfig } from '@playwright/test';
+import type { OfFile } from './fixtures.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const results = path.join(root, 'test-results');
 const failed = path.join(results, 'failed');
 
-export default defineConfig({
+/** The web workbench sometimes starts its extension host twice, and then shows nothing that the first one registered. Retries are printed. */
+const retries = 1;
+
+export default defineConfig<object, OfFile>({
   // Separate folders, since a run empties its folder at the start.
   projects: [
     { name: 'browser', testMatch: '{browser,tools}/*.test.ts', outputDir: path.join(failed, 'browser') },
@@ -13,9 +17,17 @@ export default defineConfig({
       name: 'e2e',
       testMatch: '{demo,e2e,e2e/*}/*.test.ts',
       outputDir: path.join(failed, 'e2e'),
-      // The web workbench sometimes starts its extension host twice, and then shows nothing that the first one registered.
-      // Retries are printed.
-      retries: 1,
+      retries,
+    },
+    {
+      name: 'windowsE2e',
+      // The whole job, and a live application.
+      testMatch: 'e2e/{mainJob,blackbox/liveApplication}.test.ts',
+      grep: /the demo/,
+      outputDir: path.join(failed, 'windowsE2e'),
+      retries,
+      workers: 1,
+      use: { windows: true },
     },
   ],
   testDir: path.join(root, 'test'),

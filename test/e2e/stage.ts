@@ -9,6 +9,7 @@ import { installExtension, startVsCode, type VsCodeServer } from '../host/server
 import type { Settings } from '../host/settings.ts';
 import { setUp } from '../host/setUp.ts';
 import { supportedVersions } from '../host/vscode.ts';
+import { startWindows } from '../host/wine.ts';
 import { openWorkbench, type Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import { packageExtension } from '../tools/package.ts';
@@ -45,6 +46,8 @@ export interface StageOptions {
   /** Size of the window in pixels; a tall one shows long trees whole. */
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly application?: boolean;
+  /** Whether VS Code runs in Windows; service, application and browser do not. */
+  readonly windows?: boolean;
   /** Creates the folder or `.code-workspace` file to open instead of the sample workspace. */
   readonly makeFolder?: (scratch: string) => Promise<string>;
 }
@@ -80,7 +83,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     const extensionsDir = path.join(scratch, 'extensions');
     if (process.env[installedVariable] === undefined) await installPackaged(extensionsDir);
     else await cp(process.env[installedVariable], extensionsDir, { recursive: true });
+    const windows = options.windows === true ? await startWindows() : undefined;
+    onUndo(() => windows?.dispose() ?? Promise.resolve());
     const server = await startVsCode({
+      windows,
       version: supportedVersions.newest,
       dataDir: path.join(scratch, 'vscode'),
       extensionsDir,
@@ -168,7 +174,7 @@ export function signedIn(service: AssessmentService): Settings {
     'security.workspace.trust.enabled': false,
     'whitebox.baseUrl': service.baseUrl,
     'whitebox.organizationId': service.organizationId,
-    'whitebox.tokenCommand': [process.execPath, '-p', JSON.stringify(service.token)],
+    'whitebox.tokenCommand': ['node', '-p', JSON.stringify(service.token)],
   };
 }
 

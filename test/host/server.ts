@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { startKept, type KeptProcess } from './keptProcess.ts';
 import { writeUserSettings, type Settings } from './settings.ts';
 import { prepareVsCode } from './vscode.ts';
+import { addWindowsParts, toWindowsPath, type Windows } from './wine.ts';
 
 /** Missing folders are created. */
 export interface VsCodeOptions {
@@ -21,6 +22,8 @@ export interface VsCodeOptions {
   readonly development?: boolean;
   /** Extra environment variables of the server and its extension hosts; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where the server and its extension hosts run, if not here. Paths of this machine are translated. */
+  readonly windows?: Windows | undefined;
 }
 
 /** What to open: a folder or a `.code-workspace` file (absolute paths), and entries of the workbench's `payload`. */
@@ -64,25 +67,30 @@ export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer>
   // Settings of scope "machine" are read from here alone once the window knows that it is a remote one.
   await writeUserSettings(path.join(options.dataDir, 'data', 'Machine'), options.settings ?? {});
   const env = hostEnvironment(options.env ?? {});
-  const folders = ['--server-data-dir', options.dataDir, '--extensions-dir', extensionsDir];
+  const { windows } = options;
+  if (windows !== undefined) await addWindowsParts(code.serverMain);
+  const there = windows === undefined ? (file: string): string => file : toWindowsPath;
+  const folders = ['--server-data-dir', there(options.dataDir), '--extensions-dir', there(extensionsDir)];
 
   const network = ['--host', '127.0.0.1', '--port', '0', '--without-connection-token'];
   const switches = ['--disable-telemetry', '--disable-update-check'];
   // Without it the workbench ignores the payload without a word.
   if (options.development === true) switches.push('--enable-smoke-test-driver');
-  const server = startKept(code.node, [code.serverMain, ...network, ...switches, ...common, ...folders], env);
+  const args = [there(code.serverMain), ...network, ...switches, ...common, ...folders];
+  const server = windows?.startNode(args, env) ?? startKept(code.node, args, env);
   const said = collectOutput(server);
   const authority = `127.0.0.1:${await listeningPort(server, said)}`;
   const origin = `http://${authority}`;
-  const remoteUri = (file: string): string => `vscode-remote://${authority}${encodeURI(slashed(file))}`;
+  const remoteUri = (file: string): string =>
+    `vscode-remote://${authority}${encodeURI(slashed(there(file)))}`;
   return {
     origin,
     version: options.version,
     remoteUri,
     urlFor: ({ folder, workspace, payload }) => {
       const url = new URL(origin);
-      if (folder !== undefined) url.searchParams.set('folder', slashed(folder));
-      if (workspace !== undefined) url.searchParams.set('workspace', slashed(workspace));
+      if (folder !== undefined) url.searchParams.set('folder', slashed(there(folder)));
+      if (workspace !== undefined) url.searchParams.set('workspace', slashed(there(workspace)));
       if (folder === undefined && workspace === undefined) url.searchParams.set('ew', 'true');
       if (payload !== undefined) url.searchParams.set('payload', JSON.stringify(payload));
       return url.href;

