@@ -10,8 +10,7 @@ export async function playBlackbox(stage: Stage, { step, picture, running }: Aud
   const { application } = stage;
   if (application === undefined) throw new Error('The stage has no live application');
   step('Open the target file of a live application');
-  await workbench.openView('Explorer');
-  await workbench.treeRowClick('Explorer Section:', targetFile);
+  await workbench.openFile(targetFile);
   await workbench.page.locator('.codelens-decoration', { hasText: 'Start Crawl' }).first().waitFor();
   await picture('targetFile');
   step('Enter the passwords, read the question before the crawl, and agree');

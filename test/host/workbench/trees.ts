@@ -46,18 +46,30 @@ export function treesOf(page: Page) {
     return wanted;
   };
 
+  const openView = async (container: string): Promise<void> => {
+    const entry = page.locator('.activitybar .action-item').filter({
+      has: page.locator(`.action-label[aria-label^="${container}"]`),
+    });
+    await entry.waitFor();
+    if ((await entry.getAttribute('aria-expanded')) !== 'true') await entry.click();
+    await page.locator('.sidebar .composite.title').getByText(container, { exact: false }).first().waitFor();
+  };
+
   return {
-    openView: async (container: string): Promise<void> => {
-      const entry = page.locator('.activitybar .action-item').filter({
-        has: page.locator(`.action-label[aria-label^="${container}"]`),
-      });
-      await entry.waitFor();
-      if ((await entry.getAttribute('aria-expanded')) !== 'true') await entry.click();
-      await page
-        .locator('.sidebar .composite.title')
-        .getByText(container, { exact: false })
-        .first()
-        .waitFor();
+    openView,
+
+    /** Opens a file of the folder in the Explorer: under Wine, VS Code's search for files does not start. */
+    openFile: async (file: string): Promise<void> => {
+      await openView('Explorer');
+      const folders = file.split('/');
+      const name = folders.pop() ?? '';
+      for (const folder of folders) {
+        const found = await row('Explorer Section:', folder);
+        if ((await found.getAttribute('aria-expanded')) === 'false') await found.click();
+      }
+      // A single click opens it as a preview, which the next file replaces.
+      await (await row('Explorer Section:', name)).locator('.label-name').dblclick();
+      await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
     },
 
     /** The badge of a container in the activity bar; empty if none. */
