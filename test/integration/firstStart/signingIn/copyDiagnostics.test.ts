@@ -2,16 +2,20 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../../src/core/errors.ts';
-import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
-import { extensionId } from '../../../src/core/run/state/runLink.ts';
-import type { Accounts } from '../../../src/editor/account/accounts.ts';
-import { copyDiagnostics, keepLines, type RecentLog } from '../../../src/editor/account/copyDiagnostics.ts';
-import { runOf } from '../../unit/run/sampleRuns.ts';
-import { watchMessages } from '../dialogs.ts';
-import { inRestrictedMode } from '../restrictedMode.ts';
-import { call } from '../signedIn.ts';
-import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import type { Accounts } from '../../../../src/editor/account/accounts.ts';
+import {
+  copyDiagnostics,
+  keepLines,
+  type RecentLog,
+} from '../../../../src/editor/account/copyDiagnostics.ts';
+import { runOf } from '../../../unit/run/sampleRuns.ts';
+import { watchMessages } from '../../dialogs.ts';
+import { inRestrictedMode } from '../../restrictedMode.ts';
+import { call } from '../../signedIn.ts';
+import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
 const extension = vscode.extensions.getExtension(extensionId)!;
 const settings = {
