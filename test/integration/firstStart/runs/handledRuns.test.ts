@@ -76,8 +76,9 @@ describe('a run', () => {
       lines.some((line) => line.startsWith('The run still hasn’t ended. Stop watching?'));
     assert.ok(offered(await runLines(id)));
 
+    const before = messages.shown.length;
     await call('stopWatching', node);
-    const [{ text, detail, isModal, buttons } = {}, ...others] = messages.shown;
+    const [{ text, detail, isModal, buttons } = {}, ...others] = messages.shown.slice(before);
     assert.match(text ?? '', /^Stop watching the assessment of /);
     assert.match(detail ?? '', new RegExp(`track it again by its run ID: invented-${id}$`));
     assert.deepEqual([isModal, buttons, others], [true, ['Stop Watching'], []]);
