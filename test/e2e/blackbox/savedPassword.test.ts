@@ -83,7 +83,7 @@ test('F144 the question shows a change late in the instructions before a saved p
 
   await workbench.runCommand('Whitebox: Start Crawl…');
   for (const { id } of stage.application?.credentials ?? []) {
-    assert.match((await workbench.dialogText()).message, new RegExp(`password of ${id}`));
+    assert.match((await workbench.dialogText()).message, new RegExp(`password for ${id}`));
     await workbench.dialogButton('Use Saved Password');
   }
   const question = await readQuestion(stage, 'start-changed');
