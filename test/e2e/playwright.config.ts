@@ -22,7 +22,7 @@ export default defineConfig<object, OfFile>({
     {
       name: 'windowsE2e',
       // The whole job, and a live application.
-      testMatch: 'e2e/{mainJob,blackbox/liveApplication}.test.ts',
+      testMatch: 'e2e/{runs/mainJob,blackbox/liveApplication}.test.ts',
       grep: /the demo/,
       outputDir: path.join(failed, 'windowsE2e'),
       retries,

@@ -30,7 +30,7 @@ export async function killOnce(scope: Scope, seed: number): Promise<KillOutcome>
   const { service, clock, traffic } = fixture;
   const { baseUrl, organizationId, token } = service;
   const death = { write: 1 + (seed % journalWrites), ...valueOf(moment, seed) };
-  const child = fork(join(import.meta.dirname, '../unit/run/drive/startingProcess.ts'), [], {
+  const child = fork(join(import.meta.dirname, '../unit/run/disk/startingProcess.ts'), [], {
     stdio: 'inherit',
     execArgv: [],
   });

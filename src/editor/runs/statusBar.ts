@@ -122,7 +122,7 @@ type MenuRow = readonly [
 
 export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): Promise<void> {
   const all = runs.all();
-  // Not asked anew: the menu does not wait for the secret storage.
+  // The state that is known: the menu does not wait for the secret storage.
   const isSignedOut = accounts.state === 'signedOut';
   const { isTrusted } = vscode.workspace;
   const waiting = all.find(needsToken);

@@ -45,13 +45,14 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
   // Not by the palette: the centre closes with its last notification, and the close command is then disabled.
   const openCenter = async (): Promise<void> => {
     if (await center.isVisible()) return;
+    // Read before: a notification may come while the centre opens.
+    isOpenedEmpty = (await bell.locator('.codicon-bell-dot').count()) === 0;
     // A dispatched event, since the tooltip of the bell would receive the click.
     await bell.dispatchEvent('click');
     await center.waitFor();
-    isOpenedEmpty = (await items.count()) === 0;
   };
   const closeCenter = async (): Promise<void> => {
-    // Opened without a notification, VS Code takes its list for hidden and does not empty it when the centre is closed: what came
+    // Opened without a new notification, VS Code takes its list for hidden and does not empty it when the centre is closed: what came
     // meanwhile would be listed twice from then on. Showing the open centre puts that right.
     if (isOpenedEmpty && (await center.isVisible())) await runCommand('Notifications: Show Notifications');
     isOpenedEmpty = false;
@@ -99,7 +100,7 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
 
     dismissNotifications: async (): Promise<void> => {
       await openCenter();
-      if (!isOpenedEmpty) await pressInCenter('Clear All Notifications');
+      if ((await items.count()) > 0) await pressInCenter('Clear All Notifications');
       await closeCenter();
       await page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
     },

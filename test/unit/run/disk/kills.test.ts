@@ -103,7 +103,7 @@ describe('a window that is killed', () => {
       });
       fixture.service.addFault({ match: { path }, before: { kind: 'stall' } });
       const { baseUrl, organizationId, token } = fixture.service;
-      const child = fork(join(import.meta.dirname, '../drive/startingProcess.ts'), [], { stdio: 'inherit' });
+      const child = fork(join(import.meta.dirname, 'startingProcess.ts'), [], { stdio: 'inherit' });
       child.send({ root: fixture.root, folder: fixture.folder, baseUrl, organizationId, token });
       await arrived;
       const gone = once(child, 'exit');

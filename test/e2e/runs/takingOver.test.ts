@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Workbench } from '../host/workbench.ts';
-import { eventually } from '../host/workbench/eventually.ts';
-import { test } from './fixtures.ts';
-import { signedIn, startAssessment } from './stage.ts';
+import type { Workbench } from '../../host/workbench.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { test } from '../fixtures.ts';
+import { signedIn, startAssessment } from '../stage.ts';
 
 /** Every night each way a window can go is repeated ten times. */
 const times = Number(process.env['TAKEOVERS'] ?? 1);

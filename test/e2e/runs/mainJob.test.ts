@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
-import { playJob } from '../demo/playJob.ts';
-import { eventually } from '../host/workbench/eventually.ts';
-import { test } from './fixtures.ts';
-import { ignoredSecret, startAssessment } from './stage.ts';
+import { playJob } from '../../demo/playJob.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { test } from '../fixtures.ts';
+import { ignoredSecret, startAssessment } from '../stage.ts';
 
 test.describe.configure({ mode: 'serial' });
 test.use({ stageOptions: { service: { runDurationMs: 3_600_000 } } });

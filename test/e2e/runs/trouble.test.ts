@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { eventually } from '../host/workbench/eventually.ts';
-import { signIn, startAssessment } from './stage.ts';
-import { test } from './fixtures.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { signIn, startAssessment } from '../stage.ts';
+import { test } from '../fixtures.ts';
 
 test.describe.configure({ mode: 'serial' });
 test.use({
