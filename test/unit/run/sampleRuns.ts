@@ -143,6 +143,7 @@ export const eventOf = {
   cancelAsked: { type: 'cancelAsked', at },
   downloaded: { type: 'downloaded', artifacts: [{ name: 'report', file: 'report.md', bytes: 3 }], at },
   workOutBegun: { type: 'workOutBegun', at },
+  workOutStopped: { type: 'workOutStopped', at },
   collected: { type: 'collected', at },
   failed: { type: 'failed', failure: lost, at },
   abandoned: { type: 'abandoned', at },

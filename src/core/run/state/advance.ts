@@ -31,7 +31,7 @@ export function advance(run: Run, event: RunEvent): Run {
         ? withTarget(run, event.target, { archive: event.archive, coverage: event.coverage })
         : run;
     case 'packaged':
-      return isAt(run, 'packaging') ? { ...run, step: 'agreeing', packagedAt: event.at } : run;
+      return isAt(run, 'packaging') ? { ...run, step: 'agreeing' } : run;
     case 'agreed':
       return isAt(run, 'agreeing') ? { ...run, step: 'uploading' } : run;
     case 'reserved':
@@ -81,8 +81,12 @@ export function advance(run: Run, event: RunEvent): Run {
       return run.state === 'collecting' ? downloaded(run, event.artifacts) : run;
     case 'workOutBegun':
       return run.state === 'collecting' ? { ...run, workOutTries: (run.workOutTries ?? 0) + 1 } : run;
+    case 'workOutStopped':
+      return run.state === 'collecting' && run.workOutTries !== undefined
+        ? { ...run, workOutTries: Math.max(0, run.workOutTries - 1) }
+        : run;
     case 'collected':
-      return run.state === 'collecting' ? collected(run, event) : run;
+      return run.state === 'collecting' ? collected(run, event.at) : run;
     case 'failed':
       return failed(run, event.failure, event.at);
     case 'abandoned':
@@ -228,10 +232,7 @@ function downloaded(run: RunIn<'collecting'>, artifacts: readonly Artifact[]): R
   return { ...run, artifacts: [...artifacts], isDownloaded: true, trouble: undefined, check: undefined };
 }
 
-function collected(
-  run: RunIn<'collecting'>,
-  { failure, at }: { failure?: Failure | undefined; at: number },
-): Run {
+function collected(run: RunIn<'collecting'>, at: number): Run {
   const { runId, dispatchedAt, exit, exitedAt, ranAt, artifacts = [] } = run;
   const end = {
     ...shared(run),
@@ -242,7 +243,6 @@ function collected(
     ranAt,
     endedAt: at,
     artifacts,
-    workOutFailure: failure,
     noticeDue: true,
   };
   if (exit.kind === 'SUCCESS') return { ...end, state: 'succeeded' };
@@ -257,7 +257,7 @@ function unwatched(run: LiveRun, at: number): Run {
   if (run.state !== 'collecting')
     return { ...toFailed(run, failure, at), runId, dispatchedAt, noticeDue: false };
   const artifacts = run.exit.artifacts.map((name) => keptOrFailed(run, name, failure));
-  return { ...collected(downloaded(run, artifacts), { at }), noticeDue: false };
+  return { ...collected(downloaded(run, artifacts), at), noticeDue: false };
 }
 
 /** Undoes only the cancellation that the refusal answers: an earlier one, whose answer was lost, may have been accepted. */

@@ -42,7 +42,9 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
   | { readonly type: 'downloaded'; readonly artifacts: readonly Artifact[] }
   | { readonly type: 'workOutBegun' }
-  | { readonly type: 'collected'; readonly failure?: Failure | undefined }
+  /** Before its end, by a window that closes or loses the lease. */
+  | { readonly type: 'workOutStopped' }
+  | { readonly type: 'collected' }
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'abandoned' }
   | { readonly type: 'uploadRemoved'; readonly target: number; readonly state: 'cancelled' | 'deleted' }

@@ -1,7 +1,6 @@
-import { AssessmentError } from '../../errors.ts';
 import { dayMs, isPastLocalRetention, isRetentionNoticeDue, retentionMs } from './deadlines.ts';
 import type { RunEvent } from './event.ts';
-import { isFinal, type LiveRun, type Run, type RunIn, runIdOf, type Target, toFailure } from './run.ts';
+import { isFinal, type LiveRun, type Run, type RunIn, runIdOf, type Target } from './run.ts';
 import { waitsForToken } from './trouble.ts';
 import { untilAgreed, untilTokenChanges, type Wait } from './waits.ts';
 
@@ -87,11 +86,7 @@ function preparing(run: RunIn<'preparing'>, { isStarter }: Circumstances): Next 
 function collecting(run: RunIn<'collecting'>): Next {
   if (run.isDownloaded !== true) return { step: 'download', run, wait: check(run) };
   if ((run.workOutTries ?? 0) < maxWorkOutTries) return { step: 'workOut', run };
-  return {
-    step: 'note',
-    run,
-    event: { type: 'collected', failure: toFailure(new AssessmentError('workerCrashed')) },
-  };
+  return { step: 'note', run, event: { type: 'collected' } };
 }
 
 function check({ check: wait, trouble }: LiveRun): Wait | undefined {

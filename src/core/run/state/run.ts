@@ -122,7 +122,6 @@ const base = looseObject({
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
   createdAt: time,
-  packagedAt: z.optional(time),
   uploadedAt: z.optional(time),
   confirmedAt: z.optional(time),
   /** True until the run's end was shown. */
@@ -163,8 +162,6 @@ const ended = {
   ranAt: z.optional(time),
   endedAt: time,
   artifacts: z.array(artifactSchema),
-  /** Why the findings could not be worked out. */
-  workOutFailure: z.optional(failureSchema),
 };
 
 /** A run's journal entry: one variant per state, each with only what that state has. */
@@ -205,7 +202,7 @@ export const runSchema = z.discriminatedUnion('state', [
     artifacts: z.optional(z.array(artifactSchema)),
     /** True once each artifact is here or has a failure. */
     isDownloaded: z.optional(z.boolean()),
-    /** How often working out the findings has begun. */
+    /** How often working out the findings has begun, and was not stopped by its window. */
     workOutTries: z.optional(count),
     trouble: z.optional(troubleSchema),
     check: z.optional(waitSchema),
@@ -223,7 +220,6 @@ export const runSchema = z.discriminatedUnion('state', [
     exitedAt: z.optional(time),
     ranAt: z.optional(time),
     artifacts: z.optional(z.array(artifactSchema)),
-    workOutFailure: z.optional(failureSchema),
   }),
   z.extend(base, {
     state: z.literal('failed'),

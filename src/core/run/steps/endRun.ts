@@ -1,12 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAbortError, knownError } from '../../errors.ts';
 import { markOf } from '../../files.ts';
 import { answerOf } from '../../yieldingWork.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import { advance } from '../state/advance.ts';
 import type { EventOf } from '../state/event.ts';
-import { isFinal, isLive, type Run, toFailure } from '../state/run.ts';
+import { isFinal, isLive, type Run } from '../state/run.ts';
 import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
@@ -24,14 +23,17 @@ export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collec
       clock,
       maxMs: maxWorkOutMs,
     });
-    return { type: 'collected', at: clock.now() };
   } catch (error) {
-    if (isAbortError(error)) throw error;
+    // Only this signal ends the work before its time: the next window tries again.
+    if (deps.signal.aborted) {
+      await deps.record({ type: 'workOutStopped', at: clock.now() });
+      throw error;
+    }
     log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
-    return { type: 'collected', failure: toFailure(knownError(error)), at: clock.now() };
   } finally {
     ended.abort();
   }
+  return { type: 'collected', at: clock.now() };
 }
 
 /** Asks the workbench first, which may be gone; then notes that the end was shown, and shows it. */

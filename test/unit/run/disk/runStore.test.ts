@@ -141,8 +141,8 @@ describe('the run store', () => {
       const created = seen(() => other.get('one') !== undefined);
       await store.create(named('one'));
       await created;
-      const changed = seen(() => other.get('one')?.packagedAt === 7);
-      await store.apply('one', { type: 'packaged', at: 7 });
+      const changed = seen(() => other.get('one')?.label === 'Invented');
+      await store.apply('one', { type: 'renamed', label: 'Invented', at: 7 });
       await changed;
       const removed = seen(() => other.get('one') === undefined);
       await store.remove('one');

@@ -72,6 +72,8 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
   workOutBegun:
     '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
+  workOutStopped:
+    '·           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   collected:
     '·           ·           ·           ·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
   failed:

@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { stayAwake } from '../passTime.ts';
-import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { openWindow, setUpFixture, setUpWindow, type WindowOptions } from '../runWindow.ts';
+import { trackRunThatEndsUnseen } from '../seededRuns.ts';
 
 const localArchives = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('archive-'));
@@ -137,7 +138,7 @@ describe('working out the findings', () => {
       assert.ok(seen[0]?.includes(name), name);
   });
 
-  test('ends after a minute at most, and the run keeps the cause', async (t) => {
+  test('ends after a minute at most, and the log has the cause', async (t) => {
     const { fixture, window } = await setUpWindow(t, {
       workOut: (_run, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
     });
@@ -146,8 +147,30 @@ describe('working out the findings', () => {
     await fixture.service.finishRun(run.runId);
     const ended = await window.untilEnded(run.id);
     assert.ok(ended.state === 'succeeded');
-    assert.equal(ended.workOutFailure?.kind, 'noAnswer');
+    assert.ok(window.warnings.some((line) => line.includes(run.id) && line.includes('noAnswer')));
     assert.equal(window.ended.length, 1);
+  });
+
+  test('is tried again by the next window, however many closed meanwhile', async (t) => {
+    const fixture = await setUpFixture(t);
+    const endless: WindowOptions = {
+      workOut: (_run, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+    };
+    const id = await trackRunThatEndsUnseen(t, fixture);
+    const hasTries = (tries: number) => (run: Run) =>
+      run.state === 'collecting' && run.workOutTries === tries;
+    for (let closed = 0; closed < 3; closed += 1) {
+      const window = openWindow(t, fixture, endless);
+      void window.tracker.resume();
+      await window.until(id, hasTries(1));
+      window.tracker.dispose();
+      await window.until(id, hasTries(0));
+    }
+    let workedOut = 0;
+    const last = openWindow(t, fixture, { workOut: async () => void (workedOut += 1) });
+    void last.tracker.resume();
+    assert.equal((await last.untilEnded(id)).state, 'succeeded');
+    assert.equal(workedOut, 1);
   });
 
   test('is named in the log if it cannot be stored, and delays neither the end nor the clean-up', async (t) => {
