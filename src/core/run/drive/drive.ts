@@ -10,14 +10,12 @@ import { toPollFailed } from '../steps/poll.ts';
 import type { RunDeps, RunEvents, Start, StepDeps } from '../steps/step.ts';
 import { Pauses, UnsavedEvents } from './unsavedEvents.ts';
 
-export type DriveDeps = RunDeps & RunEvents & ConstructorParameters<typeof UnsavedEvents>[3];
+export type DriveDeps = RunDeps & RunEvents & ConstructorParameters<typeof UnsavedEvents>[2];
 
 interface DriveOptions {
   readonly lease: Lease;
   /** Present in the window that starts the run. */
   readonly start?: Start | undefined;
-  /** Applied before the first step. */
-  readonly first?: RunEvent | undefined;
 }
 
 /**
@@ -46,13 +44,13 @@ export class Drive {
   /** Called whenever the run may have changed. */
   readonly #watchers = new Set<() => void>();
 
-  constructor(id: string, { lease, start, first }: DriveOptions, deps: DriveDeps) {
+  constructor(id: string, { lease, start }: DriveOptions, deps: DriveDeps) {
     this.id = id;
     this.#deps = deps;
     this.#lease = lease;
     this.#start = start;
     this.#pauses = new Pauses(id, deps);
-    this.#events = new UnsavedEvents(id, first === undefined ? [] : [first], this.#pauses, deps);
+    this.#events = new UnsavedEvents(id, this.#pauses, deps);
     this.ended = this.#drive();
   }
 

@@ -49,15 +49,14 @@ export class UnsavedEvents {
   readonly #id: string;
   readonly #deps: SavingDeps;
   readonly #pauses: Pauses;
-  readonly #events: RunEvent[];
+  readonly #events: RunEvent[] = [];
   /** The start request whose outcome is the next event. */
   #sent: RunIn<'dispatching'> | undefined;
   /** One saving at a time: the change that a write shows may call for another. */
   #saving: Promise<void> = Promise.resolve();
 
-  constructor(id: string, first: readonly RunEvent[], pauses: Pauses, deps: SavingDeps) {
+  constructor(id: string, pauses: Pauses, deps: SavingDeps) {
     this.#id = id;
-    this.#events = [...first];
     this.#pauses = pauses;
     this.#deps = deps;
   }

@@ -25,6 +25,7 @@ interface TakeOptions {
   /** A run without a journal yet. */
   readonly newRun?: Run | undefined;
   readonly start?: Start | undefined;
+  /** Saved before the first step. */
   readonly first?: RunEvent | undefined;
 }
 
@@ -38,6 +39,8 @@ export class DrivingWindow {
   readonly #taking = new Set<string>();
   /** Runs whose lease could not be taken or renewed. */
   readonly #failing = new Set<string>();
+  /** Changes of a token that runs without a drive wait for, until the disk takes their lease. */
+  readonly #tokenChanges = new Map<string, RunEvent>();
   readonly #stop = new AbortController();
   #following: Disposable | undefined;
   #isBeating = false;
@@ -101,14 +104,20 @@ export class DrivingWindow {
   /** Drives on with what waits for a token. `isNewSource`: a person changed where tokens come from. */
   async tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): Promise<void> {
     const { store, clock, random } = this.#deps;
-    const waiting = store.all().filter((run) => mayNeedOtherToken(run) && isTokenOf(run));
     await Promise.all(
-      waiting.map(async ({ id }) => {
-        const event = { type: 'tokenChanged', isNewSource, jitter: random(), at: clock.now() } as const;
-        const held = this.#drives.get(id);
-        const isRecorded = (await held?.record(event)) === true;
-        await (isRecorded ? held : await this.#tryToTake(id, { first: event }))?.whenIdle();
-      }),
+      store
+        .all()
+        .filter(isTokenOf)
+        .map(async ({ id }) => {
+          const event = { type: 'tokenChanged', isNewSource, jitter: random(), at: clock.now() } as const;
+          // A step under way may be the one that finds that it needs another token.
+          const held = this.#drives.get(id);
+          if ((await held?.record(event)) === true) return held?.whenIdle();
+          const run = store.get(id);
+          if (run === undefined || !mayNeedOtherToken(run)) return;
+          this.#tokenChanges.set(id, event);
+          await (await this.#tryToTake(id))?.whenIdle();
+        }),
     );
   }
 
@@ -121,7 +130,12 @@ export class DrivingWindow {
     try {
       await held?.ended;
       const lease = await takeLease(join(store.folderOf(id), 'lease'), clock);
-      if (lease === undefined) return undefined;
+      const event = first ?? this.#tokenChanges.get(id);
+      if (lease === undefined) {
+        // The window that has it learns of a changed token, too.
+        this.#tokenChanges.delete(id);
+        return undefined;
+      }
       try {
         if (newRun !== undefined) await store.create(newRun);
         // The previous holder may have advanced it.
@@ -129,11 +143,13 @@ export class DrivingWindow {
           await lease.release();
           return undefined;
         }
+        if (event !== undefined) await store.apply(id, event);
+        this.#tokenChanges.delete(id);
       } catch (error) {
         await lease.release();
         throw error;
       }
-      const drive = new Drive(id, { lease, start, first }, this.#deps);
+      const drive = new Drive(id, { lease, start }, this.#deps);
       this.#drives.set(id, drive);
       this.#failing.delete(id);
       void drive.ended.then(() => {
@@ -214,11 +230,12 @@ export class DrivingWindow {
     return taken.filter((drive) => drive !== undefined);
   }
 
-  async #tryToTake(id: string, options: TakeOptions = {}): Promise<Drive | undefined> {
+  async #tryToTake(id: string): Promise<Drive | undefined> {
     try {
-      return await this.take(id, options);
+      return await this.take(id);
     } catch (error) {
       this.#warnOnce(id, `Run ${id} could not be taken over: ${String(error)}`);
+      this.#beat();
       return undefined;
     }
   }
@@ -239,7 +256,7 @@ export class DrivingWindow {
       deletesSource: deleteSourceAfterRun(),
       retainLocalDays: retainLocalDays(),
     };
-    return next(run, { ...given, now: clock.now() }).length > 0;
+    return this.#tokenChanges.has(run.id) || next(run, { ...given, now: clock.now() }).length > 0;
   }
 
   #isBeatNeeded(): boolean {

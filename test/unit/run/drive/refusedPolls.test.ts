@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../../../src/core/errors.ts';
@@ -71,8 +73,6 @@ describe('a watched run', () => {
     });
     const { id } = await trackRemoteRun(fixture, window);
     fixture.service.setTokens(['the-right-invented-token']);
-    await fixture.passUntil(fixture.clock.sleep(60_000));
-    void window.tracker.checkNow();
     await stride(fixture, 120 * minuteMs);
     assert.ok(made > 4 && made < 40, `${String(made)} tokens in two hours`);
     window.setToken('the-right-invented-token');
@@ -111,6 +111,20 @@ describe('a watched run', () => {
     }
     const times = fixture.sent('/describe') - asked;
     assert.ok(times > 2 && times < 12, `${String(times)} times in ten minutes`);
+  });
+
+  test('F56 F66 with a rejected token continues after a change while the disk took no lease', async (t) => {
+    const { fixture, window: closed, id } = await pausedRun(t);
+    closed.tracker.dispose();
+    const window = openWindow(t, fixture);
+    const lease = join(window.store.folderOf(id), 'lease');
+    await rm(lease, { recursive: true });
+    await writeFile(lease, '');
+    await window.tracker.resume();
+    window.setToken('next-invented-token');
+    await window.tracker.tokenChanged();
+    await rm(lease);
+    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
   test('F56 whose token command fails once is shown as waiting, and continues by itself', async (t) => {

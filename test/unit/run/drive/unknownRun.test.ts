@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { FaultRule } from '../../../service/faults.ts';
-import { storeWithHook } from '../hookedStore.ts';
+import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
 import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { endWithoutExit, seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
@@ -69,6 +69,14 @@ describe('an unknown run', () => {
     assert.deepEqual([fixture.sent('/dispatch'), fixture.sent('/get-upload-url')], [2, 1]);
     assert.equal((await window.tracker.resend(id)).state, 'running');
     assert.equal(fixture.sent('/dispatch'), 2);
+  });
+
+  test('F66 whose second dispatch the disk does not take names the disk, and sends nothing', async (t) => {
+    const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatchIntended', 1) });
+    const { id } = await seedUnknownRun(fixture, window);
+    await assert.rejects(window.tracker.resend(id), { code: 'ENOSPC' });
+    assert.deepEqual([window.store.get(id)?.state, fixture.sent('/dispatch')], ['unknown', 0]);
+    assert.equal((await fixture.passUntil(window.tracker.resend(id))).state, 'running');
   });
 
   const refusals = [

@@ -78,7 +78,6 @@ describe('the source of an ended run', () => {
     const heal = refuse(fixture, 401);
     await end(fixture, window, run);
     await fixture.passUntil(other.tracker.resume());
-    await fixture.passUntil(window.tracker.tokenChanged());
     for (let minute = 0; minute < 120; minute += 1) {
       await stride(fixture, minuteMs);
       for (const { tracker } of windows) void tracker.resume();
@@ -89,6 +88,17 @@ describe('the source of an ended run', () => {
     for (const each of windows) each.setToken(fixture.service.token);
     await fixture.passUntil(window.tracker.tokenChanged());
     await pass(fixture, 20 * minuteMs);
+    assert.deepEqual(states(fixture), ['deleted']);
+  });
+
+  test('F56 F66 is deleted after a change of the token while the disk took nothing', async (t) => {
+    const { fixture, window, heal } = await untidyRun(t, 401, {
+      store: storeWithoutSpaceFor('tokenChanged', 2),
+    });
+    heal();
+    await window.tracker.tokenChanged();
+    assert.deepEqual(states(fixture), ['confirmed']);
+    await pass(fixture, minuteMs);
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
