@@ -56,7 +56,7 @@ interface Operation<Body, Reply> {
 
 const reserveUpload = { request: getUploadUrlRequestSchema, reply: uploadUrlSchema, policy: reserving };
 const changeFile = { request: fileRequestSchema, reply: fileResponseSchema, policy: idempotent };
-const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: idempotent };
+const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: once };
 const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: once };
 
 /** The endpoints of one organization of one service (docs/api.md, section 4). */
@@ -121,6 +121,7 @@ export class AssessmentClient {
     return this.#call(`workflows/${workflow}/describe`, operation, { workflow_run_id: runId }, options);
   }
 
+  /** Asks for a run's end, once (docs/api.md, section 4.2): the caller judges each failure, and sends again. */
   async cancel(workflow: string, runId: string, options: CallOptions = {}): Promise<void> {
     await this.#call(`workflows/${workflow}/cancel`, cancelRun, { workflow_run_id: runId }, options);
   }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { idempotent, withRetry } from '../api/retry.ts';
 import { AssessmentError, isAbortError, knownError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
 import { type Disposable, Emitter, type Event } from '../ports.ts';
@@ -174,25 +175,32 @@ export class RunTracker implements Disposable {
     const run = this.#require(id);
     if (run.state !== 'running') return;
     this.#window.driveOf(id)?.interrupt();
+    const client = clientFor(run);
     const sentAt = clock.now();
-    let sends = 0;
-    let conflict: AssessmentError | undefined;
+    let noted: Promise<unknown> | undefined;
+    // Saved first: if the answer is lost, the run's end is still a cancellation. Sent even if that fails: a run that goes on costs credits.
     const beforeSend = async (): Promise<void> => {
-      sends += 1;
-      if (sends > 1) return;
-      // Saved first: if the answer is lost, the run's end is still a cancellation. Sent even if that fails: a run that goes on costs credits.
-      await store.apply(id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
+      noted ??= store.apply(id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
         log.warn(`Run ${id}: its cancellation was not saved: ${String(error)}`);
       });
+      await noted;
     };
+    const progress = { mayBeAccepted: false };
+    const send = async (): Promise<void> => {
+      try {
+        await client.cancel(run.workflow, run.runId, { beforeSend });
+      } catch (error) {
+        progress.mayBeAccepted ||= !(error instanceof AssessmentError && wasRefused(error));
+        throw error;
+      }
+    };
+    let conflict: AssessmentError | undefined;
     try {
-      await clientFor(run).cancel(run.workflow, run.runId, { beforeSend });
+      await withRetry(idempotent, send, this.#deps);
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      // After several sends, one whose answer was lost may have been accepted.
-      if (wasRefused(error) && sends <= 1)
-        await store.apply(id, { type: 'cancelRefused', sentAt, at: clock.now() });
+      if (!progress.mayBeAccepted) await store.apply(id, { type: 'cancelRefused', sentAt, at: clock.now() });
       // A run that has ended cannot be cancelled: the poll below says how it ended.
       if (error.kind !== 'conflict') throw error;
       conflict = error;

@@ -26,6 +26,16 @@ describe('a cancellation', () => {
     });
   }
 
+  test('that never left this machine, although tried again and again, counts for nothing', async (t) => {
+    const { fixture, window, id, runId } = await setUpRun(t);
+    const plug = fixture.pullCable();
+    await assert.rejects(fixture.passUntil(window.tracker.cancel(id)), { kind: 'unsent' });
+    plug();
+    assert.equal(fixture.sent('/cancel'), 0);
+    await fixture.service.finishRun(runId, { kind: 'aborted', code: 'invented' });
+    assert.equal((await window.untilEnded(id)).state, 'aborted');
+  });
+
   test('with a lost answer and a rejected second request lets the run end as cancelled', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.addFault({ match: { path: '/cancel', nth: 1 }, after: { kind: 'reset' } });
