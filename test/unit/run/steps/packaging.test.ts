@@ -167,7 +167,12 @@ describe('working out the findings', () => {
       await window.until(id, hasTries(0));
     }
     let workedOut = 0;
-    const last = openWindow(t, fixture, { workOut: async () => void (workedOut += 1) });
+    const last = openWindow(t, fixture, {
+      workOut: () => {
+        workedOut += 1;
+        return Promise.resolve();
+      },
+    });
     void last.tracker.resume();
     assert.equal((await last.untilEnded(id)).state, 'succeeded');
     assert.equal(workedOut, 1);
