@@ -4,7 +4,7 @@ import { hasFindings } from '../core/findings/chooseRun.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
 import { isUnsent, type Run, runIdOf } from '../core/run/state/run.ts';
-import { needsToken } from '../core/run/state/trouble.ts';
+import { needsToken } from '../core/run/state/waits.ts';
 import { focusView } from '../lazyView.ts';
 import { copyDiagnostics, type RecentLog, type SettingList } from './account/copyDiagnostics.ts';
 import { signIn, signInForRun, signOut, testConnection } from './account/signIn.ts';

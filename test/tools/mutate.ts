@@ -39,7 +39,7 @@ const rooms: Readonly<Record<string, Room>> = {
     isHeld: true,
   },
   state: runFolder('state', ['disk/{runStore,otherVersions}', 'drive/cancelling']),
-  disk: runFolder('disk', ['drive/{watching,cancelling}', 'steps/strayFolders']),
+  disk: runFolder('disk', ['drive/{watching,cancelling}']),
   steps: runFolder('steps', ['drive/{start,unknownRun,oneNotice,poll}', 'disk/{notKept,withoutStorage}']),
   drive: runFolder('drive', ['steps/{history,removeUploads,retention}', 'disk/{notKept,withoutStorage}']),
   ignoreRules: {

@@ -1,22 +1,19 @@
 import { join } from 'node:path';
-import { idempotent, withRetry } from '../api/retry.ts';
 import { AssessmentError, isAbortError, knownError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
 import { type Disposable, Emitter, type Event } from '../ports.ts';
 import type { ManifestEntry } from '../upload/archive/packing.ts';
 import { visibleLine } from '../visibleText.ts';
-import { withJournalLock } from './disk/lease.ts';
-import { claimStart, type StartClaim } from './drive/claim.ts';
+import { claimStart, type StartClaim, withJournalLock } from './disk/lease.ts';
 import type { Drive } from './drive/drive.ts';
 import { DrivingWindow } from './drive/windows.ts';
 import { advance } from './state/advance.ts';
 import { hasRemoteResults } from './state/artifacts.ts';
 import { type Assessment, newRun, type RunNote, trackedRun } from './state/newRun.ts';
-import { mayHaveUploads } from './state/next.ts';
 import { isFinal, isLive, type Run, runIdOf } from './state/run.ts';
-import { wasRefused } from './steps/dispatch.ts';
+import { sendCancellation } from './steps/dispatch.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
-import { tryToRemove } from './steps/removeUploads.ts';
+import { endAndRemove, removeOnce } from './steps/removeUploads.ts';
 import type { RunDeps, Start, StartOptions } from './steps/step.ts';
 
 /** A run whose archives are on disk. It waits for the person's agreement: nothing of it has left the machine. */
@@ -77,8 +74,11 @@ export class RunTracker implements Disposable {
     return this.#window.tokenChanged(isTokenOf, isNewSource);
   }
 
-  claim(subjects: readonly string[]): Promise<StartClaim> {
-    return claimStart(subjects, this.#deps);
+  /** Throws `startedElsewhere`, and `storage` where runs cannot be saved. */
+  async claim(subjects: readonly string[]): Promise<StartClaim> {
+    const { store } = this.#deps;
+    await store.requireWritable();
+    return claimStart(subjects, store.startingFolder, this.#deps);
   }
 
   /**
@@ -171,42 +171,12 @@ export class RunTracker implements Disposable {
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
   async cancel(id: string): Promise<void> {
-    const { store, clock, clientFor, log } = this.#deps;
     const run = this.#require(id);
     if (run.state !== 'running') return;
     this.#window.driveOf(id)?.interrupt();
-    const client = clientFor(run);
-    const sentAt = clock.now();
-    let noted: Promise<unknown> | undefined;
-    // Saved first: if the answer is lost, the run's end is still a cancellation. Sent even if that fails: a run that goes on costs credits.
-    const beforeSend = async (): Promise<void> => {
-      noted ??= store.apply(id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
-        log.warn(`Run ${id}: its cancellation was not saved: ${String(error)}`);
-      });
-      await noted;
-    };
-    const progress = { mayBeAccepted: false };
-    const send = async (): Promise<void> => {
-      try {
-        await client.cancel(run.workflow, run.runId, { beforeSend });
-      } catch (error) {
-        progress.mayBeAccepted ||= !(error instanceof AssessmentError && wasRefused(error));
-        throw error;
-      }
-    };
-    let conflict: AssessmentError | undefined;
-    try {
-      await withRetry(idempotent, send, this.#deps);
-      await store.apply(id, { type: 'cancelAsked', at: clock.now() });
-    } catch (error) {
-      if (!(error instanceof AssessmentError)) throw error;
-      if (!progress.mayBeAccepted) await store.apply(id, { type: 'cancelRefused', sentAt, at: clock.now() });
-      // A run that has ended cannot be cancelled: the poll below says how it ended.
-      if (error.kind !== 'conflict') throw error;
-      conflict = error;
-    }
+    const conflict = await sendCancellation(run, this.#deps);
     await this.checkNow(id);
-    if (conflict !== undefined && store.get(id)?.state === 'running') throw conflict;
+    if (conflict !== undefined && this.#deps.store.get(id)?.state === 'running') throw conflict;
   }
 
   /** Gives an `unknown` run the ID that a person found. Throws `busyElsewhere` while its dispatch is sent again, `runIdTaken` if another run has the ID. */
@@ -280,15 +250,7 @@ export class RunTracker implements Disposable {
   /** Tries once. Returns the first failure, after which some uploads may be left. */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = await this.#deps.store.refresh(id);
-    return run && this.#removeUploads(run, true);
-  }
-
-  #removeUploads(run: Run, includeConfirmed: boolean): Promise<AssessmentError | undefined> {
-    const { store } = this.#deps;
-    return tryToRemove(run, includeConfirmed, {
-      ...this.#deps,
-      record: (event) => store.apply(run.id, event),
-    });
+    return run && removeOnce(run, true, this.#deps);
   }
 
   /**
@@ -301,7 +263,7 @@ export class RunTracker implements Disposable {
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');
     await this.#window.giveUp(id);
-    const failure = leavesSource ? undefined : await this.#removeRemaining(run);
+    const failure = leavesSource ? undefined : await endAndRemove(run, this.#deps);
     if (failure !== undefined) return failure;
     if (leavesSource) {
       const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
@@ -332,22 +294,6 @@ export class RunTracker implements Disposable {
     const run = this.#deps.store.get(id);
     if (run === undefined) throw new AssessmentError('notFound', { subject: id });
     return run;
-  }
-
-  /** Ends a run that has not ended, and removes its uploads. Returns the first failure; throws `changedMeanwhile`. */
-  async #removeRemaining(run: Run): Promise<AssessmentError | undefined> {
-    const { store, clock, deleteSourceAfterRun } = this.#deps;
-    const includeConfirmed = deleteSourceAfterRun();
-    let ended: Run | undefined = run;
-    try {
-      const isUndispatched = run.state === 'unknown' || run.state === 'preparing';
-      if (!isUndispatched && !mayHaveUploads(run, includeConfirmed, clock.now())) return undefined;
-      if (isUndispatched) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
-      if (ended !== undefined) return await this.#removeUploads(ended, includeConfirmed);
-    } catch (error) {
-      return knownError(error);
-    }
-    throw new AssessmentError('changedMeanwhile');
   }
 }
 

@@ -4,7 +4,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { isFinal, type Run, titleOf } from '../../core/run/state/run.ts';
-import { waitsForToken } from '../../core/run/state/trouble.ts';
+import { waitsForToken } from '../../core/run/state/waits.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
 import { formatNumber, formatTime } from '../formats.ts';

@@ -19,7 +19,7 @@ import {
   runIdOf,
   titleOf,
 } from '../../core/run/state/run.ts';
-import { needsToken } from '../../core/run/state/trouble.ts';
+import { needsToken } from '../../core/run/state/waits.ts';
 import { type ForeignRun } from '../../core/run/disk/journal.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatDay, formatDuration, formatTime } from '../formats.ts';

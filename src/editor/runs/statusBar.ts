@@ -6,7 +6,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, type Run } from '../../core/run/state/run.ts';
-import { needsToken } from '../../core/run/state/trouble.ts';
+import { needsToken } from '../../core/run/state/waits.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { describeUnavailable } from '../errors/messages.ts';
 import { countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';

@@ -1,7 +1,7 @@
 import type { Description } from '../../../src/core/api/schema.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';
 import type { RunEvent } from '../../../src/core/run/state/event.ts';
-import { toAnswered } from '../../../src/core/run/state/answered.ts';
+import { toAnswered } from '../../../src/core/run/state/event.ts';
 import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 
 /** An invented run with one target at its beginning. */

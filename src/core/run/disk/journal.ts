@@ -1,9 +1,15 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { systemCode } from '../../errors.ts';
-import { readIfThere } from '../../files.ts';
+import { readIfThere, writeFileAtomic } from '../../files.ts';
+import type { Clock } from '../../ports.ts';
+import { dayMs } from '../state/deadlines.ts';
 import { idSchema, journalVersion, type Run, runSchema, workflowSchema } from '../state/run.ts';
+
+const maxArchiveAgeMs = 7 * dayMs;
+/** No window takes longer between making a run's folder and writing its first journal. */
+const maxStartMs = 60_000;
 
 const foreignSchema = z.object({
   id: idSchema,
@@ -65,4 +71,36 @@ export async function runFolders(root: string): Promise<readonly string[]> {
     if (systemCode(error) === 'ENOENT') return [];
     throw error;
   }
+}
+
+/** Of folders without a journal: removes those that are older than a minute, and old archives beside a damaged journal; true while such archives wait. */
+export async function removeStrays(folders: readonly string[], clock: Clock): Promise<boolean> {
+  let areDue = false;
+  for (const folder of folders) {
+    const { mtimeMs } = await stat(folder);
+    const names = await readdir(folder);
+    if (names.every((each) => /^(?:lease|lock)$|\.tmp$/.test(each))) {
+      if (clock.now() - mtimeMs > maxStartMs) await rm(folder, { recursive: true, force: true });
+      continue;
+    }
+    const archives = names.filter((each) => /^archive-\d+\./.test(each)).map((each) => join(folder, each));
+    const ages = await Promise.all(archives.map(async (path) => clock.now() - (await stat(path)).mtimeMs));
+    const areOld = archives.length > 0 && Math.min(...ages) > maxArchiveAgeMs;
+    const note = join(folder, 'archives-due');
+    if (await isStillDue(areOld, note, clock.now()))
+      for (const path of [...archives, note]) await rm(path, { force: true });
+    else areDue ||= areOld;
+  }
+  return areDue;
+}
+
+/** True if this was due at a look a day ago, too: the wall clock may jump. The file at `path` has the time of the first look. */
+async function isStillDue(isDue: boolean, path: string, now: number): Promise<boolean> {
+  if (!isDue) {
+    await rm(path, { force: true });
+    return false;
+  }
+  const firstLook = await readIfThere(path);
+  if (firstLook === undefined) await writeFileAtomic(path, String(now));
+  return firstLook !== undefined && now - Number(firstLook) >= dayMs;
 }

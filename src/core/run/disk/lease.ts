@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { createExclusive } from '../../files.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock, Logger } from '../../ports.ts';
 
 const lockRetryMs = 10;
 
@@ -170,6 +171,40 @@ async function renewUntil(signal: AbortSignal, lease: Lease, clock: Clock): Prom
     await clock.sleep(leaseMs / 4, signal);
     await lease.renew().catch(() => undefined);
   }
+}
+
+/** The right to start a run of some subjects: folders, or an application (`applicationSubject`). One start at a time has it, across all windows. */
+export interface StartClaim {
+  release(): Promise<void>;
+}
+
+/** Claims all subjects or none, by leases that are renewed until released. Throws `startedElsewhere`. */
+export async function claimStart(
+  subjects: readonly string[],
+  folder: string,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Promise<StartClaim> {
+  const ended = new AbortController();
+  const leases: Lease[] = [];
+  const release = async (): Promise<void> => {
+    ended.abort();
+    for (const lease of leases)
+      await lease.release().catch((error: unknown) => {
+        log.warn(`A claim on a start could not be released: ${String(error)}`);
+      });
+  };
+  try {
+    for (const subject of new Set(subjects)) {
+      const lease = await takeLease(join(folder, hash('sha256', subject, 'hex').slice(0, 32)), clock);
+      if (lease === undefined) throw new AssessmentError('startedElsewhere');
+      leases.push(lease);
+      renewUntil(ended.signal, lease, clock).catch(() => undefined);
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { release };
 }
 
 /** Makes no parents: a removed run must not return as an empty folder. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AssessmentError, isAbortError, knownError } from '../../errors.ts';
+import { Emitter } from '../../ports.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
 import type { RunEvent } from '../state/event.ts';
 import { next, type Next } from '../state/next.ts';
@@ -7,10 +8,8 @@ import { type Run, toFailure } from '../state/run.ts';
 import { isOver } from '../state/waits.ts';
 import { perform } from '../steps/perform.ts';
 import { toPollFailed } from '../steps/poll.ts';
-import type { RunDeps, RunEvents, Start, StepDeps } from '../steps/step.ts';
+import { circumstances, type DriveDeps, type Start, type StepDeps } from '../steps/step.ts';
 import { Pauses, UnsavedEvents } from './unsavedEvents.ts';
-
-export type DriveDeps = RunDeps & RunEvents & ConstructorParameters<typeof UnsavedEvents>[2];
 
 interface DriveOptions {
   readonly lease: Lease;
@@ -41,14 +40,15 @@ export class Drive {
   #hasEnded = false;
   /** Why a start was not carried out. */
   #failure: Error | undefined;
-  /** Called whenever the run may have changed. */
-  readonly #watchers = new Set<() => void>();
+  /** The run may have changed, or a step has begun or ended. */
+  readonly #changed: Emitter<undefined>;
 
   constructor(id: string, { lease, start }: DriveOptions, deps: DriveDeps) {
     this.id = id;
     this.#deps = deps;
     this.#lease = lease;
     this.#start = start;
+    this.#changed = new Emitter(deps.log);
     this.#pauses = new Pauses(id, deps);
     this.#events = new UnsavedEvents(id, this.#pauses, deps);
     this.ended = this.#drive();
@@ -146,18 +146,13 @@ export class Drive {
   /** Resolves when `look` returns true, or at the end. */
   #watch(look: () => boolean): Promise<void> {
     const found = new Promise<void>((resolve) => {
-      const watcher = (): void => {
+      const listening = this.#changed.event(() => {
         if (!look()) return;
-        this.#watchers.delete(watcher);
+        listening.dispose();
         resolve();
-      };
-      this.#watchers.add(watcher);
+      });
     });
     return Promise.race([found, this.ended]);
-  }
-
-  #tell(): void {
-    for (const watcher of [...this.#watchers]) watcher();
   }
 
   async #drive(): Promise<void> {
@@ -168,7 +163,7 @@ export class Drive {
         await this.#events.saveDue();
         const run = this.#events.run();
         if (run === undefined) break;
-        const owed = next(run, this.#circumstances());
+        const owed = next(run, circumstances(this.#deps, this.#start !== undefined));
         if (owed.length === 0 && this.#events.isEmpty) break;
         const due = this.#firstDue(owed, this.#hurry);
         const isExtra = this.#hurry === 'person' && this.#firstDue(owed, undefined) !== due;
@@ -183,46 +178,33 @@ export class Drive {
       this.#logged(error);
     } finally {
       this.#hasEnded = true;
-      this.#tell();
+      this.#changed.fire(undefined);
       await this.#release();
     }
-  }
-
-  #circumstances() {
-    const { clock, deleteSourceAfterRun, retainLocalDays } = this.#deps;
-    return {
-      now: clock.now(),
-      isStarter: this.#start !== undefined,
-      deletesSource: deleteSourceAfterRun(),
-      retainLocalDays: retainLocalDays(),
-    };
   }
 
   #firstDue(owed: readonly Next[], hurry: 'jump' | 'person' | undefined): Next | undefined {
     const { clock } = this.#deps;
     const seenBefore = this.#firstSeen;
     this.#firstSeen = new Map();
-    for (const { step, wait } of owed) {
-      if (wait === undefined) continue;
+    const due = owed.filter(({ step, wait }) => {
+      if (wait === undefined) return !this.#pauses.has(step);
       const key = `${step} ${String(wait.at)} ${String(wait.ms)}`;
-      this.#firstSeen.set(key, seenBefore.get(key) ?? clock.monotonic());
-    }
-    return owed.find(({ step, wait }) => {
-      if (this.#pauses.has(step)) return false;
-      if (wait === undefined) return true;
-      const firstSeen = this.#firstSeen.get(`${step} ${String(wait.at)} ${String(wait.ms)}`);
+      const firstSeen = seenBefore.get(key) ?? clock.monotonic();
+      this.#firstSeen.set(key, firstSeen);
       const isCutShort =
         (step === 'poll' || step === 'download') &&
         (hurry === 'person' || (hurry === 'jump' && Number.isFinite(wait.ms)));
-      return isOver(wait, firstSeen ?? clock.monotonic(), clock, isCutShort);
+      return !this.#pauses.has(step) && isOver(wait, firstSeen, clock, isCutShort);
     });
+    return due[0];
   }
 
   async #untilWoken(): Promise<void> {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    this.#tell();
+    this.#changed.fire(undefined);
     await woken;
   }
 
@@ -249,7 +231,7 @@ export class Drive {
     } finally {
       if (due.step === 'send') await this.#keepLease();
       this.#underWay = undefined;
-      this.#tell();
+      this.#changed.fire(undefined);
     }
   }
 

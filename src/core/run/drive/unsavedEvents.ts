@@ -1,10 +1,10 @@
 import { AssessmentError, systemCode } from '../../errors.ts';
-import type { Clock, Emitter, Logger } from '../../ports.ts';
+import type { Clock, Logger } from '../../ports.ts';
 import { advance } from '../state/advance.ts';
 import type { RunEvent } from '../state/event.ts';
 import { isLive, type Run, type RunIn } from '../state/run.ts';
 import { saveOutcome } from '../steps/dispatch.ts';
-import type { RunDeps } from '../steps/step.ts';
+import type { DriveDeps } from '../steps/step.ts';
 
 const firstPauseMs = 5_000;
 const maxPauseMs = 60_000;
@@ -39,10 +39,7 @@ export class Pauses {
   }
 }
 
-type SavingDeps = Pick<RunDeps, 'store' | 'log' | 'notes'> & {
-  /** A run was accepted and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
-  readonly failToKeep: Emitter<{ readonly id: string; readonly error: AssessmentError }>;
-};
+type SavingDeps = Pick<DriveDeps, 'store' | 'log' | 'notes' | 'failToKeep'>;
 
 /** Events of a run that the disk has not taken yet: they count as if they were saved, and are saved in their order. */
 export class UnsavedEvents {

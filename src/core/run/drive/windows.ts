@@ -2,16 +2,15 @@ import { join } from 'node:path';
 import { AssessmentError, isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
 import type { Disposable } from '../../ports.ts';
+import { removeStrays } from '../disk/journal.ts';
 import { takeLease } from '../disk/lease.ts';
 import type { RunEvent } from '../state/event.ts';
 import { next } from '../state/next.ts';
 import { isLive, type LiveRun, type Run } from '../state/run.ts';
-import { mayNeedOtherToken, needsToken } from '../state/trouble.ts';
-import { isOver } from '../state/waits.ts';
+import { isOver, mayNeedOtherToken, needsToken } from '../state/waits.ts';
 import { poll, toPollFailed } from '../steps/poll.ts';
-import type { Start } from '../steps/step.ts';
-import { removeStrays } from '../steps/strayFolders.ts';
-import { Drive, type DriveDeps } from './drive.ts';
+import { circumstances, type DriveDeps, type Start } from '../steps/step.ts';
+import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
 /** A longer gap between beats, or between the two clocks, means that the machine slept or a clock was set. */
@@ -42,7 +41,7 @@ export class DrivingWindow {
   /** Changes of a token that runs without a drive wait for, until the disk takes their lease. */
   readonly #tokenChanges = new Map<string, RunEvent>();
   readonly #stop = new AbortController();
-  #following: Disposable | undefined;
+  readonly #following: Disposable;
   #isBeating = false;
   #strayCheckAt = -Infinity;
   /** True while files that no run has are due for removal. */
@@ -54,6 +53,7 @@ export class DrivingWindow {
 
   constructor(deps: DriveDeps) {
     this.#deps = deps;
+    this.#following = deps.store.onDidChange((changed) => this.#onChange(changed));
   }
 
   get stopped(): AbortSignal {
@@ -67,7 +67,6 @@ export class DrivingWindow {
 
   /** Reads the journals, and drives what needs something; resolves once none of it is due. */
   async resume(): Promise<void> {
-    this.#following ??= this.#deps.store.onDidChange((changed) => this.#onChange(changed));
     await this.#deps.store.reload();
     await this.#removeStrays();
     const drives = await this.#takeOverAll();
@@ -179,7 +178,7 @@ export class DrivingWindow {
 
   /** Gives all leases back, so that another window can take over at once. */
   stop(): void {
-    this.#following?.dispose();
+    this.#following.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
     for (const drive of this.#drives.values()) drive.stop();
   }
@@ -214,10 +213,11 @@ export class DrivingWindow {
     const { store, clock, log } = this.#deps;
     if (store.problem !== undefined || clock.monotonic() - this.#strayCheckAt < strayCheckMs) return;
     this.#strayCheckAt = clock.monotonic();
-    this.#areStraysDue = await removeStrays(this.#deps).catch((error: unknown) => {
+    try {
+      this.#areStraysDue = await removeStrays(await store.foldersWithoutJournal(), clock);
+    } catch (error) {
       log.warn(`Files of ended processes could not be removed: ${String(error)}`);
-      return false;
-    });
+    }
   }
 
   /** Takes over every run that needs something; a failure with one does not stop the others. */
@@ -250,13 +250,7 @@ export class DrivingWindow {
 
   /** True while some window has to act on a run. */
   #isOwed(run: Run): boolean {
-    const { clock, deleteSourceAfterRun, retainLocalDays } = this.#deps;
-    const given = {
-      isStarter: false,
-      deletesSource: deleteSourceAfterRun(),
-      retainLocalDays: retainLocalDays(),
-    };
-    return this.#tokenChanges.has(run.id) || next(run, { ...given, now: clock.now() }).length > 0;
+    return this.#tokenChanges.has(run.id) || next(run, circumstances(this.#deps, false)).length > 0;
   }
 
   #isBeatNeeded(): boolean {

@@ -14,8 +14,7 @@ import {
   type Target,
   type UploadState,
 } from './run.ts';
-import { pollFailed, removalFailed, tokenChanged } from './trouble.ts';
-import { pollWait } from './waits.ts';
+import { pollFailed, pollWait, removalFailed, tokenChanged } from './waits.ts';
 
 /** After so many answers that say EXITED without saying how, no better one is expected. */
 const maxEmptyExits = 5;

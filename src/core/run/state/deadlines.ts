@@ -1,5 +1,5 @@
 import { isFinal, isLive, type LiveRun, type Run } from './run.ts';
-import { deniesRun, needsPerson } from './trouble.ts';
+import { deniesRun, needsPerson } from './waits.ts';
 
 export const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */

@@ -1,8 +1,7 @@
 import { dayMs, isPastLocalRetention, isRetentionNoticeDue, retentionMs } from './deadlines.ts';
 import type { RunEvent } from './event.ts';
-import { isFinal, type LiveRun, type Run, type RunIn, runIdOf, type Target } from './run.ts';
-import { waitsForToken } from './trouble.ts';
-import { untilAgreed, untilTokenChanges, type Wait } from './waits.ts';
+import { isFinal, type LiveRun, type Run, type RunIn, runIdOf, type Target, type Wait } from './run.ts';
+import { untilAgreed, untilTokenChanges, waitsForToken } from './waits.ts';
 
 const maxArchiveAgeMs = 7 * dayMs;
 /** Files that the wall clock, which may be wrong, says are past their time are removed if that is still so a day later. */

@@ -4,7 +4,6 @@ import { type AssessmentError, errorKinds } from '../../errors.ts';
 import { applicationInputSchema, looseObject } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { coverageSchema } from './coverage.ts';
-import { waitSchema } from './waits.ts';
 
 const time = z.number();
 const count = z.int().check(z.minimum(0));
@@ -21,6 +20,10 @@ const failureSchema = looseObject({
 });
 /** An AssessmentError as the journal keeps it: its kind and redacted facts. */
 export type Failure = z.infer<typeof failureSchema>;
+
+/** A wait of `ms` from `at` on. Nothing shortens its first `firmMs`, for which the service has asked. */
+const waitSchema = looseObject({ at: time, ms: z.number(), firmMs: z.number() });
+export type Wait = z.infer<typeof waitSchema>;
 
 const troubleSchema = z.extend(failureSchema, {
   since: time,

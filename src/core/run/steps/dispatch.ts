@@ -1,5 +1,6 @@
 import { holdsSecret } from '../../api/credentials.ts';
 import { isExhausted, isProvablyUnsent } from '../../api/failure.ts';
+import { idempotent, withRetry } from '../../api/retry.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { workflows } from '../../workflows/workflows.ts';
@@ -82,6 +83,47 @@ export function wasRefused(error: AssessmentError): boolean {
   const { kind, data } = error;
   if (kind === 'timeout' || kind === 'intercepted') return false;
   return isProvablyUnsent(error) || (data.status !== undefined && data.status >= 400 && data.status < 500);
+}
+
+/**
+ * Asks the service to end a run, and saves what is known of that. Returns the service's `conflict`: the run may have ended. Throws every other
+ * failure, after saving that nothing was accepted where that is sure.
+ */
+export async function sendCancellation(
+  run: RunIn<'running'>,
+  deps: Pick<RunDeps, 'store' | 'clientFor' | 'clock' | 'random' | 'log'>,
+): Promise<AssessmentError | undefined> {
+  const { store, clientFor, clock, log } = deps;
+  const client = clientFor(run);
+  const sentAt = clock.now();
+  let saved: Promise<unknown> | undefined;
+  // Saved first: if the answer is lost, the run's end is still a cancellation. Sent even if that fails: a run that goes on costs credits.
+  const beforeSend = async (): Promise<void> => {
+    saved ??= store.apply(run.id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
+      log.warn(`Run ${run.id}: its cancellation was not saved: ${String(error)}`);
+    });
+    await saved;
+  };
+  const progress = { mayBeAccepted: false };
+  const send = async (): Promise<void> => {
+    try {
+      await client.cancel(run.workflow, run.runId, { beforeSend });
+    } catch (error) {
+      progress.mayBeAccepted ||= !(error instanceof AssessmentError && wasRefused(error));
+      throw error;
+    }
+  };
+  try {
+    await withRetry(idempotent, send, deps);
+    await store.apply(run.id, { type: 'cancelAsked', at: clock.now() });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    if (!progress.mayBeAccepted)
+      await store.apply(run.id, { type: 'cancelRefused', sentAt, at: clock.now() });
+    if (error.kind !== 'conflict') throw error;
+    return error;
+  }
 }
 
 /** Saves the outcome of a dispatch. Writes a lost journal again. Where the journal has moved on, an accepted run gets another one. */

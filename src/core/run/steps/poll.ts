@@ -1,6 +1,5 @@
 import { type AssessmentError, knownError } from '../../errors.ts';
-import { toAnswered } from '../state/answered.ts';
-import type { EventOf } from '../state/event.ts';
+import { type EventOf, toAnswered } from '../state/event.ts';
 import { type LiveRun, type RunIn, toFailure } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 

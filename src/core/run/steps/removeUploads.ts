@@ -1,10 +1,10 @@
 import type { AssessmentClient } from '../../api/client.ts';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, knownError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
-import type { EventOf } from '../state/event.ts';
-import { uploadsToRemove, type UploadToRemove } from '../state/next.ts';
+import type { EventOf, RunEvent } from '../state/event.ts';
+import { mayHaveUploads, uploadsToRemove, type UploadToRemove } from '../state/next.ts';
 import { type Run, toFailure } from '../state/run.ts';
-import type { StepDeps } from './step.ts';
+import type { RunDeps, StepDeps } from './step.ts';
 
 type RemovalDeps = Pick<StepDeps, 'clientFor' | 'clock' | 'log' | 'record'> & {
   readonly signal?: AbortSignal;
@@ -20,6 +20,34 @@ export async function removeUploads(
   const retryAfterMs = error.data.retryAfterMs ?? 0;
   const jitter = deps.random();
   return { type: 'removalFailed', failure: toFailure(error), retryAfterMs, jitter, at: deps.clock.now() };
+}
+
+/** For a person: tries once. Returns the first failure, after which some uploads may be left. */
+export function removeOnce(
+  run: Run,
+  includeConfirmed: boolean,
+  deps: RunDeps,
+): Promise<AssessmentError | undefined> {
+  const record = (event: RunEvent): Promise<Run> => deps.store.apply(run.id, event);
+  return tryToRemove(run, includeConfirmed, { ...deps, record });
+}
+
+/** As `removeOnce`, as the setting says, after ending a run that has not ended. Throws `changedMeanwhile`. */
+export async function endAndRemove(run: Run, deps: RunDeps): Promise<AssessmentError | undefined> {
+  const { store, clock, deleteSourceAfterRun } = deps;
+  const isUndispatched = run.state === 'unknown' || run.state === 'preparing';
+  try {
+    const ended = isUndispatched
+      ? await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() })
+      : run;
+    if (ended !== undefined)
+      return mayHaveUploads(ended, deleteSourceAfterRun(), clock.now())
+        ? await removeOnce(ended, deleteSourceAfterRun(), deps)
+        : undefined;
+  } catch (error) {
+    return knownError(error);
+  }
+  throw new AssessmentError('changedMeanwhile');
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { AssessmentClient } from '../../api/client.ts';
+import type { AssessmentError } from '../../errors.ts';
 import type { Clock, Emitter, Logger, OnBytes } from '../../ports.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import type { RunNotes } from '../disk/recoveryNotes.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import type { RunEvent } from '../state/event.ts';
 import type { Assessment } from '../state/newRun.ts';
+import type { Circumstances } from '../state/next.ts';
 import type { Run } from '../state/run.ts';
 
 export interface RunDeps {
@@ -34,6 +36,22 @@ export interface RunEvents {
   readonly ended: Emitter<Run>;
   /** The service may soon delete a run's results, which this machine does not have. */
   readonly nearRetention: Emitter<Run>;
+  /** A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
+  readonly failToKeep: Emitter<{ readonly id: string; readonly error: AssessmentError }>;
+}
+
+export type DriveDeps = RunDeps & RunEvents;
+
+export function circumstances(
+  { clock, deleteSourceAfterRun, retainLocalDays }: RunDeps,
+  isStarter: boolean,
+): Circumstances {
+  return {
+    now: clock.now(),
+    isStarter,
+    deletesSource: deleteSourceAfterRun(),
+    retainLocalDays: retainLocalDays(),
+  };
 }
 
 export interface StartOptions {
@@ -51,7 +69,7 @@ export interface Start extends StartOptions {
 }
 
 /** What a step works with. A step performs one effect, and returns what it has learned as an event. */
-export interface StepDeps extends RunDeps, RunEvents {
+export interface StepDeps extends DriveDeps {
   readonly start: Start;
   /** Aborts when the window closes or loses the lease, or when a person cancels. */
   readonly signal: AbortSignal;

@@ -22,7 +22,7 @@ import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuedRuns.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
 import { endedEarly, isFinal, isLive, type Run, titleOf } from '../../../core/run/state/run.ts';
-import { waitsForToken } from '../../../core/run/state/trouble.ts';
+import { waitsForToken } from '../../../core/run/state/waits.ts';
 import type { LazyView } from '../../../lazyView.ts';
 import { hasOpenFolder } from '../../folders.ts';
 import { countFiles, countFindings, describeZero, formatNumber } from '../../formats.ts';

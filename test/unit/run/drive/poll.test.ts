@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
-import { needsToken } from '../../../../src/core/run/state/trouble.ts';
+import { needsToken } from '../../../../src/core/run/state/waits.ts';
 import { minuteMs, pass, stride } from '../passTime.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, type RunWindow } from '../runWindow.ts';

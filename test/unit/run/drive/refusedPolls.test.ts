@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
+import { needsPerson } from '../../../../src/core/run/state/waits.ts';
 import { minuteMs, pass, stride } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, type Run } from '../../../../src/core/run/state/run.ts';
-import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
+import { needsPerson } from '../../../../src/core/run/state/waits.ts';
 import {
   answered,
   asJournaled,

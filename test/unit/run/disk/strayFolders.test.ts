@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { removeStrays } from '../../../../src/core/run/steps/strayFolders.ts';
+import { removeStrays } from '../../../../src/core/run/disk/journal.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { packagingRun } from '../sampleRuns.ts';
@@ -24,11 +24,11 @@ describe('the folder of a run', () => {
     await make('damaged', 'run.json.damaged-1');
     for (const name of ['leased', 'my-lock', 'notes.tmp.txt']) await make(`with-${name.slice(0, 2)}`, name);
     const kept = ['damaged', 'whole', 'with-le', 'with-my', 'with-no'];
-    await removeStrays({ store, clock });
+    await removeStrays(await store.foldersWithoutJournal(), clock);
     const before = (await readdir(root)).sort();
     assert.deepEqual(before, ['bare', 'dead', ...kept].sort());
     clock.advance(61_000);
-    await removeStrays({ store, clock });
+    await removeStrays(await store.foldersWithoutJournal(), clock);
     assert.deepEqual((await readdir(root)).sort(), kept);
   });
 
@@ -47,11 +47,11 @@ describe('the folder of a run', () => {
     }
     const zips = async (folder: string): Promise<string[]> =>
       (await readdir(join(root, folder))).filter((name) => /^archive-.*zip$/.test(name)).toSorted();
-    await removeStrays({ store, clock });
+    await removeStrays(await store.foldersWithoutJournal(), clock);
     assert.deepEqual(await zips('damaged'), ['archive-0.zip', 'archive-10.zip']);
     for (let hour = 0; hour < 24; hour += 1) {
       clock.advance(3600_000);
-      await removeStrays({ store, clock });
+      await removeStrays(await store.foldersWithoutJournal(), clock);
     }
     assert.deepEqual([await zips('damaged'), await zips('fresh'), await zips('whole')], [[], ['archive-0.zip'], ['archive-0.zip']]); // prettier-ignore
     const left = (await readdir(join(root, 'damaged'))).toSorted();
