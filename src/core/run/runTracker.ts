@@ -96,10 +96,10 @@ export class RunTracker implements Disposable {
   async pack(assessment: Assessment, options: StartOptions): Promise<PackedRun | undefined> {
     const { store, clock } = this.#deps;
     await store.requireWritable();
-    const { id, ...run } = newRun({ id: store.newId(), now: clock.now() }, assessment);
+    const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
     const start: Start = { ...options, assessment };
     try {
-      const drive = await this.#window.take(id, { newRun: { id, ...run }, start });
+      const drive = await this.#window.take(run.id, { newRun: run, start });
       if (drive === undefined) throw new AssessmentError('busyElsewhere');
       const packed = await drive.until(({ state }, isIdle) => state === 'preparing' && isIdle);
       let isStarted = false;
@@ -112,11 +112,11 @@ export class RunTracker implements Disposable {
           return this.#agree(drive);
         },
         discard: async () => {
-          if (!isStarted) await this.#discard(id);
+          if (!isStarted) await this.#discard(run.id);
         },
       };
     } catch (error) {
-      await this.#discard(id);
+      await this.#discard(run.id);
       if (isAbortError(error)) return undefined;
       throw knownError(error);
     }

@@ -242,10 +242,11 @@ export class Drive {
     switch (due.step) {
       case 'upload':
       case 'confirm': {
-        const known = this.#logged(error);
+        this.#logged(error);
+        const known = knownError(error);
         if (isAbortError(error)) await this.#events.record({ type: 'abandoned', at });
-        else if (isBusy(known)) this.#abandonStart(known);
-        else await this.#events.record({ type: 'failed', failure: toFailure(knownError(known)), at });
+        else if (known.kind === 'busyElsewhere') this.#abandonStart(known);
+        else await this.#events.record({ type: 'failed', failure: toFailure(known), at });
         break;
       }
       case 'package':
@@ -302,8 +303,4 @@ export class Drive {
 
 function busyElsewhere(): AssessmentError {
   return new AssessmentError('busyElsewhere');
-}
-
-function isBusy(error: Error): boolean {
-  return error instanceof AssessmentError && error.kind === 'busyElsewhere';
 }

@@ -53,7 +53,10 @@ export class DrivingWindow {
 
   constructor(deps: DriveDeps) {
     this.#deps = deps;
-    this.#following = deps.store.onDidChange((changed) => this.#onChange(changed));
+    this.#following = deps.store.onDidChange((changed) => {
+      for (const { id } of changed) this.#drives.get(id)?.look();
+      this.#beat();
+    });
   }
 
   get stopped(): AbortSignal {
@@ -183,11 +186,6 @@ export class DrivingWindow {
     for (const drive of this.#drives.values()) drive.stop();
   }
 
-  #onChange(changed: readonly Run[]): void {
-    for (const { id } of changed) this.#drives.get(id)?.look();
-    this.#beat();
-  }
-
   /** Asks without the lease; the window that has it reads the answer in the journal. */
   async #ask(run: LiveRun): Promise<void> {
     const { store, clock } = this.#deps;
@@ -216,6 +214,7 @@ export class DrivingWindow {
     try {
       this.#areStraysDue = await removeStrays(await store.foldersWithoutJournal(), clock);
     } catch (error) {
+      this.#areStraysDue = false;
       log.warn(`Files of ended processes could not be removed: ${String(error)}`);
     }
   }

@@ -20,7 +20,7 @@ export interface Circumstances {
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
-/** A step that a run needs, and the wait before it; `note` changes the journal alone. */
+/** A step that a run needs, and the wait before it; `record` changes the journal alone. */
 export type Next = { readonly wait?: Wait | undefined } & (
   | { readonly step: 'package' | 'upload' | 'confirm'; readonly run: RunIn<'preparing'> }
   | { readonly step: 'send'; readonly run: RunIn<'dispatching'> }
@@ -30,7 +30,7 @@ export type Next = { readonly wait?: Wait | undefined } & (
       readonly step: 'announce' | 'removeArchives' | 'removeUploads' | 'warnOfRetention' | 'forget';
       readonly run: Run;
     }
-  | { readonly step: 'note'; readonly run: Run; readonly event: WithoutTime<RunEvent> }
+  | { readonly step: 'record'; readonly run: Run; readonly event: WithoutTime<RunEvent> }
 );
 
 /**
@@ -42,7 +42,9 @@ export function next(run: Run, given: Circumstances): readonly Next[] {
     case 'preparing':
       return [preparing(run, given)];
     case 'dispatching':
-      return [given.isStarter ? { step: 'send', run } : { step: 'note', run, event: { type: 'takenOver' } }];
+      return [
+        given.isStarter ? { step: 'send', run } : { step: 'record', run, event: { type: 'takenOver' } },
+      ];
     case 'running':
     case 'cancelling':
       return [
@@ -76,16 +78,16 @@ function preparing(run: RunIn<'preparing'>, { isStarter }: Circumstances): Next 
     case 'agreeing':
       return isStarter ? { step: 'upload', run, wait: untilAgreed } : { step: 'forget', run };
     case 'uploading':
-      return isStarter ? { step: 'upload', run } : { step: 'note', run, event: { type: 'takenOver' } };
+      return isStarter ? { step: 'upload', run } : { step: 'record', run, event: { type: 'takenOver' } };
     case 'confirming':
-      return isStarter ? { step: 'confirm', run } : { step: 'note', run, event: { type: 'takenOver' } };
+      return isStarter ? { step: 'confirm', run } : { step: 'record', run, event: { type: 'takenOver' } };
   }
 }
 
 function collecting(run: RunIn<'collecting'>): Next {
   if (run.isDownloaded !== true) return { step: 'download', run, wait: check(run) };
   if ((run.workOutTries ?? 0) < maxWorkOutTries) return { step: 'workOut', run };
-  return { step: 'note', run, event: { type: 'collected' } };
+  return { step: 'record', run, event: { type: 'collected' } };
 }
 
 function check({ check: wait, trouble }: LiveRun): Wait | undefined {
@@ -112,8 +114,8 @@ function localFiles(run: Run, { now, retainLocalDays }: Circumstances): Next[] {
       : undefined;
   const { cleanUpDueAt: dueAt } = run;
   if (step === undefined)
-    return dueAt === undefined ? [] : [{ step: 'note', run, event: { type: 'cleanUpNotDue' } }];
-  if (dueAt === undefined) return [{ step: 'note', run, event: { type: 'cleanUpDue' } }];
+    return dueAt === undefined ? [] : [{ step: 'record', run, event: { type: 'cleanUpNotDue' } }];
+  if (dueAt === undefined) return [{ step: 'record', run, event: { type: 'cleanUpDue' } }];
   return [{ step, run, wait: { at: dueAt, ms: cleanUpDelayMs, firmMs: cleanUpDelayMs } }];
 }
 

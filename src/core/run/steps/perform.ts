@@ -11,7 +11,7 @@ import { confirmFiles, packageFiles, uploadFiles } from './uploadFiles.ts';
 /** Performs a step, and returns what it has learned. */
 export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | undefined> {
   switch (due.step) {
-    case 'note':
+    case 'record':
       deps.log.info(`Run ${due.run.id}: ${due.event.type}`);
       // All members but the time are the event's.
       return { ...due.event, at: deps.clock.now() };

@@ -27,7 +27,7 @@ const settled = (change: object = {}): Run =>
 function stepsOf(run: Run, given: Partial<Circumstances> = {}): string[] {
   const circumstances = { now: hour, isStarter: false, deletesSource: true, retainLocalDays: 90, ...given };
   return next(run, circumstances).map((each) => {
-    const name = each.step === 'note' ? each.event.type : each.step;
+    const name = each.step === 'record' ? each.event.type : each.step;
     return each.wait === undefined ? name : `${name} after ${String(each.wait.ms)}`;
   });
 }
