@@ -266,7 +266,7 @@ describe('an interrupted start', () => {
     const confirmUpload = async (): Promise<boolean> => {
       // The machine slept; the other window woke first and found a stale lease.
       const { id } = window.store.all()[0]!;
-      await window.store.apply(id, { type: 'agreed', at: 1 });
+      await other.store.apply(id, { type: 'agreed', at: 1 });
       await killHolder(fixture, id);
       await other.tracker.resume();
       return true;
