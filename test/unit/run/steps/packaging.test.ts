@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { stayAwake } from '../passTime.ts';
+import { killHolder } from '../deadProcess.ts';
+import { pass, stayAwake } from '../passTime.ts';
 import { openWindow, setUpFixture, setUpWindow, type WindowOptions } from '../runWindow.ts';
 import { trackRunThatEndsUnseen } from '../seededRuns.ts';
 
@@ -176,6 +177,29 @@ describe('working out the findings', () => {
     void last.tracker.resume();
     assert.equal((await last.untilEnded(id)).state, 'succeeded');
     assert.equal(workedOut, 1);
+  });
+
+  test('is left to the window that has taken the lease over', async (t) => {
+    const fixture = await setUpFixture(t);
+    const id = await trackRunThatEndsUnseen(t, fixture);
+    const slow = openWindow(t, fixture, {
+      workOut: (_run, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        ),
+    });
+    void slow.tracker.resume();
+    await slow.until(id, (run) => run.state === 'collecting' && run.workOutTries === 1);
+    const done = Promise.withResolvers<undefined>();
+    const next = openWindow(t, fixture, { workOut: () => done.promise });
+    await killHolder(fixture, id);
+    void next.tracker.resume();
+    await next.until(id, (run) => run.state === 'collecting' && run.workOutTries === 2);
+    await pass(fixture, 15_000);
+    assert.equal((await next.store.refresh(id))?.state, 'collecting');
+    done.resolve(undefined);
+    assert.equal((await next.untilEnded(id)).state, 'succeeded');
+    assert.deepEqual([slow.ended.length, next.ended.length], [0, 1]);
   });
 
   test('is named in the log if it cannot be stored, and delays neither the end nor the clean-up', async (t) => {
