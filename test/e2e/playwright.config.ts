@@ -21,9 +21,11 @@ export default defineConfig<object, OfFile>({
     },
     {
       name: 'windowsE2e',
-      // The whole job, and a live application.
+      // The whole job with its report after a reload, and a live application.
       testMatch: 'e2e/{runs/mainJob,blackbox/liveApplication}.test.ts',
-      grep: /the demo/,
+      grep: /the demo|restored after a reload/,
+      // A process in Wine starts several times slower.
+      timeout: 600_000,
       outputDir: path.join(failed, 'windowsE2e'),
       retries,
       workers: 1,

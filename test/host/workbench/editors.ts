@@ -40,9 +40,10 @@ export function editorsOf(page: Page) {
       const id = await readWithin(patienceMs, async () => {
         // A window that is still restoring its editors may bring another one to the front again.
         await page.locator('.tab').filter({ hasText: title }).click();
-        return owner.getAttribute('aria-flowto', { timeout: 4000 }).catch(() => undefined);
+        return (await owner.getAttribute('aria-flowto', { timeout: 4000 }).catch(() => null)) ?? undefined;
       });
-      const outer = page.frameLocator(`[id="${id ?? ''}"] iframe.webview.ready`);
+      if (id === undefined) throw new Error(`The webview "${title}" is not shown.`);
+      const outer = page.frameLocator(`[id="${id}"] iframe.webview.ready`);
       const inner = await outer.locator('iframe#active-frame').elementHandle();
       const frame = await inner.contentFrame();
       if (!frame) throw new Error(`The webview "${title}" has no page.`);

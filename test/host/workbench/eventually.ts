@@ -1,5 +1,5 @@
-/** How long a test waits for a workbench: enough for a machine that does other work as well. */
-export const patienceMs = 60_000;
+/** How long a test waits for a workbench: enough for one in Wine to restart, on a machine that does other work as well. */
+export const patienceMs = 120_000;
 
 /** Repeats `read` until its result is defined; undefined after `ms`. */
 export async function readWithin<T>(ms: number, read: () => Promise<T | undefined>): Promise<T | undefined> {

@@ -23,10 +23,8 @@ export async function caselessFolder(t: TestContext): Promise<string | undefined
     execFileSync('chattr', ['+F', join(mount, 'caseless')], options);
     return join(mount, 'caseless');
   } catch (error) {
-    const [reason = ''] = String(error instanceof Error ? error.message : error)
-      .trim()
-      .split('\n')
-      .slice(-1);
+    // The first line repeats the command, where it ran.
+    const [start = '', reason = start] = String(error instanceof Error ? error.message : error).split('\n');
     t.skip(`no folder that ignores letter case can be made here: ${reason}`);
     return undefined;
   }

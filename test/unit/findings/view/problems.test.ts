@@ -6,6 +6,7 @@ import {
   neighbor,
   problemsByFile,
 } from '../../../../src/core/findings/view/problems.ts';
+import { pathKey } from '../../../../src/core/paths.ts';
 import { invent } from '../shownFindings.ts';
 
 test('findings not in Problems are counted: by settings, without place, code gone, over 1,000 in a file', () => {
@@ -23,7 +24,7 @@ test('findings not in Problems are counted: by settings, without place, code gon
   assert.equal(hiddenFromProblems(shown, { ...display, minimumSeverity: 'critical' }), shown.length);
   assert.deepEqual(
     problemsByFile(shown)
-      .get('/home/dev/shop/other.js')
+      .get(pathKey('/home/dev/shop/other.js'))
       ?.map(({ finding }) => finding.index),
     [2_002],
   );

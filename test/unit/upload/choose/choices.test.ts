@@ -22,6 +22,7 @@ import {
 } from '../../../../src/core/upload/choose/choices.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import type { SelectedFile, Selection } from '../../../../src/core/upload/select/selection.ts';
+import { withOddNames } from '../../core/systemSkips.ts';
 
 function file(name: string, bytes = 1): SelectedFile {
   return { path: name, bytes, mode: 0o644 };
@@ -84,21 +85,17 @@ test('every file is on exactly one level, and every sum is right', () => {
 test('an ignore line excludes exactly its path, whatever the name', async () => {
   const names = [
     'plain.txt',
-    'a*b',
-    'a?b',
     '[x]',
     '#hash',
     '!bang',
-    'back\\slash',
-    'end ',
     ' start',
     'ünï',
     '設計.md',
     'axb',
     'x',
-    'line\nx',
-    'mid\rdle',
-    'last\r',
+    ...(withOddNames.skip === false
+      ? ['a*b', 'a?b', 'back\\slash', 'end ', 'line\nx', 'mid\rdle', 'last\r']
+      : []),
   ];
   const folder = await mkdtemp(path.join(tmpdir(), 'ignore-line-'));
   try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { join, win32 } from 'node:path';
+import { join, resolve, win32 } from 'node:path';
 import { test } from 'node:test';
 import { readIgnoreSettings } from '../../../../src/core/upload/ignore/gitConfig.ts';
 import {
@@ -73,8 +73,9 @@ test('rules and included configuration on another host are an error', async (t) 
   const at = testPlace(t);
   plantRepository(at.root);
   const repository = await repositoryAt(at.root, at.surroundings);
+  const away = resolve('/away');
   const isElsewhere = (path: string, known: readonly string[]): boolean =>
-    path.startsWith('/away/') && known.includes(at.root) && known.includes(at.home);
+    path.startsWith(away) && known.includes(at.root) && known.includes(at.home);
   for (const config of [
     '[core]\n\texcludesFile = /away/rules\n',
     '[include]\n\tpath = /away/config\n',
@@ -82,9 +83,10 @@ test('rules and included configuration on another host are an error', async (t) 
     '[includeIf "onbranch:main"]\n\tpath = here\n',
   ]) {
     plant(at.home, { '.gitconfig': config, here: '[core]\n\texcludesFile = /away/rules\n' });
+    const subject = join(away, config.includes('config') ? 'config' : 'rules');
     await assert.rejects(readIgnoreSettings(repository, { ...at.surroundings, isOnOtherHost: isElsewhere }), {
       kind: 'sourceUnreadable',
-      data: { subject: config.includes('config') ? '/away/config' : '/away/rules', detail: 'EREMOTE' },
+      data: { subject, detail: 'EREMOTE' },
     });
     await readIgnoreSettings(repository, at.surroundings);
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { isAbortError } from '../../../../src/core/errors.ts';
@@ -294,7 +294,9 @@ test('ordinary code raises no suspicion: this extension, and zod without its tes
     [resolve(import.meta.dirname, '../../../../src'), ''],
     [resolve(import.meta.dirname, '../../../../node_modules/zod'), '/tests/'],
   ] as const) {
-    const paths = globSync('**/*', { cwd: root }).filter((path) => statSync(join(root, path)).isFile());
+    const paths = globSync('**/*', { cwd: root })
+      .filter((path) => statSync(join(root, path)).isFile())
+      .map((path) => path.replaceAll(sep, '/'));
     const { suspicions, unchecked } = await checkApart({ root, files: select(root, paths) });
     assert.deepEqual(suspicions.filter(({ path }) => tests === '' || !path.includes(tests)).map(brief), []);
     assert.deepEqual(unchecked, []);
