@@ -103,6 +103,12 @@ export async function markOf(path: string): Promise<string | undefined> {
   return found && toMark(found);
 }
 
+/** False for a missing one, and for a file by its name. */
+export async function isFolder(path: string): Promise<boolean> {
+  const found = await unlessMissing(() => stat(path));
+  return found?.isDirectory() ?? false;
+}
+
 /** Creates a file, mode 0600; false when it exists. For agreement between running processes: not synced. */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { createExclusive } from '../../files.ts';
+import { createExclusive, isFolder } from '../../files.ts';
 import type { Clock, Logger } from '../../ports.ts';
 
 const lockRetryMs = 10;
@@ -76,7 +76,8 @@ async function setTime(file: string, ms: number): Promise<boolean> {
     await utimes(file, ms / 1000, ms / 1000);
     return true;
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
+    // Windows reports a lost disk in the same way as a missing file: then the folder of all runs is missing, too.
+    if (systemCode(error) === 'ENOENT' && (await isFolder(resolve(file, '../../..')))) return false;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import {
+  isFolder,
   makePrivateFolder,
   markOf,
   quarantine,
@@ -275,7 +276,7 @@ export class RunStore {
   async #lookAgain(path: string): Promise<string | undefined> {
     await sleep(secondLookMs);
     const mark = await markOf(path);
-    if (mark === undefined && (await markOf(this.#root)) === undefined)
+    if (mark === undefined && !(await isFolder(this.#root)))
       throw new AssessmentError('storage', { subject: this.#root, detail: 'ENOENT' });
     return mark;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, rmSync, utimesSync } from 'node:fs';
-import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -183,6 +183,17 @@ describe('a lease', () => {
     const lease = await takeLease(folder, clock);
     assert.equal(await lease?.renew(), true);
     assert.equal(await takeLease(folder, clock), undefined);
+  });
+
+  test('F176 is lost with its run, but not with the disk, which Windows reports in the same way', async (t) => {
+    const root = join(await tempFolder(t), 'runs');
+    const lease = await takeLease(join(root, 'one', 'lease'), new VirtualClock());
+    await rename(root, `${root}.away`);
+    await assert.rejects(async () => lease?.renew(), { code: 'ENOENT' });
+    await rename(`${root}.away`, root);
+    assert.equal(await lease?.renew(), true);
+    await rm(join(root, 'one'), { recursive: true });
+    assert.equal(await lease?.renew(), false);
   });
 
   test('F63 depends on its own files only', async (t) => {

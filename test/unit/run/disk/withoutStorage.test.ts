@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import promises, { rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
+import { replaceFile } from '../../../../src/core/files.ts';
 import { minuteMs, pass } from '../passTime.ts';
 import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, startRemoteRun, trackRun, trackRunThatEndsUnseen, setUpRun } from '../seededRuns.ts';
@@ -13,20 +14,30 @@ async function loseStorage({ root }: Fixture): Promise<() => Promise<void>> {
   await writeFile(root, '');
   return async () => {
     await rm(root);
-    await rename(`${root}.away`, root);
+    await replaceFile(`${root}.away`, root);
   };
 }
 
-/** Simulates a read-only disk for the folder of runs; the returned function undoes it. */
-function mountReadOnly(t: TestContext, { root }: Fixture): () => void {
-  const { access } = promises;
-  const { mock } = t.mock.method(promises, 'access', async (path: string, mode: number) => {
-    if (path.startsWith(root)) throw Object.assign(new Error('read-only'), { code: 'EROFS' });
-    await access(path, mode);
-  });
+/** Has every try to write in the folder of runs fail with a code; the returned function undoes it. */
+function refuseWrites(t: TestContext, { root }: Pick<Fixture, 'root'>, code: string): () => void {
+  const { access, open } = promises;
+  const refuse = (path: unknown): void => {
+    if (String(path).startsWith(root)) throw Object.assign(new Error('refused'), { code });
+  };
+  const mocks = [
+    t.mock.method(promises, 'access', async (path: string, mode: number) => {
+      refuse(path);
+      await access(path, mode);
+    }),
+    // On Windows, only a file shows whether a folder can be written.
+    t.mock.method(promises, 'open', (path: string, flags: string, mode?: number) => {
+      if (path.includes('.writable-')) refuse(path);
+      return open(path, flags, mode);
+    }),
+  ];
   syncBuiltinESMExports();
   const undo = (): void => {
-    mock.restore();
+    for (const { mock } of mocks) mock.restore();
     syncBuiltinESMExports();
   };
   t.after(undo);
@@ -78,7 +89,7 @@ describe('storage that cannot be written', () => {
   test('F66 shows the last known state of a run without a lease, with the reason, and drives it once possible', async (t) => {
     const fixture = await setUpFixture(t);
     const id = await trackRunThatEndsUnseen(t, fixture);
-    const makeWritable = mountReadOnly(t, fixture);
+    const makeWritable = refuseWrites(t, fixture, 'EROFS');
     const window = openWindow(t, fixture);
     const problems: (string | undefined)[] = [];
     window.store.onDidChangeProblem(() => problems.push(window.store.problem));
@@ -96,14 +107,7 @@ describe('storage that cannot be written', () => {
   test('F66 is distinguished from a full disk', async (t) => {
     const fixture = await setUpFixture(t);
     const { store } = openWindow(t, fixture);
-    t.mock.method(promises, 'access', () => {
-      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
-    });
-    syncBuiltinESMExports();
-    t.after(() => {
-      t.mock.restoreAll();
-      syncBuiltinESMExports();
-    });
+    refuseWrites(t, fixture, 'ENOSPC');
     await assert.rejects(store.requireWritable(), { code: 'ENOSPC' });
     assert.equal(store.problem, undefined);
   });

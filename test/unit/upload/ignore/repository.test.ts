@@ -73,7 +73,7 @@ test('rules and included configuration on another host are an error', async (t) 
   const at = testPlace(t);
   plantRepository(at.root);
   const repository = await repositoryAt(at.root, at.surroundings);
-  const away = resolve('/away');
+  const away = resolve(at.home, '/away');
   const isElsewhere = (path: string, known: readonly string[]): boolean =>
     path.startsWith(away) && known.includes(at.root) && known.includes(at.home);
   for (const config of [
