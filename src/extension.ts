@@ -21,7 +21,7 @@ import { createCommands, type Manifest, runCommand } from './editor/commands.ts'
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
-import { decodeFile, unsavedText, watchDrift } from './editor/findings/code/driftWatch.ts';
+import { decodeFile, editedTexts, watchDrift } from './editor/findings/code/driftWatch.ts';
 import { registerHover } from './editor/findings/code/hover.ts';
 import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
 import { BranchComparison } from './editor/findings/changedOnBranch.ts';
@@ -88,7 +88,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
 
   // Findings: read from the downloaded results, with a person's decisions.
   const triage = createTriage(storage('triage'), basics);
-  const openFiles = { isOpenHere, textOf: unsavedText, decode: decodeFile };
+  const openFiles = { isOpenHere, editedTexts, decode: decodeFile };
   const findingSources = { ...openFiles, runs, log, triage, mappings: memory, workerFile: parseWorkerFile };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);

@@ -54,7 +54,8 @@ export function resultOf(run: Run, found: readonly Finding[] | undefined, state:
 async function findingsOf(run: Run, source: ResultSource): Promise<readonly Finding[] | undefined> {
   if (!hasFindings(run)) return undefined;
   try {
-    return (await readResult(run, source)).findings.map(({ finding }) => finding);
+    const { findings } = await readResult(run, source);
+    return findings.map(({ found }) => found.finding);
   } catch {
     return undefined; // the run's own row shows why
   }

@@ -1,25 +1,53 @@
 import { basename } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
-import { type Disposable, Emitter, type Event } from '../ports.ts';
+import { atOrBelow } from '../paths.ts';
+import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
+import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { inBackground } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
+import type { Finding } from './finding.ts';
 import { allowReading } from './parse/readFindings.ts';
-import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
-import { withTexts } from './result/readResult.ts';
-import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
-import { type ShownFinding, type ShownRun, toShownRun, toTriageSubjects } from './shownFinding.ts';
+import type { SeenText } from './place/currentPlaces.ts';
+import {
+  addMapping,
+  forgetMappings,
+  type MappingMemory,
+  mappingsOf,
+  readMappings,
+} from './place/mappings.ts';
+import { OWNERS_FILES } from './place/owners.ts';
+import {
+  countUnread,
+  isCurrent,
+  mayPlaceMore,
+  placeAgain,
+  type PlacedRun,
+  readPlaced,
+  toShownRun,
+} from './placedRun.ts';
+import { type ResultSource, withTexts } from './result/readResult.ts';
+import {
+  areSameShown,
+  type ShownFinding,
+  type ShownRun,
+  toTriageSubjects,
+  withoutOtherFolders,
+} from './shownFinding.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
-import type { UndoDecisions } from './triage/triageStore.ts';
-import { OWNERS_FILES } from './view/owners.ts';
+import type { TriageStore, UndoDecisions } from './triage/triageStore.ts';
 
-type Deps = RunFindingsDeps & {
+interface Deps extends ResultSource {
+  readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
+  readonly triage: TriageStore;
+  readonly mappings: MappingMemory;
+  /** The texts of files with unsaved changes, by `pathKey`. */
+  readonly editedTexts: () => ReadonlyMap<string, string>;
+  readonly log: Logger;
   /** Whether this window has a folder (an absolute path) open. */
   readonly isOpenHere: (folder: string) => boolean;
-};
+}
 
 /** CODEOWNERS, and the names of the folders that may hold it. */
 const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
@@ -27,8 +55,17 @@ const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 /** A run that a person compares with an earlier run: `absent` holds only findings of that run. */
 export type Comparison = ShownRun & { readonly baseline: Run };
 
+/** The runs that the editor shows, and what people see of them. */
+interface Shown {
+  readonly placed: readonly PlacedRun[];
+  /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
+  readonly runIds: ReadonlyMap<string, string | undefined>;
+  /** False until all that is shown is placed. */
+  readonly isComplete: boolean;
+}
+
 /**
- * The findings that the editor shows: for each open folder and subject, those of one run. `load` chooses the runs, and loads the result of each with its
+ * The findings that the editor shows: for each open folder and subject, those of one run. `load` chooses the runs, and reads the result of each with its
  * places. `rePlace` follows edits. The rest reads what is shown, or carries out what a person chose.
  */
 export class FindingStore implements Disposable {
@@ -37,18 +74,16 @@ export class FindingStore implements Disposable {
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
   #compared: { readonly run: Run; readonly baseline: Run } | undefined;
-  /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
-  #runIds: ReadonlyMap<string, string | undefined> = new Map();
-  #loaded: readonly RunFindings[] = [];
+  #shown: Shown = { placed: [], runIds: new Map(), isComplete: true };
   #shownRuns: readonly ShownRun[] = [];
+  /** As they were last given out. */
+  readonly #known = new WeakMap<Finding, ShownFinding>();
   /** Of the last reading, by run ID. */
-  readonly #failures = new Map<string, Failure | undefined>();
-  /** Loading and re-placing run one at a time, so that each starts from the results of the one before. */
+  #failures: ReadonlyMap<string, Failure> = new Map();
+  /** Reading and placing run one at a time, so that each starts from the value of the one before. */
   #queue: Promise<unknown> = Promise.resolve();
   /** Set by any forced request and cleared by the next load, so that many requests during one load become one more. */
   #mustForce = false;
-  #isComplete = true;
-  #isChanged = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -59,10 +94,7 @@ export class FindingStore implements Disposable {
         const isShown = ({ id }: Run): boolean => this.#shownRuns.some(({ run }) => run.id === id);
         if (changed.some((run) => isFinal(run) || isShown(run))) inBackground(this.load(), deps.log);
       }),
-      deps.triage.onDidChange(() => {
-        this.#decide();
-        this.#fireIfChanged();
-      }),
+      deps.triage.onDidChange(() => this.#show(this.#shown)),
     ];
   }
 
@@ -78,27 +110,14 @@ export class FindingStore implements Disposable {
     const force = this.#mustForce;
     this.#mustForce = false;
     const { runs, runIds } = this.#chooseRuns();
-    const loadedBefore = this.#loaded;
-    const showEarly = (early: RunFindings): void => {
-      const others = this.#loaded.filter(
-        (found) => found !== early && runs.some(({ id }) => id === found.run.id),
+    const showEarly = (early: PlacedRun): void => {
+      const others = this.#shown.placed.filter(
+        ({ run }) => run.id !== early.run.id && runs.some(({ id }) => id === run.id),
       );
-      this.#replaceLoaded([...others, early], runIds);
-      this.#showIncomplete();
-      this.#isChanged = true; // more findings follow
+      this.#show({ placed: [...others, early], runIds, isComplete: false });
     };
-    const loaded = await Promise.all(runs.map((run) => this.#loadRun(run, force, showEarly)));
-    this.#replaceLoaded(loaded, runIds);
-    // Decisions may have changed while the runs were read.
-    this.#decide();
-    this.#isChanged ||= !this.#isComplete;
-    this.#isComplete = true;
-    // Owners are looked up last, since they take longer.
-    if (loaded.some(({ run }) => !loadedBefore.some((before) => before.run.id === run.id))) {
-      this.#fireIfChanged();
-      await setImmediate(); // listeners draw all findings
-    }
-    for (const found of loaded) this.#isChanged = (await found.readOwners()) || this.#isChanged;
+    const placed = await Promise.all(runs.map((run) => this.#read(run, { force, showEarly })));
+    this.#show({ placed, runIds, isComplete: true });
   }
 
   #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
@@ -116,74 +135,69 @@ export class FindingStore implements Disposable {
     if (!isValid) this.#compared = undefined;
   }
 
-  #replaceLoaded(loaded: readonly RunFindings[], runIds: ReadonlyMap<string, string | undefined>): void {
-    this.#isChanged ||=
-      loaded.length !== this.#loaded.length ||
-      loaded.some((found, at) => found !== this.#loaded[at]) ||
-      !isDeepStrictEqual(runIds, this.#runIds);
-    this.#loaded = loaded;
-    this.#runIds = runIds;
-  }
-
-  #showIncomplete(): void {
-    this.#isComplete = false;
-    this.#fireIfChanged();
-  }
-
-  /** A run with its places: the one that is loaded, unless it must be read again. */
-  async #loadRun(run: Run, force: boolean, showEarly?: (early: RunFindings) => void): Promise<RunFindings> {
-    const { runs } = this.#deps;
+  /** A run with its places: the one that is shown, unless it must be read again. `showEarly` gets a run that is not shown yet, before all is known. */
+  async #read(
+    run: Run,
+    { force = false, showEarly }: { force?: boolean; showEarly?: (early: PlacedRun) => void } = {},
+  ): Promise<PlacedRun> {
+    const { runs, triage, mappings, editedTexts } = this.#deps;
     const present = runs.get(run.id) ?? run;
-    const former = this.#loaded.find((found) => found.run.id === run.id);
+    const former = this.#shown.placed.find((placed) => placed.run.id === run.id);
     const chosen = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
     const shownWith = {
       earlier: earlierRuns(runs.all(), present),
       compareWith: chosen && (runs.get(chosen.id) ?? chosen),
     };
-    const isCurrent = !force && former?.isCurrent(present, shownWith) === true;
-    const found =
-      isCurrent && former.unreadRuns.length === 0
-        ? former
-        : await RunFindings.load(present, shownWith, this.#deps, former, showEarly);
+    const isReadable = !force && former !== undefined && isCurrent(former, present, shownWith);
+    if (isReadable && countUnread(former) === 0) return former;
+    const onSome = former === undefined ? showEarly : undefined;
+    await triage.load(foldersOf([present, ...shownWith.earlier]));
+    const texts = { edited: editedTexts(), seen: former?.result?.seen ?? new Map<string, SeenText>() };
+    const placing = { mappings: readMappings(mappings), texts };
+    const placed = await readPlaced(present, shownWith, this.#deps, placing, onSome);
+    this.#failures = withFailure(this.#failures, run.id, placed.failure);
     // Earlier runs that could not be read were tried again.
-    if (isCurrent && found !== former && found.unreadRuns.length === former.unreadRuns.length) return former;
-    if (found.updateRun(present)) this.#isChanged ||= found === former;
-    this.#isChanged ||= this.#failures.get(run.id)?.kind !== found.failure?.kind;
-    this.#failures.set(run.id, found.failure);
-    return found;
+    return isReadable && countUnread(placed) === countUnread(former) ? former : placed;
   }
 
-  #decide(): void {
-    for (const found of this.#loaded) this.#isChanged = found.decide() || this.#isChanged;
-  }
-
-  /** Re-places findings in files that were edited, created, or deleted (absolute paths). Loads again if a finding without a place may have one. */
+  /** Places findings again in files that were edited, created, or deleted (absolute paths). Loads again if a finding without a place may have one. */
   rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string> = new Set()): Promise<void> {
     return this.#enqueue(async () => {
-      if (this.#loaded.some((found) => found.mayPlaceMore(createdOrDeleted))) {
+      const { placed } = this.#shown;
+      const files = [...changed, ...createdOrDeleted];
+      const mustLoad =
+        files.some((path) => ownersNames.has(basename(path))) ||
+        placed.some((each) => mayPlaceMore(each, createdOrDeleted));
+      if (mustLoad) {
         this.#mustForce = true;
         return this.#loadChosen();
       }
-      if ([...changed, ...createdOrDeleted].some((path) => ownersNames.has(basename(path))))
-        for (const found of this.#loaded) this.#isChanged = (await found.readOwners(true)) || this.#isChanged;
-      const rePlaced = await Promise.all(
-        this.#loaded.map((found) => found.rePlace(changed, createdOrDeleted)),
-      );
-      this.#isChanged ||= rePlaced.includes(true);
+      const isWanted = atOrBelow(files);
+      const edited = this.#deps.editedTexts();
+      const present = await Promise.all(placed.map((each) => placeAgain(each, isWanted, edited, this.#deps)));
+      this.#show({ ...this.#shown, placed: present });
     });
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(work).finally(() => this.#fireIfChanged());
+    const done = this.#queue.then(work);
     this.#queue = done.catch(() => undefined); // the caller gets the error
     return done;
   }
 
-  #fireIfChanged(): void {
-    if (!this.#isChanged) return;
-    this.#isChanged = false;
-    this.#shownRuns = this.#loaded.map((found) => toShownRun(found, this.#runIds));
-    this.#changed.fire();
+  /** Shows runs with the present decisions. Fires if people would see a difference. */
+  #show(shown: Shown): void {
+    const { runs, triage } = this.#deps;
+    const knownOf = ({ found }: { found: { finding: Finding } }): ShownFinding | undefined =>
+      this.#known.get(found.finding);
+    const shownRuns = shown.placed.map((placed) =>
+      withoutOtherFolders(toShownRun(placed, runs, triage, knownOf), shown.runIds),
+    );
+    const isSame = areSameShown(this.#shownRuns, shownRuns) && this.#shown.isComplete === shown.isComplete;
+    this.#shown = shown;
+    this.#shownRuns = shownRuns;
+    for (const finding of [...this.all(), ...this.absent()]) this.#known.set(finding.finding, finding);
+    if (!isSame) this.#changed.fire();
   }
 
   shownRuns(): readonly ShownRun[] {
@@ -192,7 +206,7 @@ export class FindingStore implements Disposable {
 
   /** False until all that is shown is placed: findings are counted only then. */
   isComplete(): boolean {
-    return this.#isComplete;
+    return this.#shown.isComplete;
   }
 
   /** All findings that the shown runs report, in the order of their files. */
@@ -222,21 +236,15 @@ export class FindingStore implements Disposable {
   /** All findings of a run, assessed, whether they are shown or not. A file that cannot be read gives a `failure`. */
   read(run: Run): Promise<ShownRun> {
     return this.#enqueue(async () => {
-      const found = await this.#loadRun(run, false);
-      const former = this.#loaded.findIndex((each) => each.run.id === run.id);
-      if (former >= 0) this.#replaceLoaded(this.#loaded.with(former, found), this.#runIds);
-      if (await found.readOwners()) this.#isChanged ||= former >= 0;
-      return toShownRun(found);
+      const failed = this.#failures.get(run.id);
+      const placed = await this.#read(run);
+      const isShown = this.#shown.placed.some((each) => each.run.id === run.id);
+      if (isShown) {
+        const present = this.#shown.placed.map((each) => (each.run.id === run.id ? placed : each));
+        this.#show({ ...this.#shown, placed: present });
+      } else if (failed?.kind !== placed.failure?.kind) this.#changed.fire();
+      return toShownRun(placed, this.#deps.runs, this.#deps.triage);
     });
-  }
-
-  async placeNow<T extends Pick<ShownFinding, 'finding' | 'places'>>(
-    findings: readonly T[],
-  ): Promise<readonly T[]> {
-    const wanted = new Set(findings.map(({ finding }) => finding));
-    const found = await Promise.all(this.#loaded.map((run) => run.placesNow(wanted)));
-    const places = new Map(found.flatMap((placesOfRun) => [...placesOfRun]));
-    return findings.map((shown) => ({ ...shown, places: places.get(shown.finding) ?? shown.places }));
   }
 
   /** The findings with all their texts: those of earlier runs are shown without the long ones. */
@@ -330,4 +338,18 @@ export class FindingStore implements Disposable {
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
+}
+
+function foldersOf(runs: readonly Run[]): readonly string[] {
+  return runs.flatMap(({ targets }) => targets.map(({ folder }) => folder));
+}
+
+function withFailure(
+  failures: ReadonlyMap<string, Failure>,
+  runId: string,
+  failure: Failure | undefined,
+): ReadonlyMap<string, Failure> {
+  const others = new Map(failures);
+  others.delete(runId);
+  return failure === undefined ? others : others.set(runId, failure);
 }

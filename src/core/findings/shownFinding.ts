@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
 import { folderSubjectKey } from './chooseRun.ts';
@@ -9,7 +10,7 @@ import type { Cut } from './parse/parse.ts';
 import type { EvidenceOfPlaces } from './place/evidence.ts';
 import type { SentSpot } from './place/sentFiles.ts';
 import type { TriageDecision } from './triage/triage.ts';
-import type { OwnersGap } from './view/owners.ts';
+import type { OwnersGap } from './place/owners.ts';
 
 /** A place in a file of this machine. Lines are 1-based and present, and absent when unknown; columns are there only if the line is the reported one. */
 export interface ShownPlace {
@@ -111,23 +112,12 @@ export function toTriageSubjects(
   return decisionFolders(shown).map((folder) => ({ folder, identity, path }));
 }
 
-/** A snapshot of a run, without findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. */
-export function toShownRun(
-  {
-    run,
-    shown,
-    cut,
-    failure,
-    changedFiles,
-    absent = [],
-    baseline,
-    baselineCut,
-    unreadRuns,
-    unlisted,
-    ownersGaps,
-  }: ShownRun,
-  runIds: ReadonlyMap<string, string | undefined> = new Map(),
+/** A run without the findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. */
+export function withoutOtherFolders(
+  shownRun: ShownRun,
+  runIds: ReadonlyMap<string, string | undefined>,
 ): ShownRun {
+  const { run, shown, absent = [] } = shownRun;
   // A finding of an earlier run may lie in a folder that this run does not have.
   const folders = new Set([...shown, ...absent].map(folderOf));
   const hiddenFolders = new Set(
@@ -136,7 +126,38 @@ export function toShownRun(
       return runIds.has(key) && runIds.get(key) !== run.id;
     }),
   );
+  if (hiddenFolders.size === 0) return shownRun;
   const isShown = (finding: ShownFinding): boolean => !hiddenFolders.has(folderOf(finding));
-  const facts = { run, cut, failure, changedFiles, baseline, baselineCut, unreadRuns, unlisted, ownersGaps };
-  return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
+  return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
+}
+
+/** True if people see no difference. */
+export function areSameShown(former: readonly ShownRun[], present: readonly ShownRun[]): boolean {
+  return former.length === present.length && present.every((each, at) => isSameRun(former[at], each));
+}
+
+function isSameRun(former: ShownRun | undefined, present: ShownRun): boolean {
+  if (former === undefined) return false;
+  const { shown, absent = [], ...facts } = former;
+  const { shown: presentShown, absent: presentAbsent = [], ...presentFacts } = present;
+  return (
+    isSameList(shown, presentShown) &&
+    isSameList(absent, presentAbsent) &&
+    isDeepStrictEqual(namedRuns(facts), namedRuns(presentFacts))
+  );
+}
+
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((each, at) => each === other[at]);
+}
+
+/** Of the runs, only their names are seen. */
+function namedRuns({
+  run,
+  baseline,
+  unreadRuns = [],
+  ...facts
+}: Omit<ShownRun, 'shown' | 'absent'>): unknown {
+  const names = [run, baseline, ...unreadRuns].map((each) => each && [each.id, each.label]);
+  return { ...facts, names };
 }

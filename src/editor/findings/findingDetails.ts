@@ -4,7 +4,7 @@ import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
-import { placeLinks } from '../../core/findings/place/runPlaces.ts';
+import { placeLinks } from '../../core/findings/view/placeLinks.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../core/findings/shownFinding.ts';
 import { codeSpan } from '../../core/findings/view/codeMarkdown.ts';
 import { addressOf, escapeMarkdown, quoteOf, requestOf } from '../../core/findings/view/findingMarkdown.ts';

@@ -5,7 +5,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { countVerdicts, isReported } from '../../core/findings/result/verdict.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
-import { placeLinks } from '../../core/findings/place/runPlaces.ts';
+import { placeLinks } from '../../core/findings/view/placeLinks.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import { coverageOf } from '../../core/run/state/coverage.ts';

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
+import { pathKey } from '../../../src/core/paths.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
 
@@ -29,14 +30,14 @@ export async function openFindings(
     log: silent,
   });
   const mappings = { get: () => undefined, update: () => Promise.resolve() };
-  let typed: string | undefined;
+  const edited = new Map<string, string>();
   const store = new FindingStore({
     runs,
     triage,
     mappings,
     log: silent,
     isOpenHere: () => true,
-    textOf: (each) => (each === file ? typed : undefined),
+    editedTexts: () => edited,
     workerFile: join(import.meta.dirname, 'parseWorker.mjs'),
     decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
   });
@@ -56,7 +57,7 @@ export async function openFindings(
   const text = await readFile(file, 'utf8');
   const type = async (count: number): Promise<number> => {
     const before = performance.now();
-    typed = `import more;\n${text}${'x'.repeat(count)}`;
+    edited.set(pathKey(file), `import more;\n${text}${'x'.repeat(count)}`);
     await store.rePlace(new Set([file]));
     return performance.now() - before;
   };

@@ -74,7 +74,7 @@ export async function setUpFindings(
       mappings: makeMemory(),
       log: silent,
       isOpenHere: (folder) => open.has(folder),
-      textOf: (file) => texts.get(pathKey(file)),
+      editedTexts: () => texts,
       workerFile,
       decode: decodeShiftJis,
     });

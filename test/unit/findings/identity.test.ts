@@ -145,7 +145,7 @@ test('a name is independent of local files and folder names', async (t) => {
       workerFile: parseWorker,
     });
     await rm(place, { recursive: true });
-    return read.findings.map(({ identity }) => identity.fingerprint);
+    return read.findings.map(({ found }) => found.identity.fingerprint);
   };
   await fc.assert(
     fc.asyncProperty(

@@ -5,15 +5,18 @@ import { once } from '../../yieldingWork.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { readRuns } from '../../run/disk/journal.ts';
 import type { Run } from '../../run/state/run.ts';
-import { hasFindings } from '../chooseRun.ts';
+import { earlierRuns, FolderChoices, hasFindings } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
-import { FindingStore } from '../findingStore.ts';
+import type { Finding } from '../finding.ts';
+import type { SeenText } from '../place/currentPlaces.ts';
+import { OWNERS_FILES } from '../place/owners.ts';
+import { filesOf, placeFindings } from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
+import { type PlacedRun, readPlaced, toShownRun } from '../placedRun.ts';
 import { type ResultSource, withTexts } from '../result/readResult.ts';
-import { folderOf, type ShownFinding } from '../shownFinding.ts';
+import { folderOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
 import { type TriagePlace, triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
-import { OWNERS_FILES } from '../view/owners.ts';
 import type { ToolFinding, ToolFindings, ToolSource } from './toolAnswers.ts';
 
 export interface StoredFolder {
@@ -41,7 +44,7 @@ interface RunsOfFolder {
 export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
   const { folder, storage } = stored;
   const runsFolder = join(storage, 'runs');
-  let cached: { readonly marks: string; readonly load: () => ReturnType<typeof loadFindings> } | undefined;
+  let cached: { readonly marks: string; readonly load: () => Promise<readonly PlacedRun[]> } | undefined;
 
   const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
     if ((await markOf(runsFolder)) === undefined)
@@ -65,16 +68,33 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
     isReadOnly: true,
   });
 
+  /** The runs that VS Code shows of the folder by default, with the places that were reported. */
+  const readShown = async (found: RunsOfFolder): Promise<readonly PlacedRun[]> => {
+    const shown = new Set(chosenOf(found).values());
+    const source = { ...toSource(found), log: deps.log };
+    const read = [...shown].flatMap((run) =>
+      run === undefined
+        ? []
+        : [
+            readPlaced(run, { earlier: earlierRuns(found.runs, run), compareWith: undefined }, source, {
+              mappings: {},
+              ownersWithin: folder,
+            }),
+          ],
+    );
+    return Promise.all(read);
+  };
+
   return {
     findings: async () => {
       const found = await readRunsOfFolder();
       const marks = await marksOf(found, runsFolder, folder);
       // Concurrent calls share one reading.
-      if (cached?.marks !== marks) cached = { marks, load: once(() => loadFindings(found, stored, deps)) };
+      if (cached?.marks !== marks) cached = { marks, load: once(() => readShown(found)) };
       const loaded = await cached.load();
       // The disk may work again at the next call.
-      if (loaded.store.shownRuns().some(({ failure }) => failure?.kind === 'storage')) cached = undefined;
-      return toToolFindings(loaded, found.folders);
+      if (loaded.some(({ failure }) => failure?.kind === 'storage')) cached = undefined;
+      return toToolFindings(loaded, found, stored, deps);
     },
     runs: readRunsOfFolder,
     withTexts: async (findings) => withTexts(findings, toSource(await readRunsOfFolder())),
@@ -96,46 +116,21 @@ async function marksOf({ runs, folders }: RunsOfFolder, runsFolder: string, fold
   return JSON.stringify([...folders, ...marks]);
 }
 
-interface Loaded {
-  readonly store: FindingStore;
-  readonly triage: TriageStore;
-}
-
-async function loadFindings(
-  { runs, folders }: RunsOfFolder,
-  { folder, storage }: StoredFolder,
-  { workerFile, clock, log }: Deps,
-): Promise<Loaded> {
-  // Not the shared folder: only decisions in the books of this machine count.
-  const placeFor = (each: string): TriagePlace => triagePlaceOf(each, join(storage, 'triage'), false);
-  const triage = new TriageStore({ placeFor, clock, log });
-  const store = new FindingStore({
-    runs: {
-      all: () => runs,
-      get: (id) => runs.find((run) => run.id === id),
-      folderOf: (id) => join(storage, 'runs', id),
-      onDidChange: () => ({ dispose: () => undefined }),
-    },
-    triage,
-    mappings: { get: () => undefined, update: () => Promise.resolve() },
-    isOpenHere: (each) => folders.has(each),
-    textOf: () => undefined,
-    decode: decodeUtf8,
-    workerFile,
-    isReadOnly: true,
-    isPlacedOnDemand: true,
-    ownersWithin: folder,
-    log,
-  });
-  await store.load();
-  return { store, triage };
+function chosenOf({ runs, folders }: RunsOfFolder): ReadonlyMap<string, Run | undefined> {
+  return new FolderChoices().runsToShow(runs, (each) => folders.has(each));
 }
 
 async function toToolFindings(
-  { store, triage }: Loaded,
-  folders: ReadonlySet<string>,
+  loaded: readonly PlacedRun[],
+  found: RunsOfFolder,
+  { storage }: StoredFolder,
+  { clock, log }: Deps,
 ): Promise<ToolFindings> {
-  await triage.reload();
+  const { runs, folders } = found;
+  // Not the shared folder: only decisions in the books of this machine count.
+  const placeFor = (each: string): TriagePlace => triagePlaceOf(each, join(storage, 'triage'), false);
+  const triage = new TriageStore({ placeFor, clock, log });
+  await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
   const isKnown = triage.failures().length === 0;
   const toToolFinding = (shown: ShownFinding): ToolFinding =>
     isKnown ? shown : { ...shown, triage: undefined };
@@ -148,12 +143,57 @@ async function toToolFindings(
     all
       .filter((shown) => isInside(shown) || folders.has(folderOf(shown) ?? ''))
       .map((shown) => withPlacesInside(toToolFinding(shown)));
+  const runIds = new Map([...chosenOf(found)].map(([key, run]) => [key, run?.id]));
+  const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
   return {
-    runs: store.shownRuns().map((run) => ({
-      ...run,
-      shown: findingsInside(run.shown),
-      absent: findingsInside(run.absent),
-    })),
-    place: async (findings) => (await store.placeNow(findings)).map(withPlacesInside),
+    runs: loaded.map((placed) => {
+      const run = withoutOtherFolders(toShownRun(placed, { get }, triage), runIds);
+      return { ...run, shown: findingsInside(run.shown), absent: findingsInside(run.absent) };
+    }),
+    place: async (findings) => {
+      const places = await placesNow(loaded, findings, join(storage, 'runs'));
+      return findings.map((shown) =>
+        withPlacesInside({ ...shown, places: places.get(shown.finding) ?? shown.places }),
+      );
+    },
   };
+}
+
+/** The places of findings in the present text of their files, which may have been created since the findings were read. */
+async function placesNow(
+  loaded: readonly PlacedRun[],
+  findings: readonly Pick<ToolFinding, 'run' | 'finding'>[],
+  runsFolder: string,
+): Promise<ReadonlyMap<Finding, ShownFinding['places']>> {
+  const runs = new Map(findings.map(({ run }) => [run.id, run]));
+  const wanted = new Set(findings.map(({ finding }) => finding));
+  const places = new Map<Finding, ShownFinding['places']>();
+  const runFolderOf = (id: string): string => join(runsFolder, id);
+  const source = {
+    edited: new Map<string, string>(),
+    seen: new Map<string, SeenText>(),
+    runFolderOf,
+    decode: decodeUtf8,
+  };
+  const all = loaded.flatMap(({ result }) =>
+    result === undefined ? [] : [...result.findings, ...result.absent],
+  );
+  for (const [id, ofRun] of Map.groupBy(
+    all.map(({ found }) => found),
+    ({ run }) => run,
+  )) {
+    const run = runs.get(id);
+    if (run === undefined) continue;
+    const files = filesOf(run, runFolderOf(id), ofRun, {});
+    await placeFindings(
+      files,
+      ofRun.filter(({ finding }) => wanted.has(finding)),
+      source,
+      (placed) => {
+        for (const each of placed) places.set(each.found.finding, each.places);
+        return Promise.resolve();
+      },
+    );
+  }
+  return places;
 }

@@ -14,7 +14,7 @@ import {
 } from './lineText.ts';
 
 /** Lines are absent when unknown, columns also where the line differs from the reported one. */
-interface CurrentPlace {
+export interface CurrentPlace {
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;

@@ -5,17 +5,12 @@ import type { ArtifactStart } from '../../features/features.ts';
 import type { CompareStart } from '../drift/compareLines.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
 import type { LinesStart } from '../importExport/sarif/lineHash.ts';
-import type { OwnersStart } from '../view/ownerRules.ts';
 import type { ResultStart } from '../result/resultWorker.ts';
 
-type Job = ArtifactStart | CompareStart | ImportStart | LinesStart | OwnersStart;
+type Job = ArtifactStart | CompareStart | ImportStart | LinesStart;
 
 /** The modules of a job are loaded here, so that no job loads those of others. */
 async function perform(start: Job): Promise<unknown> {
-  if ('owners' in start) {
-    const { findOwnersIn } = await import('../view/ownerRules.ts');
-    return findOwnersIn(start);
-  }
   if ('before' in start) {
     const { compareTexts } = await import('../drift/compareLines.ts');
     return compareTexts(start);

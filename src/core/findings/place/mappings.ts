@@ -30,7 +30,7 @@ const key = 'whitebox.pathMappings';
 const schema = z.record(z.string(), z.array(z.object({ from: z.string(), to: z.string() })));
 
 export function mappingsOf(memory: MappingMemory, folder: string): readonly PathMapping[] {
-  return readAll(memory)[pathKey(folder)] ?? [];
+  return readMappings(memory)[pathKey(folder)] ?? [];
 }
 
 /** `to` is an absolute folder in `folder`. Throws `outsideFolder`. */
@@ -44,11 +44,11 @@ export async function addMapping(
   if (inside === undefined) throw new AssessmentError('outsideFolder', { subject: to });
   const others = mappingsOf(memory, folder).filter(({ from }) => from !== prefix);
   const mapping = { from: prefix, to: inside };
-  await memory.update(key, { ...readAll(memory), [pathKey(folder)]: [...others, mapping] });
+  await memory.update(key, { ...readMappings(memory), [pathKey(folder)]: [...others, mapping] });
 }
 
 export async function forgetMappings(memory: MappingMemory, folder: string): Promise<void> {
-  const others = Object.entries(readAll(memory)).filter(([each]) => each !== pathKey(folder));
+  const others = Object.entries(readMappings(memory)).filter(([each]) => each !== pathKey(folder));
   await memory.update(key, Object.fromEntries(others));
 }
 
@@ -69,7 +69,8 @@ export async function visitMapped(
   return mapped.kind === 'path' ? visit(mapped.segments.join('/')) : mapped;
 }
 
-function readAll(memory: MappingMemory): z.infer<typeof schema> {
+/** By `pathKey` of the folder. */
+export function readMappings(memory: MappingMemory): z.infer<typeof schema> {
   return schema.safeParse(memory.get(key)).data ?? {};
 }
 

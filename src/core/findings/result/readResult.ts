@@ -7,9 +7,19 @@ import { hasFindings, subjectOf } from '../chooseRun.ts';
 import { noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
 import type { Finding } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
+import type { CurrentPlaces, KnownTexts, PlacesOfFile } from '../place/currentPlaces.ts';
+import type { PlacedFinding } from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
-import type { ResultFinding, ResultHead, RunResult } from './result.ts';
-import type { ResultJob, ResultMessage, ResultReply, ResultStart } from './resultWorker.ts';
+import type { ResultHead } from './result.ts';
+import type {
+  PlacedAt,
+  PlacedFacts,
+  Placing,
+  ResultJob,
+  ResultMessage,
+  ResultReply,
+  ResultStart,
+} from './resultWorker.ts';
 
 /** Where results come from. */
 export interface ResultSource {
@@ -24,22 +34,70 @@ export interface ResultSource {
 
 const maxHeapMb = 1_024;
 
+/** A run's result, with the places of its findings. Both lists are in the order of the result. */
+export interface PlacedResult extends PlacedFacts {
+  readonly head: ResultHead;
+  readonly findings: readonly PlacedFinding[];
+  /** Findings that only earlier runs report. */
+  readonly absent: readonly PlacedFinding[];
+}
+
+interface ReadOptions {
+  /** Without it, places are as they were reported. */
+  readonly placing?: Placing | undefined;
+  /** The run that a person compares it with. */
+  readonly compareWith?: Run | undefined;
+  /** Gets the first findings if others follow. */
+  readonly onSome?: ((head: ResultHead, findings: readonly PlacedFinding[]) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * The result of a run, in the order of its findings file. It is worked out where none is saved, or where the saved one is out of date. Throws
- * `findingsTooLarge`, `malformedFindings`, `storage`, `workerCrashed`.
+ * The result of a run. It is worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`,
+ * `storage`, `workerCrashed`, and the signal's reason.
  */
-export async function readResult(run: Run, source: ResultSource, compareWith?: Run): Promise<RunResult> {
+export async function readResult(
+  run: Run,
+  source: ResultSource,
+  { placing = { mappings: {} }, compareWith, onSome, signal }: ReadOptions = {},
+): Promise<PlacedResult> {
   // Without a worker, which would only find that out again.
   await refuseTooLarge(source.runs.folderOf(run.id));
   let head: ResultHead | undefined;
-  const all: ResultFinding[] = [];
-  await askForResults({ kind: 'read', run, compareWith }, run, source, {
-    onHead: (read) => (head = read),
-    onFindings: (findings) => all.push(...findings),
-  });
+  const placed: (PlacedFinding | undefined)[] = [];
+  let count = 0;
+  const onPlaced = (piece: readonly PlacedAt[]): void => {
+    for (const [at, each] of piece) placed[at] = each;
+    const isFirst = count === 0;
+    count += piece.length;
+    if (head !== undefined && isFirst && count < head.counts.findings) onSome?.(head, known(placed));
+  };
+  const job: ResultJob = { kind: 'read', run, compareWith, placing };
+  const listeners: Listeners = { onHead: (read) => (head = read), onPlaced };
+  const facts = (await askForResults(job, run, source, listeners, signal)) as PlacedFacts;
   if (head === undefined) throw workerCrash('no result');
   const { findings } = head.counts;
-  return { head, findings: all.slice(0, findings), absent: all.slice(findings) };
+  return {
+    ...facts,
+    head,
+    findings: known(placed.slice(0, findings)),
+    absent: known(placed.slice(findings)),
+  };
+}
+
+function known(placed: readonly (PlacedFinding | undefined)[]): readonly PlacedFinding[] {
+  return placed.filter((each) => each !== undefined);
+}
+
+/** Where places are in the current text of each file. */
+export async function placeFiles(
+  run: Run,
+  files: readonly PlacesOfFile[],
+  texts: KnownTexts,
+  source: ResultSource,
+): Promise<readonly CurrentPlaces[]> {
+  if (files.length === 0) return [];
+  return (await askForResults({ kind: 'place', files, texts }, run, source, {})) as readonly CurrentPlaces[];
 }
 
 /** Keeps the sent texts that a run's findings point at, and saves its result. Throws also the signal's reason. */
@@ -81,7 +139,7 @@ export async function withTexts<T extends Pick<ShownFinding, 'run' | 'finding' |
 interface Listeners {
   readonly onProgress?: (done: number) => void;
   readonly onHead?: (head: ResultHead) => void;
-  readonly onFindings?: (findings: readonly ResultFinding[]) => void;
+  readonly onPlaced?: (placed: readonly PlacedAt[]) => void;
 }
 
 /** Runs a job about `run` in the worker. */
@@ -118,7 +176,7 @@ async function converse(
   start: ResultStart,
   workerFile: string | URL,
   decode: Decode,
-  { onReading, onProgress, onHead, onFindings }: Listeners & { readonly onReading: (runId: string) => void },
+  { onReading, onProgress, onHead, onPlaced }: Listeners & { readonly onReading: (runId: string) => void },
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   signal?.throwIfAborted();
@@ -138,8 +196,8 @@ async function converse(
     else if ('reading' in message) onReading(message.reading);
     else if ('done' in message) onProgress?.(message.done);
     else if ('head' in message) onHead?.(message.head);
-    else if ('findings' in message) {
-      onFindings?.(message.findings);
+    else if ('placed' in message) {
+      onPlaced?.(message.placed);
       reply('next');
     } else {
       const { id, file } = message;

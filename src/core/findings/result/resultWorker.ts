@@ -1,19 +1,32 @@
+import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
 import { AssessmentError, fileError } from '../../errors.ts';
-import type { Finding } from '../finding.ts';
 import type { Run } from '../../run/state/run.ts';
-import type { Decode } from '../place/sentFiles.ts';
-import { readTrendRows } from './trendRows.ts';
+import type { Finding } from '../finding.ts';
 import { lengthOf } from '../parse/parse.ts';
-import type { ResultFinding, ResultHead } from './result.ts';
-import type { SavedResult } from './resultFile.ts';
+import { type KnownTexts, placesInFile, type PlacesOfFile, type TextSource } from '../place/currentPlaces.ts';
+import type { PathMapping } from '../place/mappings.ts';
+import { findOwners, type FoundOwners } from '../place/owners.ts';
+import { filesOf, type PlacedFiles, type PlacedFinding, placeFindings } from '../place/placement.ts';
+import type { Decode } from '../place/sentFiles.ts';
+import { mainPlaceOf } from '../shownFinding.ts';
+import { readTrendRows } from './trendRows.ts';
+import type { ResultFinding, ResultHead, RunResult } from './result.ts';
+import { toResult } from './resultFile.ts';
 import { comparedWith, keepSourceOf, readIfPossible, resultOf, type WorkOutDeps } from './workOut.ts';
 
 /** What the worker is to do with the results of runs. */
 export type ResultJob =
-  /** Sends the result, or the one compared with a run that a person chose. */
-  | { readonly kind: 'read'; readonly run: Run; readonly compareWith: Run | undefined }
+  /** Sends the result, or the one compared with a run that a person chose, where its findings are now. Answers with `PlacedFacts`. */
+  | {
+      readonly kind: 'read';
+      readonly run: Run;
+      readonly compareWith: Run | undefined;
+      readonly placing: Placing;
+    }
+  /** Answers with the current places of each file. */
+  | { readonly kind: 'place'; readonly files: readonly PlacesOfFile[]; readonly texts: KnownTexts }
   /** Keeps the sent texts, and saves the result. */
   | { readonly kind: 'save'; readonly run: Run }
   /** Answers with findings by their `Finding.index`, as far as they can be read. */
@@ -22,6 +35,25 @@ export type ResultJob =
       readonly wanted: readonly { readonly run: Run; readonly indexes: readonly number[] }[];
     }
   | { readonly kind: 'trend'; readonly rows: readonly Run[] };
+
+/** What the places of findings depend on, besides the result and the files on the disk. */
+export interface Placing {
+  /** By `pathKey` of a target's folder. */
+  readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
+  /** Undefined: places are as they were reported, and no file is read. */
+  readonly texts?: KnownTexts | undefined;
+  /** Where given, no CODEOWNERS file outside this folder is read. */
+  readonly ownersWithin?: string | undefined;
+}
+
+/** What is known once all findings of a run are placed. */
+export interface PlacedFacts extends PlacedFiles, FoundOwners {
+  /** How many findings of removed runs are not reported. */
+  readonly removed: number;
+}
+
+/** A finding by its position in the result: findings that are not reported follow the others. */
+export type PlacedAt = readonly [at: number, placed: PlacedFinding];
 
 /** Starts the worker for a job. */
 export interface ResultStart extends Pick<WorkOutDeps, 'runsFolder' | 'runs' | 'isReadOnly' | 'tooLarge'> {
@@ -37,7 +69,7 @@ export type ResultMessage =
   /** A file that is not UTF-8, which the host decodes. */
   | { readonly decode: Uint8Array; readonly file: string; readonly id: number }
   | { readonly head: ResultHead }
-  | { readonly findings: readonly ResultFinding[] };
+  | { readonly placed: readonly PlacedAt[] };
 
 /** To the worker: the text of a file, or none if it cannot be decoded; or that it may send the next findings. */
 export type ResultReply = { readonly id: number; readonly text: string | undefined } | 'next';
@@ -68,14 +100,17 @@ async function perform(
 ): Promise<unknown> {
   switch (job.kind) {
     case 'read': {
-      const { run, compareWith } = job;
+      const { run, compareWith, placing } = job;
       const result = compareWith ? await comparedWith(run, compareWith, deps) : await resultOf(run, deps);
       send({ head: result.head });
-      for (const piece of piecesOf(result)) {
-        send({ findings: piece });
+      return placeResult(run, toResult(result), placing, deps, async (piece) => {
+        send({ placed: piece });
         await mayGoOn();
-      }
-      return undefined;
+      });
+    }
+    case 'place': {
+      const source = textSource(job.texts, deps);
+      return Promise.all(job.files.map((each) => placesInFile(each, source)));
     }
     case 'save':
       try {
@@ -99,18 +134,57 @@ async function perform(
   }
 }
 
-function* piecesOf({ read }: SavedResult): Generator<readonly ResultFinding[], void> {
-  let piece: ResultFinding[] = [];
+/** Places what a result reports, and what only earlier runs report, as far as these runs are still here. */
+async function placeResult(
+  run: Run,
+  { findings, absent }: RunResult,
+  placing: Placing,
+  deps: WorkOutDeps,
+  send: (piece: readonly PlacedAt[]) => Promise<void>,
+): Promise<PlacedFacts> {
+  const source = placing.texts && textSource(placing.texts, deps);
+  const positions = new Map([...findings, ...absent].map((each, at) => [each, at]));
+  const mainFiles = new Set<string>();
+  const onPlaced = async (placed: readonly PlacedFinding[]): Promise<void> => {
+    for (const { found, places } of placed) {
+      const main = mainPlaceOf({ finding: found.finding, places });
+      if (main !== undefined) mainFiles.add(main.file);
+    }
+    for (const piece of piecesOf(placed))
+      await send(piece.map((each) => [positions.get(each.found) ?? 0, each]));
+  };
+  const place = async (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {
+    const files = filesOf(of, join(deps.runsFolder, of.id), found, placing.mappings);
+    return placeFindings(files, found, source, onPlaced);
+  };
+  const { missing, changed, seen } = await place(run, findings);
+  const allSeen = new Map(seen);
+  let removed = 0;
+  const judged = absent.filter(({ verdict }) => verdict !== undefined);
+  for (const [id, found] of Map.groupBy(judged, (each) => each.run)) {
+    const earlier = deps.runs.find((each) => each.id === id);
+    if (earlier === undefined) removed += found.length;
+    else for (const [key, text] of (await place(earlier, found)).seen) allSeen.set(key, text);
+  }
+  return { missing, changed, seen: allSeen, removed, ...(await findOwners(mainFiles, placing.ownersWithin)) };
+}
+
+function textSource(texts: KnownTexts, { runsFolder, decode }: WorkOutDeps): TextSource {
+  return { ...texts, runFolderOf: (id) => join(runsFolder, id), decode };
+}
+
+function* piecesOf(placed: readonly PlacedFinding[]): Generator<readonly PlacedFinding[], void> {
+  let piece: PlacedFinding[] = [];
   let length = 0;
-  for (const each of read()) {
+  for (const each of placed) {
     piece.push(each);
-    length += lengthOf(each.finding);
+    length += lengthOf(each.found.finding);
     if (length < maxPieceLength) continue;
     yield piece;
     piece = [];
     length = 0;
   }
-  yield piece;
+  if (piece.length > 0) yield piece;
 }
 
 /** Receives the host's replies. */

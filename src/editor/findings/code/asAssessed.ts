@@ -4,7 +4,6 @@ import * as vscode from 'vscode';
 import { splitLines } from '../../../core/findings/drift/lineText.ts';
 import { followFile } from '../../../core/findings/drift/followFile.ts';
 import type { Place } from '../../../core/findings/finding.ts';
-import { toShownPlace } from '../../../core/findings/place/runPlaces.ts';
 import {
   isSent,
   readAsSent,
@@ -17,6 +16,7 @@ import {
 } from '../../../core/findings/place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { AssessmentError } from '../../../core/errors.ts';
+import { pathKey } from '../../../core/paths.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
@@ -27,7 +27,7 @@ import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
 import { type FindingStores, toArgument } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
-import { decodeFile, textBelow, unsavedText } from './driftWatch.ts';
+import { decodeFile, editedTexts, textBelow } from './driftWatch.ts';
 import { showNoPlace } from './goToFinding.ts';
 import { showRuns } from '../../errors/errorActions.ts';
 
@@ -79,11 +79,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
   }
   const document = await openDocument(toUri(run, spot));
   const lines = splitLines(document.getText());
-  const marked = toShownPlace(
-    { file: '', folder: '', path },
-    place,
-    followFile(lines, true).compareWith(lines),
-  );
+  const marked = followFile(lines, true).compareWith(lines).placeOf(place);
   await vscode.window.showTextDocument(document, {
     preview: true,
     ...(marked.startLine === undefined ? {} : { selection: document.validateRange(toRange(marked)) }),
@@ -101,7 +97,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
       const content = await readText(here);
-      if (content !== undefined && isSent(content, file) && unsavedText(here) === undefined) continue;
+      if (content !== undefined && isSent(content, file) && !editedTexts().has(pathKey(here))) continue;
       const found = await readAssessed(run, target, file.path, deps.runs);
       const uri = vscode.Uri.file(here);
       if ('why' in found) notCompared.push(`${visibleName(file.path)}: ${found.why}`);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import { readText, readTextBelow, toText } from '../../../core/findings/place/sentFiles.ts';
-import { isSamePath } from '../../../core/paths.ts';
+import { maxTextBytes, readText, readTextBelow, toText } from '../../../core/findings/place/sentFiles.ts';
+import { isSamePath, pathKey } from '../../../core/paths.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
 import { answerAbout } from '../../folders.ts';
@@ -23,8 +23,18 @@ export async function decodeFile(content: Uint8Array, file: string): Promise<str
   return answerAbout(uri, decoding);
 }
 
+/** The texts of all files with unsaved changes, by `pathKey`. A longer text is not compared. */
+export function editedTexts(): ReadonlyMap<string, string> {
+  return new Map(
+    vscode.workspace.textDocuments
+      .filter(({ isDirty, uri }) => isDirty && uri.scheme === 'file')
+      .map((document) => [pathKey(document.uri.fsPath), document.getText()] as const)
+      .filter(([, text]) => text.length <= maxTextBytes),
+  );
+}
+
 /** The text of a file with unsaved changes. */
-export function unsavedText(file: string): string | undefined {
+function unsavedText(file: string): string | undefined {
   const isEdited = (document: vscode.TextDocument): boolean => document.isDirty && isOfFile(document, file);
   return vscode.workspace.textDocuments.find(isEdited)?.getText();
 }

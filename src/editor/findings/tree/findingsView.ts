@@ -16,7 +16,7 @@ import type { BranchChange } from '../../../core/findings/view/branchChanges.ts'
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
 import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
-import type { OwnersGap } from '../../../core/findings/view/owners.ts';
+import type { OwnersGap } from '../../../core/findings/place/owners.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuedRuns.ts';

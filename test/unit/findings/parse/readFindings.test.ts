@@ -41,7 +41,7 @@ describe('reading a findings file in a worker', () => {
     assert.ok(content.length > 0.95 * maxFindingsBytes && content.length <= maxFindingsBytes);
     const { result, pausesMs } = await pausesWhile(() => read(t, content));
     assert.deepEqual(result.head.cut, { shown: 10_000, total: 50_000 });
-    assert.deepEqual([result.findings.length, result.findings[0]?.finding.index], [10_000, 1]);
+    assert.deepEqual([result.findings.length, result.findings[0]?.found.finding.index], [10_000, 1]);
     const p99 = pausesMs[Math.floor(pausesMs.length * 0.99)] ?? Infinity;
     assert.ok(p99 < 50, `p99 ${String(p99)} ms of ${String(pausesMs.length)} turns`);
   });

@@ -168,7 +168,7 @@ test('without the right to write, a result is worked out and not saved', async (
   const run = await fixture.storeRun(['shop'], listOf('a'));
   const { findings } = await readResult(run, { ...sourceOf(fixture), isReadOnly: true });
   assert.deepEqual(
-    findings.map(({ finding }) => finding.title),
+    findings.map(({ found }) => found.finding.title),
     ['a'],
   );
   await assert.rejects(readFile(resultFileOf(fixture, run)), { code: 'ENOENT' });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
-import { findOwners } from '../../../../src/core/findings/view/owners.ts';
+import { readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
+import { shopRun } from '../importExport/exportingFindings.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { invent } from '../shownFindings.ts';
@@ -19,11 +20,23 @@ await testBlocks(import.meta.filename, {
       const line = `/**/${'*a'.repeat(20)}/**/${'*a'.repeat(20)}b @x\n`;
       const text = `* @last\n${line.repeat(Math.floor((3 << 20) / line.length) - 1)}`;
       await writeFile(join(root, 'CODEOWNERS'), text);
-      const deep = join(root, ...Array<string>(20).fill('a'.repeat(60)));
-      const files = Array.from({ length: 1_000 }, (_, at) => join(deep, String(at)));
+      const deep = Array<string>(20).fill('a'.repeat(60)).join('/');
+      await mkdir(join(root, deep), { recursive: true });
+      const files = Array.from({ length: 100 }, (_, at) => `${deep}/${String(at)}`);
+      for (const file of files) await writeFile(join(root, file), 'code');
+      const run = { ...shopRun, targets: [{ folder: root, name: 'shop' }] };
+      const runFolder = join(await scratchFolder({ after }, []), run.id);
+      await mkdir(runFolder);
+      const findings = files.map((file) => ({ title: 'Invented finding', file }));
+      await writeFile(join(runFolder, 'findings.json'), JSON.stringify(findings));
+      const source = {
+        runs: { all: () => [run], folderOf: () => runFolder },
+        workerFile: parseWorker,
+        decode: () => Promise.resolve(''),
+      };
       return async () => {
-        const { owners, gaps } = await findOwners(new Set(files), parseWorker);
-        assert.deepEqual([owners.size, gaps.map(({ lines }) => lines)], [0, ['tooComplex']]);
+        const { owners, ownersGaps } = await readResult(run, source);
+        assert.deepEqual([owners.size, ownersGaps.map(({ lines }) => lines)], [0, ['tooComplex']]);
       };
     },
   },

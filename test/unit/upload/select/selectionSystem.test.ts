@@ -3,9 +3,8 @@ import fs, { type Dirent, type PathLike } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join, sep } from 'node:path';
 import { describe, mock, test } from 'node:test';
-import { findOwners } from '../../../../src/core/findings/view/owners.ts';
+import { findOwners } from '../../../../src/core/findings/place/owners.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { parseWorker } from '../../findings/parse/bundledWorker.ts';
 import { options, plant, plantRepository, testPlace } from '../trees.ts';
 
 /** Replaces a function of `node:fs` during `act`, also in modules that are loaded. */
@@ -79,7 +78,7 @@ describe('F176 the selection on Windows', () => {
     const { files } = await whileLost(home, () => selectFiles(root, options(place)));
     assert.ok(files.some(({ path }) => path === 'a.ts'));
     const file = join(root, 'a.ts');
-    const { owners } = await whileLost(home, () => findOwners(new Set([file]), parseWorker));
+    const { owners } = await whileLost(home, () => findOwners(new Set([file])));
     assert.deepEqual(owners.get(file), ['@team']);
   });
 
@@ -89,7 +88,7 @@ describe('F176 the selection on Windows', () => {
     plant(here.root, { 'a.ts': '', CODEOWNERS: '* @team\n' });
     plant(lost.root, { 'b.ts': '' });
     const [file, lostFile] = [join(here.root, 'a.ts'), join(lost.root, 'b.ts')];
-    const { owners } = await whileLost(lost.root, () => findOwners(new Set([lostFile, file]), parseWorker));
+    const { owners } = await whileLost(lost.root, () => findOwners(new Set([lostFile, file])));
     assert.deepEqual([...owners], [[file, ['@team']]]);
   });
 });

@@ -5,11 +5,10 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { listFindings } from '../../../../src/core/findings/agents/toolAnswers.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
-import { type OwnersFormat, ownersOf, parseOwners } from '../../../../src/core/findings/view/ownerRules.ts';
-import { findOwners } from '../../../../src/core/findings/view/owners.ts';
+import { type OwnersFormat, ownersOf, parseOwners } from '../../../../src/core/findings/place/ownerRules.ts';
+import { findOwners } from '../../../../src/core/findings/place/owners.ts';
 import { toGroups } from '../../../../src/core/findings/view/groups.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
-import { parseWorker } from '../parse/bundledWorker.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { invent } from '../shownFindings.ts';
 
@@ -154,8 +153,7 @@ describe('CODEOWNERS', () => {
   test('F160 is read as GitLab reads it if the remote is GitLab’s, or if it is in .gitlab', async (t) => {
     const root = await scratchFolder(t, []);
     const file = join(root, 'a.js');
-    const owners = async (): Promise<unknown> =>
-      (await findOwners(new Set([file]), parseWorker)).owners.get(file);
+    const owners = async (): Promise<unknown> => (await findOwners(new Set([file]))).owners.get(file);
     await layOut(root, { '.gitlab/CODEOWNERS': '[Web] @web\n*.js' });
     assert.deepEqual(await owners(), ['@web']);
     await layOut(root, { 'docs/CODEOWNERS': '* @docs\n[Web] @web\n*.js' });
@@ -222,7 +220,7 @@ describe('CODEOWNERS', () => {
     const root = await scratchFolder(t, []);
     const file = join(root, 'src', 'a.js');
     const owners = async (within?: string): Promise<unknown> =>
-      (await findOwners(new Set([file]), parseWorker, within)).owners.get(file);
+      (await findOwners(new Set([file]), within)).owners.get(file);
     await layOut(root, { 'docs/CODEOWNERS': '* @docs' });
     assert.deepEqual(await owners(), ['@docs']);
     await layOut(root, { CODEOWNERS: '* @root' });
@@ -232,7 +230,7 @@ describe('CODEOWNERS', () => {
     assert.equal(await owners(join(root, 'src')), undefined);
     assert.deepEqual(await owners(root), ['@github']);
     await layOut(root, { '.github/CODEOWNERS': '#'.repeat(3 * 1024 * 1024 + 1) });
-    const { owners: none, gaps } = await findOwners(new Set([file]), parseWorker);
+    const { owners: none, ownersGaps: gaps } = await findOwners(new Set([file]));
     assert.equal(none.size, 0);
     assert.deepEqual(gaps, [{ file: join(root, '.github', 'CODEOWNERS'), lines: 'unreadable' }]);
   });

@@ -1,11 +1,10 @@
 import { dirname, join } from 'node:path';
-import { askWorker } from '../../askWorker.ts';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { pathInside, realPath } from '../../paths.ts';
 import { parseGitConfig } from '../../upload/ignore/gitConfig.ts';
 import { gitHome, readText, type Repository, repositoryAt } from '../../upload/ignore/repository.ts';
 import { readTracker } from '../importExport/issueTracker.ts';
-import type { OwnersAnswer, OwnersFormat, OwnersStart } from './ownerRules.ts';
+import { findOwnersIn, type KnownOwners, type OwnersFormat } from './ownerRules.ts';
 
 /** In the order in which GitHub looks for them, and GitLab. */
 const filesOf = {
@@ -24,7 +23,7 @@ export interface OwnersGap {
 export interface FoundOwners {
   /** By absolute path. A file without CODEOWNERS has no entry. */
   readonly owners: ReadonlyMap<string, readonly string[]>;
-  readonly gaps: readonly OwnersGap[];
+  readonly ownersGaps: readonly OwnersGap[];
 }
 
 interface OwnersFile {
@@ -33,12 +32,8 @@ interface OwnersFile {
   readonly format: OwnersFormat;
 }
 
-/** By the CODEOWNERS file of each file's repository. Paths are absolute. Reads nothing outside the folder `within`. */
-export async function findOwners(
-  files: ReadonlySet<string>,
-  workerFile: string | URL,
-  within?: string,
-): Promise<FoundOwners> {
+/** By the CODEOWNERS file of each file's repository. Paths are absolute. Reads nothing outside the folder `within`. Takes up to seconds: for the worker. */
+export async function findOwners(files: ReadonlySet<string>, within?: string): Promise<FoundOwners> {
   const repositories = new Map<string, Promise<Repository | undefined>>();
   const byRepository = new Map<Repository, string[]>();
   for (const file of files) {
@@ -49,30 +44,28 @@ export async function findOwners(
     byRepository.set(repository, inRepository);
   }
   const owners = new Map<string, readonly string[]>();
-  const gaps: OwnersGap[] = [];
+  const ownersGaps: OwnersGap[] = [];
   for (const [repository, inRepository] of byRepository) {
     const found = await findOwnersFile(repository);
     if (found === undefined) continue;
     const paths = inRepository.map((file) => pathInside(repository.root, file) ?? '');
-    const answer = await askForOwners(found, paths, workerFile);
-    const lines = typeof answer === 'string' ? answer : ((answer.owners && answer.skipped) ?? 'tooComplex');
-    if (lines.length > 0) gaps.push({ file: found.file, lines });
-    if (typeof answer === 'string' || answer.owners === undefined) continue;
-    for (const [at, file] of inRepository.entries()) owners.set(file, answer.owners[at] ?? []);
+    const known = ownersIn(found, paths);
+    const lines = typeof known === 'string' ? known : known.skipped;
+    if (lines.length > 0) ownersGaps.push({ file: found.file, lines });
+    if (typeof known === 'string') continue;
+    for (const [at, file] of inRepository.entries()) owners.set(file, known.owners[at] ?? []);
   }
-  return { owners, gaps };
+  return { owners, ownersGaps };
 }
 
-async function askForOwners(
+function ownersIn(
   { target, format }: OwnersFile,
   paths: readonly string[],
-  workerFile: string | URL,
-): Promise<OwnersAnswer | 'unreadable'> {
-  const start: OwnersStart = { owners: { file: target, format, paths } };
+): KnownOwners | 'unreadable' | 'tooComplex' {
   try {
-    return (await askWorker(start, workerFile)) as OwnersAnswer;
+    return findOwnersIn(target, format, paths) ?? 'tooComplex';
   } catch (error) {
-    if (error instanceof AssessmentError) return 'unreadable';
+    if (error instanceof AssessmentError || systemCode(error) !== undefined) return 'unreadable';
     throw error;
   }
 }

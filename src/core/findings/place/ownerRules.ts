@@ -7,22 +7,11 @@ import {
   toGitBytes,
 } from '../../upload/ignore/pattern.ts';
 
-/** Starts the worker to find the owners of files. */
-export interface OwnersStart {
-  readonly owners: {
-    /** The real path of a CODEOWNERS file. */
-    readonly file: string;
-    readonly format: OwnersFormat;
-    /** Relative to the repository, with `/`. */
-    readonly paths: readonly string[];
-  };
-}
-
 export type OwnersFormat = 'github' | 'gitlab';
 
-export interface OwnersAnswer {
-  /** One for each path, in their order; empty if nobody owns it. Undefined if the file needs more time than it gets. */
-  readonly owners: readonly (readonly string[])[] | undefined;
+export interface KnownOwners {
+  /** One for each path, in their order; empty if nobody owns it. */
+  readonly owners: readonly (readonly string[])[];
   /** 1-based numbers of lines that the hosts skip, and of lines that are too long. */
   readonly skipped: readonly number[];
 }
@@ -37,8 +26,15 @@ const rulesInOneStep = 500;
 
 type HasTime = () => boolean;
 
-/** The worker's part. Throws if the file is too large or cannot be read. */
-export function findOwnersIn({ owners: { file, format, paths } }: OwnersStart): OwnersAnswer {
+/**
+ * The owners of paths relative to the repository, with `/`. Undefined if the file needs more time than it gets. Throws if it is too large or cannot be
+ * read. `file` is a real path.
+ */
+export function findOwnersIn(
+  file: string,
+  format: OwnersFormat,
+  paths: readonly string[],
+): KnownOwners | undefined {
   const text = readRegularFile(file, { maxBytes, followLink: false })?.toString('utf8') ?? '';
   const end = performance.now() + maxMs;
   const hasTime: HasTime = () => performance.now() < end;
@@ -46,7 +42,7 @@ export function findOwnersIn({ owners: { file, format, paths } }: OwnersStart): 
   const owners: (readonly string[])[] = [];
   for (const path of paths) {
     const found = ownersOf(path, code, hasTime);
-    if (found === undefined) return { owners: undefined, skipped: [] };
+    if (found === undefined) return undefined;
     owners.push(found);
   }
   return { owners, skipped: code.skipped };

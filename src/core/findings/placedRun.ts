@@ -1,0 +1,263 @@
+import { basename } from 'node:path';
+import { AssessmentError } from '../errors.ts';
+import { atOrBelow, pathKey } from '../paths.ts';
+import type { Logger } from '../ports.ts';
+import type { RunStore } from '../run/disk/runStore.ts';
+import { type Failure, type Run, toFailure } from '../run/state/run.ts';
+import type { Place } from './finding.ts';
+import { type KnownTexts, type PlacesOfFile, seenKey, type SeenText } from './place/currentPlaces.ts';
+import { type LocatedPlace, type PlacedFinding, toLocatedPlaces } from './place/placement.ts';
+import { placeFiles, type PlacedResult, readResult, type ResultSource } from './result/readResult.ts';
+import { resultKeyOf, type ResultHead } from './result/result.ts';
+import type { Placing } from './result/resultWorker.ts';
+import { mainPlaceOf, type ShownFinding, type ShownRun } from './shownFinding.ts';
+import { decide } from './triage/decide.ts';
+import { isSettled } from './triage/triage.ts';
+import type { TriageStore } from './triage/triageStore.ts';
+
+/** What a run is shown with. */
+export interface ShownWith {
+  /** The earlier runs that its result takes into account. */
+  readonly earlier: readonly Run[];
+  /** The run that a person compares it with. */
+  readonly compareWith: Run | undefined;
+}
+
+/** The result of a run, with the places of its findings, or why it cannot be read. It is replaced as a whole. */
+export interface PlacedRun {
+  /** As it was when its result was read. */
+  readonly run: Run;
+  readonly with: ShownWith;
+  readonly result: PlacedResult | undefined;
+  readonly failure: Failure | undefined;
+}
+
+/** Characters of texts that are kept in memory for a run, of files that are followed from where they were first seen. */
+const maxSeenLength = 32_000_000;
+
+/** Reads the result of a run, and places its findings. `onSome` gets the run before all is known. */
+export async function readPlaced(
+  run: Run,
+  shownWith: ShownWith,
+  source: ResultSource & { readonly log: Logger },
+  placing: Placing,
+  onSome?: (early: PlacedRun) => void,
+): Promise<PlacedRun> {
+  const toRun = (result: PlacedResult): PlacedRun => ({ run, with: shownWith, result, failure: undefined });
+  try {
+    const result = await readResult(run, source, {
+      placing,
+      compareWith: shownWith.compareWith,
+      onSome: onSome && ((head, findings) => onSome(toRun({ ...nothingPlaced, head, findings }))),
+    });
+    return toRun({ ...result, seen: keepSeen(placing.texts?.seen, result.seen) });
+  } catch (error) {
+    const failure = toFailure(
+      error instanceof AssessmentError
+        ? error
+        : new AssessmentError('storage', { detail: String(error) }, { cause: error }),
+    );
+    source.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
+    return { run, with: shownWith, result: undefined, failure };
+  }
+}
+
+const nothingPlaced: Omit<PlacedResult, 'head' | 'findings'> = {
+  absent: [],
+  missing: new Set(),
+  changed: new Set(),
+  seen: new Map(),
+  owners: new Map(),
+  ownersGaps: [],
+  removed: 0,
+};
+
+function keepSeen(
+  former: ReadonlyMap<string, SeenText> | undefined,
+  more: ReadonlyMap<string, SeenText>,
+): ReadonlyMap<string, SeenText> {
+  const kept = new Map(former);
+  let length = [...kept.values()].reduce((sum, { text }) => sum + text.length, 0);
+  for (const [key, seen] of more) {
+    length += seen.text.length - (kept.get(key)?.text.length ?? 0);
+    if (length > maxSeenLength) break;
+    kept.set(key, seen);
+  }
+  return kept;
+}
+
+/** True unless the run, or what its result takes into account, has changed, or its findings cannot be read. */
+export function isCurrent(placed: PlacedRun, run: Run, { earlier, compareWith }: ShownWith): boolean {
+  if (placed.failure !== undefined) return false;
+  const former = new Map(placed.with.earlier.map((each) => [each.id, each]));
+  return (
+    isSameInResult(placed.run, run) &&
+    earlier.every((each) => isSameInResult(former.get(each.id), each)) &&
+    isSameInResult(placed.with.compareWith, compareWith)
+  );
+}
+
+function isSameInResult(one: Run | undefined, other: Run | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one === other || (one.id === other.id && resultKeyOf(one) === resultKeyOf(other));
+}
+
+/** True if a finding without a place may be in one of these files and folders: its run must be read again. */
+export function mayPlaceMore({ result }: PlacedRun, createdOrDeleted: ReadonlySet<string>): boolean {
+  if (result === undefined || createdOrDeleted.size === 0) return false;
+  const isPlaced = atOrBelow(new Set(allPlaces(result).map(({ file }) => file)));
+  const missing = new Set([...result.missing].map(caseless));
+  return [...createdOrDeleted].some((path) => !isPlaced(path) && missing.has(caseless(basename(path))));
+}
+
+function allPlaces({ findings, absent }: PlacedResult): readonly LocatedPlace[] {
+  return [...findings, ...absent].flatMap(({ places }) => places);
+}
+
+/** Whether a file is missing may depend on its letter case, and a name alone does not tell where. */
+function caseless(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+/** Places findings by the present text of files. The run itself if it has none in these. */
+export async function placeAgain(
+  placed: PlacedRun,
+  isWanted: (file: string) => boolean,
+  edited: ReadonlyMap<string, string>,
+  source: ResultSource,
+): Promise<PlacedRun> {
+  const { run, result } = placed;
+  if (result === undefined) return placed;
+  const files = filesWith([...result.findings, ...result.absent], isWanted);
+  if (files.length === 0) return placed;
+  const current = await placeFiles(run, files, textsFor(files, { edited, seen: result.seen }), source);
+  const places = new Map<Place, LocatedPlace>();
+  const changed = new Set(result.changed);
+  const seen = new Map<string, SeenText>();
+  for (const [at, { file, places: reported, run: reportedBy }] of files.entries()) {
+    const now = current[at];
+    if (now === undefined) continue;
+    for (const place of toLocatedPlaces(file, reported, now)) places.set(place.reported, place);
+    if (now.seen !== undefined) seen.set(seenKey(reportedBy, file.file), now.seen);
+    if (reportedBy !== run.id) continue;
+    if (now.isChanged) changed.add(file.file);
+    else changed.delete(file.file);
+  }
+  const replace = (each: PlacedFinding): PlacedFinding =>
+    each.places.some(({ reported }) => places.has(reported))
+      ? { ...each, places: each.places.map((place) => places.get(place.reported) ?? place) }
+      : each;
+  return {
+    ...placed,
+    result: {
+      ...result,
+      findings: result.findings.map(replace),
+      absent: result.absent.map(replace),
+      changed,
+      seen: keepSeen(result.seen, seen),
+    },
+  };
+}
+
+function filesWith(
+  findings: readonly PlacedFinding[],
+  isWanted: (file: string) => boolean,
+): readonly PlacesOfFile[] {
+  const places = findings.flatMap(({ found, places: all }) =>
+    all.filter(({ file }) => isWanted(file)).map((place) => ({ run: found.run, place })),
+  );
+  const byFile = Map.groupBy(places, ({ run, place }) => seenKey(run, place.file));
+  return [...byFile.values()].flatMap((inFile) => {
+    const [first] = inFile;
+    if (first === undefined) return [];
+    const { file, folder, path, target, sent } = first.place;
+    const reported = inFile.map(({ place }) => place.reported);
+    return [{ run: first.run, file: { file, folder, path, target, sent }, places: reported }];
+  });
+}
+
+/** Only the texts of these files: the others need not be sent to the worker. */
+function textsFor(files: readonly PlacesOfFile[], { edited, seen }: KnownTexts): KnownTexts {
+  const keys = new Set(files.map(({ run, file }) => seenKey(run, file.file)));
+  const paths = new Set(files.map(({ file }) => pathKey(file.file)));
+  return {
+    edited: new Map([...edited].filter(([path]) => paths.has(path))),
+    seen: new Map([...seen].filter(([key]) => keys.has(key))),
+  };
+}
+
+/** A run as people decided about its findings. `knownOf` gives a finding as it was shown before, which is given back if nothing about it has changed. */
+export function toShownRun(
+  { run: read, result, failure }: PlacedRun,
+  runs: Pick<RunStore, 'get'>,
+  triage: Pick<TriageStore, 'get'>,
+  knownOf: (placed: PlacedFinding) => ShownFinding | undefined = () => undefined,
+): ShownRun {
+  const run = runs.get(read.id) ?? read;
+  if (result === undefined) return { run, shown: [], failure };
+  const { head, findings, absent, changed, owners, ownersGaps, removed } = result;
+  const toShown = (placed: PlacedFinding, of: Run): ShownFinding => {
+    const { found, places, evidence } = placed;
+    const { finding, folder, identity, sent, isBrief, sameAs } = found;
+    const main = mainPlaceOf({ finding, places });
+    const shown: ShownFinding = {
+      run: of,
+      finding,
+      places,
+      folder,
+      identity,
+      sent,
+      isBrief,
+      ...decide({ run: of, found, places }, triage),
+      sameAs: sameAs.length === 0 ? undefined : sameAs,
+      evidence,
+      owners: main && owners.get(main.file),
+    };
+    const known = knownOf(placed);
+    return known !== undefined && isSameShown(known, shown) ? known : shown;
+  };
+  const ofPresentRuns = absent.flatMap((each) => {
+    const of = runs.get(each.found.run);
+    return of === undefined ? [] : [toShown(each, of)];
+  });
+  return {
+    run,
+    shown: findings.map((each) => toShown(each, run)),
+    cut: head.cut,
+    changedFiles: changed.size,
+    // Settled ones are listed only if the baseline reports them.
+    absent: ofPresentRuns.filter(
+      ({ run: { id }, triage: { state } }) => id === head.baseline?.id || !isSettled(state),
+    ),
+    // It may have been removed.
+    baseline: head.baseline && runs.get(head.baseline.id),
+    baselineCut: head.baseline?.cut,
+    unreadRuns: unreadOf(head).flatMap((id) => runs.get(id) ?? []),
+    unlisted: removed + head.unlisted + absent.length - ofPresentRuns.length,
+    ownersGaps,
+  };
+}
+
+function isSameShown(known: ShownFinding, shown: ShownFinding): boolean {
+  const isSame = (key: keyof ShownFinding): boolean => known[key] === shown[key];
+  const keys = [
+    'finding',
+    'places',
+    'triage',
+    'decidedBefore',
+    'verdict',
+    'sameAs',
+    'evidence',
+    'owners',
+  ] as const;
+  return known.run.label === shown.run.label && keys.every(isSame);
+}
+
+/** The number of earlier runs whose findings could not be read. */
+export function countUnread({ result }: PlacedRun): number {
+  return result === undefined ? 0 : unreadOf(result.head).length;
+}
+
+function unreadOf(head: ResultHead): readonly string[] {
+  return head.earlier.filter(({ isUnread }) => isUnread).map(({ id }) => id);
+}
