@@ -13,6 +13,7 @@ import { forgetWaits, tooEarly, watchWire } from './wire.ts';
 const dayMs = 24 * 3_600_000;
 /** How long a run may take to settle after all faults are gone, including its longest wait. */
 const restMs = 3_600_000;
+const longestBackoffMs = 15 * 60_000;
 /** Maximum number of polls in the first day of a run. */
 const maxPolls = 240;
 /** Idle limits in real milliseconds. */
@@ -132,12 +133,12 @@ export async function playPlan(
   const intents = 1 + (await decide(fixture, last, plan, () => remote().at(-1)?.id));
   await exitAll();
   await pass(fixture, Promise.all(last.store.all().map(({ id }) => reached(last, id, isAtRest))));
-  // Files that could not be deleted during the faults are deleted at the next start or focus.
+  // Files that could not be deleted during the faults are deleted after the wait in the journal.
   for (const window of windows) window.tracker.dispose();
   const next = open();
   await pass(fixture, next.tracker.resume());
   await pass(fixture, Promise.all(under));
-  await pass(fixture, clock.sleep(longestRetryAfterMs));
+  await pass(fixture, clock.sleep(longestRetryAfterMs + longestBackoffMs));
   await pass(fixture, next.tracker.resume());
   await pass(fixture, clock.sleep(10_000));
 
