@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import { inSlices, once } from '../../yieldingWork.ts';
+import { once } from '../../yieldingWork.ts';
 import { MAX_PATH } from '../finding.ts';
 import {
   decodingLast,
@@ -171,7 +170,6 @@ async function findCommonPrefix(
   const paths = [...reported];
   for (let start = 0; start < paths.length; start += pathsAtOnce) {
     await Promise.all(paths.slice(start, start + pathsAtOnce).map(count));
-    await setImmediate();
   }
   const ranked = [...counts]
     .map(([prefix, times]) => ({ prefix: prefix.split('/'), times }))
@@ -184,9 +182,9 @@ async function findCommonPrefix(
 
 /** The files that were sent of a target, whatever is on the disk now. Paths that would lead out of a folder are left out. */
 export function sentFilesOf(target: number, names: readonly string[], paths: Iterable<string>): TargetFiles {
-  // There may be hundreds of thousands of paths.
-  const index = once(() => inSlices(indexPaths(paths)));
-  const sortedEnds = once(async () => inSlices(sortEnds((await index()).comparable.keys())));
+  // There may be hundreds of thousands of paths, and most runs need no index.
+  const index = once(() => Promise.resolve(indexPaths(paths)));
+  const sortedEnds = once(async () => sortEnds((await index()).comparable.keys()));
   const toResult = (path: string | undefined): SearchResult =>
     path === undefined ? none('notFound') : { kind: 'file', target, path };
   return {
@@ -262,11 +260,10 @@ interface PathIndex {
   readonly comparable: ReadonlyMap<string, string>;
 }
 
-function* indexPaths(paths: Iterable<string>): Generator<undefined, PathIndex> {
+function indexPaths(paths: Iterable<string>): PathIndex {
   const safe = new Set<string>();
   const comparable = new Map<string, string>();
   for (const path of paths) {
-    yield;
     if (!isSafe(path)) continue;
     safe.add(path);
     comparable.set(toComparable(path), path);
@@ -275,10 +272,9 @@ function* indexPaths(paths: Iterable<string>): Generator<undefined, PathIndex> {
 }
 
 /** The reversed paths, without deep ones, sorted. */
-function* sortEnds(paths: Iterable<string>): Generator<undefined, readonly string[]> {
+function sortEnds(paths: Iterable<string>): readonly string[] {
   const ends: string[] = [];
   for (const path of paths) {
-    yield;
     if (path.split('/', maxDepth + 1).length <= maxDepth) ends.push(reverseSegments(path));
   }
   return ends.sort();
