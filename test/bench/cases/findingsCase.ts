@@ -7,9 +7,9 @@ import type { Subjects } from '../subjects/subjects.ts';
 
 const findingsPerFile = 10;
 const linesPerFile = 200;
-const busy = { path: 'src/busy.js', findings: 100, lines: 3_000 };
+const busy = { path: 'src/busy.js', findings: 100, lines: 5_000 };
 
-/** From a saved result to the shown findings, also after `earlier` other runs, and a keystroke in a file with 100 findings. */
+/** From a saved result to the shown findings, also after `earlier` other runs, and a file with 100 findings that is placed again after typing. */
 export async function measureFindings(
   count: number,
   subjects: Subjects,
@@ -25,12 +25,12 @@ export async function measureFindings(
   const first: number[] = [];
   const placed: number[] = [];
   const delays: number[] = [];
-  const keys: number[] = [];
+  const again: number[] = [];
   for (let time = 0; time < times; time++) {
     const outcome = await subjects.run({ kind: 'findings', storage: root, file });
     first.push(outcome.ms[0] ?? NaN);
     placed.push(outcome.ms[1] ?? NaN);
-    keys.push(median(outcome.ms.slice(3)));
+    again.push(median(outcome.ms.slice(2)));
     delays.push(outcome.delayMaxMs);
   }
   const corpus = earlier === 0 ? `${count} findings` : `${count} findings, ${earlier} earlier runs`;
@@ -50,7 +50,13 @@ export async function measureFindings(
       ...within(count, 120, 500),
     },
     { what: 'event loop, longest delay', corpus, unit: 'ms', ours: median(delays), target: { atMost: 20 } },
-    { what: 'keystroke, 100 findings', corpus, unit: 'ms', ours: median(keys), target: { atMost: 16 } },
+    {
+      what: 'findings: file with 100 placed again',
+      corpus,
+      unit: 'ms',
+      ours: median(again),
+      target: { atMost: 100 },
+    },
   ];
 }
 

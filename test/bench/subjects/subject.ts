@@ -114,8 +114,8 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
       return { ms: [await timed(() => putFile(new URL(job.url), job.file, options))] };
     }
     case 'findings': {
-      const { firstMs, placedMs, findings, firstKeyMs, keyMs } = await openFindings(job.storage, job.file);
-      return { ms: [firstMs, placedMs, firstKeyMs, ...keyMs], files: findings };
+      const { firstMs, placedMs, findings, againMs } = await openFindings(job.storage, job.file);
+      return { ms: [firstMs, placedMs, ...againMs], files: findings };
     }
     case 'idle':
       await setTimeout(job.ms);
