@@ -3,7 +3,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
 import {
   answerText,
-  decide,
+  decisionOfTool,
   findNamed,
   readingTools,
   readInput,
@@ -46,7 +46,7 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
       );
     const call = readInput(toolInputs.setTriage, input);
     const shown = findNamed([...findings.all(), ...findings.absent()], call.finding);
-    return { named: call.finding, shown, next: decide(shown.triage, call) };
+    return { named: call.finding, shown, next: decisionOfTool(shown.triage, call) };
   };
   const toTool = (read: (input: unknown) => Promise<string>, invocationMessage: string): Tool => ({
     prepareInvocation: () => ({ invocationMessage }),

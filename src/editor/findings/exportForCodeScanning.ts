@@ -14,7 +14,10 @@ import {
   type UploadTarget,
 } from '../../core/findings/importExport/sarif/codeScanning.ts';
 import type { readLines } from '../../core/findings/importExport/sarif/lineHash.ts';
-import { placeResults, type Repository } from '../../core/findings/importExport/sarif/placeResults.ts';
+import {
+  type AssessedRepository,
+  placeResults,
+} from '../../core/findings/importExport/sarif/placeResults.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
 import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { focusView } from '../../lazyView.ts';
@@ -27,7 +30,7 @@ import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun, saveCont
 
 const t = vscode.l10n.t;
 
-interface UploadRepository extends Repository, UploadTarget {
+interface UploadRepository extends AssessedRepository, UploadTarget {
   /** False if `root` is an assessed folder, because no Git repository is known. */
   readonly isKnown: boolean;
 }

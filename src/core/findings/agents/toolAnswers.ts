@@ -244,7 +244,7 @@ function toDecision({ state, note, at, until, via }: TriageDecision): TriageDeci
 }
 
 /** A person's note is kept if the call gives none. */
-export function decide(
+export function decisionOfTool(
   former: TriageDecision,
   { state, note = '' }: z.infer<typeof toolInputs.setTriage>,
 ): Pick<TriageDecision, 'state' | 'note'> {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Marked } from 'marked';
 import { findingMarkdown, type FindingWords } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import {
-  decide,
+  decisionOfTool,
   fenceData,
   getFinding,
   getRunStatus,
@@ -301,7 +301,7 @@ describe('tool answers', () => {
 
 test('a decision by a tool keeps the user’s reason unless it has its own', () => {
   const former = { state: 'falsePositive', note: 'Reviewed: input is fixed.', at: 5 } as const;
-  const decided = (note?: string) => decide(former, { finding: 'run:0', state: 'open', note }).note;
+  const decided = (note?: string) => decisionOfTool(former, { finding: 'run:0', state: 'open', note }).note;
   assert.deepEqual([undefined, '', ' ', 'mine'].map(decided), [
     former.note,
     former.note,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { toCodeScanning } from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
 import type {
-  PlacedFinding,
+  ResultInRepository,
   ResultPlace,
 } from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
@@ -102,7 +102,7 @@ function sourceOf(tokenOf: (number: number) => string) {
   const toPlace = ({ path }: Place): ResultPlace => {
     return { path, region: { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 } };
   };
-  const placed: PlacedFinding = {
+  const placed: ResultInRepository = {
     shown: all,
     main: toPlace(main),
     isElsewhere: false,

@@ -3,7 +3,7 @@ import { runIdOf } from '../../../run/state/run.ts';
 import { flowOf, mainPlacesOf, type Place } from '../../finding.ts';
 import type { ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isSettled, needsNote } from '../../triage/triage.ts';
-import type { PlacedFinding, ResultPlace } from './placeResults.ts';
+import type { ResultInRepository, ResultPlace } from './placeResults.ts';
 import { cweReference, groupByRule, toLevel, toRuleId } from './rules.ts';
 import { type ExportTool, sourceRoot, toFlowAndRelated, toLog } from './sarif.ts';
 import { escapeMessage, withoutUndefined, toMessage, toRelativeUri } from './sarifText.ts';
@@ -46,7 +46,7 @@ export interface UploadTarget {
 /** GitHub requires a file and a region for each result, and matches alerts by the line's hash. */
 export function toCodeScanning(
   source: ShownRun,
-  placed: readonly PlacedFinding[],
+  placed: readonly ResultInRepository[],
   { names, uri, commit }: UploadTarget,
   tool: ExportTool,
 ): Log {
@@ -76,7 +76,7 @@ export function toCodeScanning(
 }
 
 /** GitHub merges results with the same rule, file, and hash, so a hash that two results of a rule share is replaced by the fingerprint. */
-function hashesOf(placed: readonly PlacedFinding[]): readonly string[] {
+function hashesOf(placed: readonly ResultInRepository[]): readonly string[] {
   const keys = placed.map(({ shown, main }) => `${toRuleId(shown.finding)}\0${main.hash ?? ''}`);
   const results = Map.groupBy(keys, (key) => key);
   const counts = new Map<string, number>();
@@ -94,7 +94,7 @@ function hashesOf(placed: readonly PlacedFinding[]): readonly string[] {
 /** The files that results name, with the hashes of this run: an earlier run may have been sent other bytes. */
 function artifactsOf(
   results: readonly Result[],
-  placed: readonly PlacedFinding[],
+  placed: readonly ResultInRepository[],
 ): NonNullable<SarifRun['artifacts']> {
   const named = new Set(
     results.flatMap(({ locations = [], relatedLocations = [], codeFlows = [] }) => {
@@ -115,7 +115,7 @@ function artifactsOf(
 }
 
 function toResult(
-  { shown, main, isElsewhere, others }: PlacedFinding,
+  { shown, main, isElsewhere, others }: ResultInRepository,
   hash: string,
   ruleIds: readonly string[],
 ): Result {

@@ -15,7 +15,7 @@ import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../shownFin
 import type { FileToRead, LinesOfPlace, LinesStart, readLines, Region } from './lineHash.ts';
 
 /** A repository and its assessed folders; `path` is from its root, and empty for the root itself. */
-export interface Repository {
+export interface AssessedRepository {
   readonly root: string;
   readonly folders: readonly { readonly folder: string; readonly path: string }[];
 }
@@ -29,7 +29,7 @@ export interface ResultPlace {
   readonly sha256?: string | undefined;
 }
 
-export interface PlacedFinding {
+export interface ResultInRepository {
   readonly shown: ShownFinding;
   readonly main: ResultPlace;
   /** Whether `main` stands for the repository, since the finding names no file of it. */
@@ -62,9 +62,9 @@ interface Spot {
 export async function placeResults(
   run: Run,
   findings: readonly ShownFinding[],
-  repository: Repository,
+  repository: AssessedRepository,
   deps: PlaceResultsDeps,
-): Promise<readonly PlacedFinding[]> {
+): Promise<readonly ResultInRepository[]> {
   const spots = new Map<Place, Spot>();
   for (const group of Map.groupBy(findings, ({ run: { id } }) => id).values())
     await findSpots(group, repository, deps, spots);
@@ -89,7 +89,7 @@ function mainOf(
   placed: ReadonlyMap<Place, ResultPlace>,
   spots: ReadonlyMap<Place, Spot>,
   run: Run,
-  repository: Repository,
+  repository: AssessedRepository,
 ): ResultPlace | undefined {
   if (isLiveFinding(shown.finding)) {
     const path = inRepository(shown.run.targetFile ?? run.targetFile, repository);
@@ -103,7 +103,7 @@ function mainOf(
 
 async function findSpots(
   findings: readonly ShownFinding[],
-  repository: Repository,
+  repository: AssessedRepository,
   { runFolderOf }: PlaceResultsDeps,
   spots: Map<Place, Spot>,
 ): Promise<void> {
@@ -175,7 +175,7 @@ function movedTo(startLine: number, region: Region): Region {
 /** Line 1 of the file that best stands for the repository, among the files sent or, if those are unknown, the present ones. */
 async function mainFileOf(
   run: Run,
-  { folders }: Repository,
+  { folders }: AssessedRepository,
   { runFolderOf }: PlaceResultsDeps,
 ): Promise<ResultPlace> {
   const sent: SentOfRun = await readSent(run, runFolderOf(run.id));
@@ -196,7 +196,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-function inRepository(file: string | undefined, { root, folders }: Repository): string | undefined {
+function inRepository(file: string | undefined, { root, folders }: AssessedRepository): string | undefined {
   if (file === undefined) return undefined;
   for (const { folder, path } of folders) {
     const inFolder = pathInside(folder, file);
