@@ -180,7 +180,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
       if (runId !== undefined) await vscode.env.clipboard.writeText(runId);
     },
     'whitebox.retryUpload': async (node) => {
-      const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload'))());
+      const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload…'))());
       return run?.workflow === 'whitebox-assessment' ? start(undefined, run) : startAgain(run, deps);
     },
     'whitebox.downloadArtifacts': (node) => downloadArtifacts(deps, clickedRun(node)),

@@ -91,7 +91,7 @@ export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
   await vscode.window.showTextDocument(document);
   const copy = t('Copy');
   const message = t(
-    'Nothing has been copied or sent. Read the diagnostics, delete what you don’t want to share, and copy them.',
+    'The diagnostics haven’t been copied or sent. Read them, delete what you don’t want to share, and copy them.',
   );
   if ((await showInformation(message, copy)) !== copy) return;
   await vscode.env.clipboard.writeText(document.getText());

@@ -196,7 +196,7 @@ function ownMessages(
     interrupted: () => [
       t(
         'VS Code was closed before the run started, so nothing was started. To try again, use {0}.',
-        run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…'),
+        run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload…') : t('Start Again…'),
       ),
       showRuns(),
     ],

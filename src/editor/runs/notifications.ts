@@ -100,7 +100,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
       const { message, actions } = describeRefusal(run.failure, run);
       const retry =
         run.workflow === 'whitebox-assessment'
-          ? onRun(run, t('Retry Upload'), 'whitebox.retryUpload')
+          ? onRun(run, t('Retry Upload…'), 'whitebox.retryUpload')
           : onRun(run, t('Start Again…'), 'whitebox.startAgain');
       return {
         message: failureText(run, message),

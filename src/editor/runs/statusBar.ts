@@ -127,7 +127,7 @@ export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): P
   const { isTrusted } = vscode.workspace;
   const waiting = all.find(needsToken);
   const unsent = all.slice(0, 1).find(isUnsent);
-  const retry = unsent?.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…');
+  const retry = unsent?.workflow === 'whitebox-assessment' ? t('Retry Upload…') : t('Start Again…');
   const needsSignIn = waiting !== undefined || isSignedOut;
   const account = waiting && formatAccount(waiting);
   const exec = (id: string, run?: Run) => () => vscode.commands.executeCommand(id, run && toRunNode(run));

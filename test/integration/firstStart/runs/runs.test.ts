@@ -196,7 +196,7 @@ describe('runs that need a decision', () => {
     await endWith('attention', { ...failed, failure }, { ...failed, failure, runId: 'invented' });
     assert.deepEqual(
       messages().map(({ buttons }) => buttons),
-      [['Retry Upload', 'Sign In…'], ['Sign In…']],
+      [['Retry Upload…', 'Sign In…'], ['Sign In…']],
     );
   });
 

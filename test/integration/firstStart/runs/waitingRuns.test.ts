@@ -101,12 +101,12 @@ describe('runs that wait for the user', () => {
     await open(findingsOf(), 0, refused);
     assert.match(offered[0] ?? '', /^Sign In… http:\/\/\S+, organization \S+$/);
     await open(findingsOf(), 2 * day, runOf.cancelling, runOf.failed);
-    assert.ok(offered.includes('Stop Watching') && !offered.includes('Retry Upload'), offered.join());
+    assert.ok(offered.includes('Stop Watching') && !offered.includes('Retry Upload…'), offered.join());
   });
 
   it('are retried from the menu without choosing, if the newest failed before sending', async () => {
     const retried = recordCommand('whitebox.retryUpload');
-    choose('Retry Upload');
+    choose('Retry Upload…');
     await open(findingsOf(), 0, runOf.failed, runOf.running);
     assert.deepEqual(retried.calls, [[{ kind: 'run', id: runOf.failed.id }]]);
   });
@@ -122,7 +122,7 @@ describe('runs that wait for the user', () => {
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     try {
       await vscode.commands.executeCommand('whitebox.showMenu');
-      assert.deepEqual(offered, ['Sign In…', 'Retry Upload', 'Show Runs', 'Show Log']);
+      assert.deepEqual(offered, ['Sign In…', 'Retry Upload…', 'Show Runs', 'Show Log']);
       await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.showMenu'));
       assert.deepEqual(offered, ['Show Runs', 'Show Log']);
     } finally {

@@ -123,7 +123,7 @@ describe('the diagnostics', () => {
     assert.deepEqual(
       messages.shown.map(({ text, buttons }) => [text.split('.')[0], buttons]),
       [
-        ['Nothing has been copied or sent', ['Copy']],
+        ['The diagnostics haven’t been copied or sent', ['Copy']],
         ['The diagnostics were copied', []],
       ],
     );
