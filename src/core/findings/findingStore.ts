@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { AssessmentError } from '../errors.ts';
 import { atOrBelow } from '../paths.ts';
 import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
@@ -17,11 +16,10 @@ import {
   mappingsOf,
   readMappings,
 } from './place/mappings.ts';
-import { OWNERS_FILES } from './place/owners.ts';
 import {
   countUnread,
   isCurrent,
-  mayPlaceMore,
+  mustReadAgain,
   placeAgain,
   type PlacedRun,
   readPlaced,
@@ -42,24 +40,28 @@ interface Deps extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
   readonly triage: TriageStore;
   readonly mappings: MappingMemory;
-  /** The texts of files with unsaved changes, by `pathKey`. */
-  readonly editedTexts: () => ReadonlyMap<string, string>;
+  /** The texts of the wanted files (absolute paths) that have unsaved changes, by `pathKey`. */
+  readonly editedTexts: (isWanted: (file: string) => boolean) => ReadonlyMap<string, string>;
   readonly log: Logger;
   /** Whether this window has a folder (an absolute path) open. */
   readonly isOpenHere: (folder: string) => boolean;
 }
 
-/** CODEOWNERS, and the names of the folders that may hold it. */
-const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
-
 /** A run that a person compares with an earlier run: `absent` holds only findings of that run. */
 export type Comparison = ShownRun & { readonly baseline: Run };
 
-/** The runs that the editor shows, and what people see of them. */
+interface Compared {
+  readonly run: Run;
+  readonly baseline: Run;
+}
+
+/** What the editor shows. */
 interface Shown {
   readonly placed: readonly PlacedRun[];
   /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
   readonly runIds: ReadonlyMap<string, string | undefined>;
+  /** The comparison that a person chose. */
+  readonly compared: Compared | undefined;
   /** False until all that is shown is placed. */
   readonly isComplete: boolean;
 }
@@ -73,8 +75,8 @@ export class FindingStore implements Disposable {
   readonly #changed: Emitter<void>;
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
-  #compared: { readonly run: Run; readonly baseline: Run } | undefined;
-  #shown: Shown = { placed: [], runIds: new Map(), isComplete: true };
+  #compared: Compared | undefined;
+  #shown: Shown = { placed: [], runIds: new Map(), compared: undefined, isComplete: true };
   #shownRuns: readonly ShownRun[] = [];
   /** As they were last given out. */
   readonly #known = new WeakMap<Finding, ShownFinding>();
@@ -114,10 +116,10 @@ export class FindingStore implements Disposable {
       const others = this.#shown.placed.filter(
         ({ run }) => run.id !== early.run.id && runs.some(({ id }) => id === run.id),
       );
-      this.#show({ placed: [...others, early], runIds, isComplete: false });
+      this.#show({ placed: [...others, early], runIds, compared: this.#compared, isComplete: false });
     };
     const placed = await Promise.all(runs.map((run) => this.#read(run, { force, showEarly })));
-    this.#show({ placed, runIds, isComplete: true });
+    this.#show({ placed, runIds, compared: this.#compared, isComplete: true });
   }
 
   #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
@@ -149,15 +151,18 @@ export class FindingStore implements Disposable {
       compareWith: chosen && (runs.get(chosen.id) ?? chosen),
     };
     const isReadable = !force && former !== undefined && isCurrent(former, present, shownWith);
-    if (isReadable && countUnread(former) === 0) return former;
+    if (isReadable && countUnread(former, runs) === 0) return former;
     const onSome = former === undefined ? showEarly : undefined;
     await triage.load(foldersOf([present, ...shownWith.earlier]));
-    const texts = { edited: editedTexts(), seen: former?.result?.seen ?? new Map<string, SeenText>() };
+    const texts = {
+      edited: editedTexts(() => true),
+      seen: former?.result?.seen ?? new Map<string, SeenText>(),
+    };
     const placing = { mappings: readMappings(mappings), texts };
     const placed = await readPlaced(present, shownWith, this.#deps, placing, onSome);
     this.#failures = withFailure(this.#failures, run.id, placed.failure);
     // Earlier runs that could not be read were tried again.
-    return isReadable && countUnread(placed) === countUnread(former) ? former : placed;
+    return isReadable && countUnread(placed, runs) === countUnread(former, runs) ? former : placed;
   }
 
   /** Places findings again in files that were edited, created, or deleted (absolute paths). Loads again if a finding without a place may have one. */
@@ -165,15 +170,12 @@ export class FindingStore implements Disposable {
     return this.#enqueue(async () => {
       const { placed } = this.#shown;
       const files = [...changed, ...createdOrDeleted];
-      const mustLoad =
-        files.some((path) => ownersNames.has(basename(path))) ||
-        placed.some((each) => mayPlaceMore(each, createdOrDeleted));
-      if (mustLoad) {
+      if (placed.some((each) => mustReadAgain(each, changed, createdOrDeleted))) {
         this.#mustForce = true;
         return this.#loadChosen();
       }
       const isWanted = atOrBelow(files);
-      const edited = this.#deps.editedTexts();
+      const edited = this.#deps.editedTexts(isWanted);
       const present = await Promise.all(placed.map((each) => placeAgain(each, isWanted, edited, this.#deps)));
       this.#show({ ...this.#shown, placed: present });
     });
@@ -193,7 +195,11 @@ export class FindingStore implements Disposable {
     const shownRuns = shown.placed.map((placed) =>
       withoutOtherFolders(toShownRun(placed, runs, triage, knownOf), shown.runIds),
     );
-    const isSame = areSameShown(this.#shownRuns, shownRuns) && this.#shown.isComplete === shown.isComplete;
+    const { isComplete, compared } = this.#shown;
+    const isSame =
+      areSameShown(this.#shownRuns, shownRuns) &&
+      isComplete === shown.isComplete &&
+      compared === shown.compared;
     this.#shown = shown;
     this.#shownRuns = shownRuns;
     for (const finding of [...this.all(), ...this.absent()]) this.#known.set(finding.finding, finding);

@@ -1,12 +1,19 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { AssessmentError } from '../errors.ts';
-import { atOrBelow, pathKey } from '../paths.ts';
+import { atOrBelow } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import type { Place } from './finding.ts';
-import { type KnownTexts, type PlacesOfFile, seenKey, type SeenText } from './place/currentPlaces.ts';
-import { type LocatedPlace, type PlacedFinding, toLocatedPlaces } from './place/placement.ts';
+import { keepSeen, type KnownTexts, type PlacesOfFile, seenKey } from './place/currentPlaces.ts';
+import { OWNERS_FILES } from './place/owners.ts';
+import {
+  fileKey,
+  firstSeen,
+  type LocatedPlace,
+  type PlacedFinding,
+  toLocatedPlaces,
+} from './place/placement.ts';
 import { placeFiles, type PlacedResult, readResult, type ResultSource } from './result/readResult.ts';
 import { resultKeyOf, type ResultHead } from './result/result.ts';
 import type { Placing } from './result/resultWorker.ts';
@@ -16,7 +23,7 @@ import { isSettled } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
 
 /** What a run is shown with. */
-export interface ShownWith {
+interface ShownWith {
   /** The earlier runs that its result takes into account. */
   readonly earlier: readonly Run[];
   /** The run that a person compares it with. */
@@ -31,9 +38,6 @@ export interface PlacedRun {
   readonly result: PlacedResult | undefined;
   readonly failure: Failure | undefined;
 }
-
-/** Characters of texts that are kept in memory for a run, of files that are followed from where they were first seen. */
-const maxSeenLength = 32_000_000;
 
 /** Reads the result of a run, and places its findings. `onSome` gets the run before all is known. */
 export async function readPlaced(
@@ -50,7 +54,7 @@ export async function readPlaced(
       compareWith: shownWith.compareWith,
       onSome: onSome && ((head, findings) => onSome(toRun({ ...nothingPlaced, head, findings }))),
     });
-    return toRun({ ...result, seen: keepSeen(placing.texts?.seen, result.seen) });
+    return toRun(result);
   } catch (error) {
     const failure = toFailure(
       error instanceof AssessmentError
@@ -72,20 +76,6 @@ const nothingPlaced: Omit<PlacedResult, 'head' | 'findings'> = {
   removed: 0,
 };
 
-function keepSeen(
-  former: ReadonlyMap<string, SeenText> | undefined,
-  more: ReadonlyMap<string, SeenText>,
-): ReadonlyMap<string, SeenText> {
-  const kept = new Map(former);
-  let length = [...kept.values()].reduce((sum, { text }) => sum + text.length, 0);
-  for (const [key, seen] of more) {
-    length += seen.text.length - (kept.get(key)?.text.length ?? 0);
-    if (length > maxSeenLength) break;
-    kept.set(key, seen);
-  }
-  return kept;
-}
-
 /** True unless the run, or what its result takes into account, has changed, or its findings cannot be read. */
 export function isCurrent(placed: PlacedRun, run: Run, { earlier, compareWith }: ShownWith): boolean {
   if (placed.failure !== undefined) return false;
@@ -102,12 +92,27 @@ function isSameInResult(one: Run | undefined, other: Run | undefined): boolean {
   return one === other || (one.id === other.id && resultKeyOf(one) === resultKeyOf(other));
 }
 
-/** True if a finding without a place may be in one of these files and folders: its run must be read again. */
-export function mayPlaceMore({ result }: PlacedRun, createdOrDeleted: ReadonlySet<string>): boolean {
-  if (result === undefined || createdOrDeleted.size === 0) return false;
-  const isPlaced = atOrBelow(new Set(allPlaces(result).map(({ file }) => file)));
+/** True if a finding without a place may be in one of these files and folders, or if these may change owners. */
+export function mustReadAgain(
+  { result }: PlacedRun,
+  changed: ReadonlySet<string>,
+  createdOrDeleted: ReadonlySet<string>,
+): boolean {
+  if (result === undefined) return false;
+  const files = new Set(allPlaces(result).map(({ file }) => file));
+  const isPlaced = atOrBelow(files);
   const missing = new Set([...result.missing].map(caseless));
-  return [...createdOrDeleted].some((path) => !isPlaced(path) && missing.has(caseless(basename(path))));
+  return (
+    [...createdOrDeleted].some((path) => !isPlaced(path) && missing.has(caseless(basename(path)))) ||
+    [...changed, ...createdOrDeleted].some((path) => mayChangeOwners(path, files))
+  );
+}
+
+/** CODEOWNERS, and the names of the folders that may hold it. */
+const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
+
+function mayChangeOwners(path: string, files: Iterable<string>): boolean {
+  return ownersNames.has(basename(path)) && [...files].some(atOrBelow([dirname(dirname(path))]));
 }
 
 function allPlaces({ findings, absent }: PlacedResult): readonly LocatedPlace[] {
@@ -130,15 +135,13 @@ export async function placeAgain(
   if (result === undefined) return placed;
   const files = filesWith([...result.findings, ...result.absent], isWanted);
   if (files.length === 0) return placed;
-  const current = await placeFiles(run, files, textsFor(files, { edited, seen: result.seen }), source);
+  const current = await placeFiles(run, files, { edited, seen: seenOf(files, result.seen) }, source);
   const places = new Map<Place, LocatedPlace>();
   const changed = new Set(result.changed);
-  const seen = new Map<string, SeenText>();
   for (const [at, { file, places: reported, run: reportedBy }] of files.entries()) {
     const now = current[at];
     if (now === undefined) continue;
     for (const place of toLocatedPlaces(file, reported, now)) places.set(place.reported, place);
-    if (now.seen !== undefined) seen.set(seenKey(reportedBy, file.file), now.seen);
     if (reportedBy !== run.id) continue;
     if (now.isChanged) changed.add(file.file);
     else changed.delete(file.file);
@@ -154,7 +157,7 @@ export async function placeAgain(
       findings: result.findings.map(replace),
       absent: result.absent.map(replace),
       changed,
-      seen: keepSeen(result.seen, seen),
+      seen: keepSeen(result.seen, firstSeen(files, current)),
     },
   };
 }
@@ -166,7 +169,7 @@ function filesWith(
   const places = findings.flatMap(({ found, places: all }) =>
     all.filter(({ file }) => isWanted(file)).map((place) => ({ run: found.run, place })),
   );
-  const byFile = Map.groupBy(places, ({ run, place }) => seenKey(run, place.file));
+  const byFile = Map.groupBy(places, ({ run, place }) => `${run} ${fileKey(place)}`);
   return [...byFile.values()].flatMap((inFile) => {
     const [first] = inFile;
     if (first === undefined) return [];
@@ -177,13 +180,9 @@ function filesWith(
 }
 
 /** Only the texts of these files: the others need not be sent to the worker. */
-function textsFor(files: readonly PlacesOfFile[], { edited, seen }: KnownTexts): KnownTexts {
+function seenOf(files: readonly PlacesOfFile[], seen: KnownTexts['seen']): KnownTexts['seen'] {
   const keys = new Set(files.map(({ run, file }) => seenKey(run, file.file)));
-  const paths = new Set(files.map(({ file }) => pathKey(file.file)));
-  return {
-    edited: new Map([...edited].filter(([path]) => paths.has(path))),
-    seen: new Map([...seen].filter(([key]) => keys.has(key))),
-  };
+  return new Map([...seen].filter(([key]) => keys.has(key)));
 }
 
 /** A run as people decided about its findings. `knownOf` gives a finding as it was shown before, which is given back if nothing about it has changed. */
@@ -253,9 +252,9 @@ function isSameShown(known: ShownFinding, shown: ShownFinding): boolean {
   return known.run.label === shown.run.label && keys.every(isSame);
 }
 
-/** The number of earlier runs whose findings could not be read. */
-export function countUnread({ result }: PlacedRun): number {
-  return result === undefined ? 0 : unreadOf(result.head).length;
+/** The number of earlier runs that are still here, and whose findings could not be read. */
+export function countUnread({ result }: PlacedRun, runs: Pick<RunStore, 'get'>): number {
+  return result === undefined ? 0 : unreadOf(result.head).filter((id) => runs.get(id) !== undefined).length;
 }
 
 function unreadOf(head: ResultHead): readonly string[] {

@@ -83,6 +83,29 @@ test('F107 the reason of unreadable findings is kept for every requested run unt
   assert.deepEqual([fixture.store.failureOf(run.id), heard], [undefined, 2]);
 });
 
+test('a file in two folders of a run, one in the other, is shown in the folder that each finding names', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const place = (target: number, file: string) => ({ title: file, file, line: 1, target_index: target });
+  await fixture.addRun(
+    ['shop', path.join('shop', 'sub')],
+    JSON.stringify([place(0, 'sub/a.js'), place(1, 'a.js')]),
+  );
+  const places = () => fixture.store.all().flatMap((shown) => shown.places.map((each) => each.path));
+  assert.deepEqual(places(), ['sub/a.js', 'a.js']);
+  await fixture.edit(path.join(fixture.root, 'shop', 'sub', 'a.js'), '// above\none\n');
+  assert.deepEqual(places(), ['sub/a.js', 'a.js']);
+});
+
+test('a comparison of two runs without findings is announced, and so is its end', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const [before, run] = [await fixture.addRun(['shop'], '[]'), await fixture.addRun(['shop'], '[]')];
+  const compared: (string | undefined)[] = [];
+  fixture.store.onDidChange(() => compared.push(fixture.store.comparison()?.baseline.id));
+  await fixture.store.showComparison(run, before);
+  await fixture.store.show(run);
+  assert.deepEqual(compared, [before.id, undefined]);
+});
+
 test('an unreadable findings file is reported and affects no other run', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
   await fixture.addRun(['shop'], '"nothing"');

@@ -130,7 +130,8 @@ async function toToolFindings(
   // Not the shared folder: only decisions in the books of this machine count.
   const placeFor = (each: string): TriagePlace => triagePlaceOf(each, join(storage, 'triage'), false);
   const triage = new TriageStore({ placeFor, clock, log });
-  await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
+  const used = loaded.flatMap(({ run, with: { earlier } }) => [run, ...earlier]);
+  await triage.load(used.flatMap(({ targets }) => targets.map((target) => target.folder)));
   const isKnown = triage.failures().length === 0;
   const toToolFinding = (shown: ShownFinding): ToolFinding =>
     isKnown ? shown : { ...shown, triage: undefined };

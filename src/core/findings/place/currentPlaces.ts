@@ -58,6 +58,24 @@ export function seenKey(runId: string, file: string): string {
   return `${runId} ${pathKey(file)}`;
 }
 
+/** In characters, of all files of a run. */
+const maxSeenLength = 32_000_000;
+
+/** Adds the first texts to those that are known, as far as there is room. */
+export function keepSeen(
+  known: KnownTexts['seen'],
+  first: Iterable<readonly [string, SeenText]>,
+): KnownTexts['seen'] {
+  const kept = new Map(known);
+  let room = [...known.values()].reduce((left, { text }) => left - text.length, maxSeenLength);
+  for (const [key, seen] of first) {
+    if (seen.text.length > room) continue;
+    room -= seen.text.length;
+    kept.set(key, seen);
+  }
+  return kept;
+}
+
 export interface TextSource extends KnownTexts {
   readonly runFolderOf: (runId: string) => string;
   readonly decode: Decode;

@@ -7,12 +7,14 @@ import { readTracker } from '../importExport/issueTracker.ts';
 import { findOwnersIn, type KnownOwners, type OwnersFormat } from './ownerRules.ts';
 
 /** In the order in which GitHub looks for them, and GitLab. */
-const filesOf = {
+const ownersFilesOf = {
   github: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
   gitlab: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS'],
 } as const;
 
-export const OWNERS_FILES: readonly string[] = [...new Set([...filesOf.github, ...filesOf.gitlab])];
+export const OWNERS_FILES: readonly string[] = [
+  ...new Set([...ownersFilesOf.github, ...ownersFilesOf.gitlab]),
+];
 
 /** What is not known of a CODEOWNERS file: the lines with these numbers, or all of it. */
 export interface OwnersGap {
@@ -46,7 +48,7 @@ export async function findOwners(files: ReadonlySet<string>, within?: string): P
   const owners = new Map<string, readonly string[]>();
   const ownersGaps: OwnersGap[] = [];
   for (const [repository, inRepository] of byRepository) {
-    const found = await findOwnersFile(repository);
+    const found = await ifReadable(findOwnersFile(repository));
     if (found === undefined) continue;
     const paths = inRepository.map((file) => pathInside(repository.root, file) ?? '');
     const known = ownersIn(found, paths);
@@ -77,7 +79,7 @@ function repositoryOf(
 ): Promise<Repository | undefined> {
   const look = async (): Promise<Repository | undefined> => {
     if (within !== undefined && pathInside(within, folder) === undefined) return undefined;
-    const repository = await repositoryIfReachable(folder);
+    const repository = await ifReadable(repositoryAt(folder, { home: gitHome(), env: {} }));
     if (repository !== undefined) return repository;
     return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder), within, known);
   };
@@ -86,10 +88,10 @@ function repositoryOf(
   return found;
 }
 
-/** Undefined where the disk does not answer: one lost share must not hide the owners of other files. */
-async function repositoryIfReachable(folder: string): Promise<Repository | undefined> {
+/** Undefined where the disk does not answer, or Git's settings cannot be read: one lost share must not hide the owners of other files. */
+async function ifReadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
-    return await repositoryAt(folder, { home: gitHome(), env: {} });
+    return await reading;
   } catch (error) {
     if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
     return undefined;
@@ -101,7 +103,7 @@ async function findOwnersFile(repository: Repository): Promise<OwnersFile | unde
   const { root } = repository;
   const real = await realPath(root);
   const host = isOnGitLab(repository) ? 'gitlab' : 'github';
-  for (const name of [...filesOf[host], ...OWNERS_FILES]) {
+  for (const name of [...ownersFilesOf[host], ...OWNERS_FILES]) {
     const file = join(root, name);
     const target = await realPath(file).catch(() => undefined); // it may not be there
     if (target === undefined || pathInside(real, target) === undefined) continue;

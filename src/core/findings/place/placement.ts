@@ -7,6 +7,8 @@ import type { ShownPlace } from '../shownFinding.ts';
 import {
   asReported,
   type CurrentPlaces,
+  keepSeen,
+  type KnownTexts,
   type LocatedFile,
   placesInFile,
   placesInUnchanged,
@@ -31,7 +33,7 @@ export interface PlacedFinding {
 }
 
 /** A run with the files that its findings point at. */
-export interface RunFiles {
+interface RunFiles {
   readonly run: Run;
   readonly runFolder: string;
   readonly resolver: Resolver;
@@ -58,7 +60,7 @@ interface LocatedPlaces {
 }
 
 const placesAtOnce = 100;
-const filesAtOnce = 32;
+export const filesAtOnce = 32;
 
 /** Finds the files that the places of a run's findings are in. */
 async function locateFindings(
@@ -101,8 +103,8 @@ export interface PlacedFiles {
   readonly missing: ReadonlySet<string>;
   /** Files (absolute) that findings point at and whose text differs from the one that was scanned. */
   readonly changed: ReadonlySet<string>;
-  /** Texts to be given to the next placement, by `seenKey`. */
-  readonly seen: ReadonlyMap<string, SeenText>;
+  /** Texts to be given to the next placement, with those that were known. */
+  readonly seen: KnownTexts['seen'];
 }
 
 /**
@@ -118,7 +120,7 @@ export async function placeFindings(
   const located = await locateFindings(files, found);
   const places = new Map<Place, LocatedPlace>();
   const changed = new Set<string>();
-  const seen = new Map<string, SeenText>();
+  let seen = source?.seen ?? new Map<string, SeenText>();
   let waiting = found;
   const report = async (): Promise<void> => {
     const isKnown = (place: Place): boolean => places.has(place) || !located.files.has(place);
@@ -126,9 +128,8 @@ export async function placeFindings(
     waiting = byKnown.get(false) ?? [];
     await onPlaced((byKnown.get(true) ?? []).map((each) => toPlaced(each, places)));
   };
-  const add = ({ run, file, places: reported }: PlacesOfFile, current: CurrentPlaces): void => {
+  const add = ({ file, places: reported }: PlacesOfFile, current: CurrentPlaces): void => {
     if (current.isChanged) changed.add(file.file);
-    if (current.seen !== undefined) seen.set(seenKey(run, file.file), current.seen);
     for (const place of toLocatedPlaces(file, reported, current)) places.set(place.reported, place);
   };
   const others: PlacesOfFile[] = [];
@@ -143,18 +144,36 @@ export async function placeFindings(
   }
   if (source !== undefined)
     for (const some of groupsOf(others, filesAtOnce)) {
-      await Promise.all(some.map(async (each) => add(each, await placesInFile(each, source))));
+      const current = await Promise.all(some.map((each) => placesInFile(each, source)));
+      for (const [at, each] of some.entries()) if (current[at] !== undefined) add(each, current[at]);
+      seen = keepSeen(seen, firstSeen(some, current));
       await report();
     }
   await report();
   return { missing: located.missing, changed, seen };
 }
 
+/** The texts of files that are seen for the first time. */
+export function* firstSeen(
+  files: readonly PlacesOfFile[],
+  current: readonly CurrentPlaces[],
+): Generator<readonly [string, SeenText], void> {
+  for (const [at, { run, file }] of files.entries()) {
+    const seen = current[at]?.seen;
+    if (seen !== undefined) yield [seenKey(run, file.file), seen];
+  }
+}
+
 function placesByFile(run: string, files: ReadonlyMap<Place, LocatedFile>): readonly PlacesOfFile[] {
-  return [...Map.groupBy(files, ([, { file }]) => file).values()].flatMap((entries) => {
+  return [...Map.groupBy(files, ([, file]) => fileKey(file)).values()].flatMap((entries) => {
     const [[, file] = []] = entries;
     return file === undefined ? [] : [{ run, file, places: entries.map(([place]) => place) }];
   });
+}
+
+/** One file may lie in two targets, of which one is in the other. */
+export function fileKey({ target, path, file }: LocatedFile): string {
+  return [target, path, file].join('\0');
 }
 
 /** The reported places of a file, as they are in its current text. */

@@ -7,7 +7,7 @@ import { hasFindings, subjectOf } from '../chooseRun.ts';
 import { noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
 import type { Finding } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
-import type { CurrentPlaces, KnownTexts, PlacesOfFile } from '../place/currentPlaces.ts';
+import type { CurrentPlaces, KnownTexts, PlacesOfFile, SeenText } from '../place/currentPlaces.ts';
 import type { PlacedFinding } from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
 import type { ResultHead } from './result.ts';
@@ -35,7 +35,7 @@ export interface ResultSource {
 const maxHeapMb = 1_024;
 
 /** A run's result, with the places of its findings. Both lists are in the order of the result. */
-export interface PlacedResult extends PlacedFacts {
+export interface PlacedResult extends PlacedFacts, Pick<KnownTexts, 'seen'> {
   readonly head: ResultHead;
   readonly findings: readonly PlacedFinding[];
   /** Findings that only earlier runs report. */
@@ -64,21 +64,26 @@ export async function readResult(
   // Without a worker, which would only find that out again.
   await refuseTooLarge(source.runs.folderOf(run.id));
   let head: ResultHead | undefined;
-  const placed: (PlacedFinding | undefined)[] = [];
-  let count = 0;
+  let placed: (PlacedFinding | undefined)[] = [];
+  const seen = new Map(placing.texts?.seen);
+  const onHead = (read: ResultHead): void => {
+    head = read;
+    placed = []; // the worker may have been started again
+  };
   const onPlaced = (piece: readonly PlacedAt[]): void => {
+    const isFirst = placed.length === 0;
     for (const [at, each] of piece) placed[at] = each;
-    const isFirst = count === 0;
-    count += piece.length;
-    if (head !== undefined && isFirst && count < head.counts.findings) onSome?.(head, known(placed));
+    if (head !== undefined && isFirst && piece.length < head.counts.findings) onSome?.(head, known(placed));
   };
   const job: ResultJob = { kind: 'read', run, compareWith, placing };
-  const listeners: Listeners = { onHead: (read) => (head = read), onPlaced };
+  const onSeen = ([key, text]: readonly [string, SeenText]): void => void seen.set(key, text);
+  const listeners: Listeners = { onHead, onPlaced, onSeen };
   const facts = (await askForResults(job, run, source, listeners, signal)) as PlacedFacts;
   if (head === undefined) throw workerCrash('no result');
   const { findings } = head.counts;
   return {
     ...facts,
+    seen,
     head,
     findings: known(placed.slice(0, findings)),
     absent: known(placed.slice(findings)),
@@ -140,6 +145,7 @@ interface Listeners {
   readonly onProgress?: (done: number) => void;
   readonly onHead?: (head: ResultHead) => void;
   readonly onPlaced?: (placed: readonly PlacedAt[]) => void;
+  readonly onSeen?: (seen: readonly [string, SeenText]) => void;
 }
 
 /** Runs a job about `run` in the worker. */
@@ -160,7 +166,11 @@ export async function askForResults(
       reading = runId;
     };
     try {
-      return await converse(start, workerFile, decode, { ...listeners, onReading }, signal);
+      const onHead = (head: ResultHead): void => {
+        reading = undefined;
+        listeners.onHead?.(head);
+      };
+      return await converse(start, workerFile, decode, { ...listeners, onReading, onHead }, signal);
     } catch (error) {
       if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
       if (reading !== undefined && !isReadOnly) await noteTooLarge(runs.folderOf(reading));
@@ -176,7 +186,13 @@ async function converse(
   start: ResultStart,
   workerFile: string | URL,
   decode: Decode,
-  { onReading, onProgress, onHead, onPlaced }: Listeners & { readonly onReading: (runId: string) => void },
+  {
+    onReading,
+    onProgress,
+    onHead,
+    onPlaced,
+    onSeen,
+  }: Listeners & { readonly onReading: (runId: string) => void },
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   signal?.throwIfAborted();
@@ -198,6 +214,9 @@ async function converse(
     else if ('head' in message) onHead?.(message.head);
     else if ('placed' in message) {
       onPlaced?.(message.placed);
+      reply('next');
+    } else if ('seen' in message) {
+      onSeen?.(message.seen);
       reply('next');
     } else {
       const { id, file } = message;

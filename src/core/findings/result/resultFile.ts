@@ -5,7 +5,7 @@ import { writeFileAtomic } from '../../files.ts';
 import type { Identity } from '../identity.ts';
 import { headSchema, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
 
-/** In a run's folder: lines of JSON, the head first, so that the first findings are there before all are read. */
+/** In a run's folder: lines of JSON, the head first: whether a result is current shows without the others. */
 const resultName = 'result.jsonl';
 
 const lineEnd = 10;

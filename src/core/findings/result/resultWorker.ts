@@ -3,12 +3,26 @@ import type { MessagePort } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
 import { AssessmentError, fileError } from '../../errors.ts';
 import type { Run } from '../../run/state/run.ts';
+import { inParallel } from '../../yieldingWork.ts';
 import type { Finding } from '../finding.ts';
 import { lengthOf } from '../parse/parse.ts';
-import { type KnownTexts, placesInFile, type PlacesOfFile, type TextSource } from '../place/currentPlaces.ts';
+import {
+  type CurrentPlaces,
+  type KnownTexts,
+  placesInFile,
+  type PlacesOfFile,
+  type SeenText,
+  type TextSource,
+} from '../place/currentPlaces.ts';
 import type { PathMapping } from '../place/mappings.ts';
 import { findOwners, type FoundOwners } from '../place/owners.ts';
-import { filesOf, type PlacedFiles, type PlacedFinding, placeFindings } from '../place/placement.ts';
+import {
+  filesAtOnce,
+  filesOf,
+  type PlacedFiles,
+  type PlacedFinding,
+  placeFindings,
+} from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
 import { mainPlaceOf } from '../shownFinding.ts';
 import { readTrendRows } from './trendRows.ts';
@@ -47,7 +61,7 @@ export interface Placing {
 }
 
 /** What is known once all findings of a run are placed. */
-export interface PlacedFacts extends PlacedFiles, FoundOwners {
+export interface PlacedFacts extends Omit<PlacedFiles, 'seen'>, FoundOwners {
   /** How many findings of removed runs are not reported. */
   readonly removed: number;
 }
@@ -69,9 +83,11 @@ export type ResultMessage =
   /** A file that is not UTF-8, which the host decodes. */
   | { readonly decode: Uint8Array; readonly file: string; readonly id: number }
   | { readonly head: ResultHead }
-  | { readonly placed: readonly PlacedAt[] };
+  | { readonly placed: readonly PlacedAt[] }
+  /** The text of a file that is seen for the first time. */
+  | { readonly seen: readonly [key: string, text: SeenText] };
 
-/** To the worker: the text of a file, or none if it cannot be decoded; or that it may send the next findings. */
+/** To the worker: the text of a file, or none if it cannot be decoded; or that it may send the next piece. It sends one piece at a time. */
 export type ResultReply = { readonly id: number; readonly text: string | undefined } | 'next';
 
 /** In characters: the extension host must take a message over in a few milliseconds. */
@@ -103,14 +119,18 @@ async function perform(
       const { run, compareWith, placing } = job;
       const result = compareWith ? await comparedWith(run, compareWith, deps) : await resultOf(run, deps);
       send({ head: result.head });
-      return placeResult(run, toResult(result), placing, deps, async (piece) => {
-        send({ placed: piece });
+      return placeResult(run, toResult(result), placing, deps, async (message) => {
+        send(message);
         await mayGoOn();
       });
     }
     case 'place': {
       const source = textSource(job.texts, deps);
-      return Promise.all(job.files.map((each) => placesInFile(each, source)));
+      const places: CurrentPlaces[] = [];
+      await inParallel(job.files.entries(), filesAtOnce, async ([at, each]) => {
+        places[at] = await placesInFile(each, source);
+      });
+      return places;
     }
     case 'save':
       try {
@@ -140,9 +160,9 @@ async function placeResult(
   { findings, absent }: RunResult,
   placing: Placing,
   deps: WorkOutDeps,
-  send: (piece: readonly PlacedAt[]) => Promise<void>,
+  send: (message: ResultMessage) => Promise<void>,
 ): Promise<PlacedFacts> {
-  const source = placing.texts && textSource(placing.texts, deps);
+  let texts = placing.texts;
   const positions = new Map([...findings, ...absent].map((each, at) => [each, at]));
   const mainFiles = new Set<string>();
   const onPlaced = async (placed: readonly PlacedFinding[]): Promise<void> => {
@@ -151,22 +171,25 @@ async function placeResult(
       if (main !== undefined) mainFiles.add(main.file);
     }
     for (const piece of piecesOf(placed))
-      await send(piece.map((each) => [positions.get(each.found) ?? 0, each]));
+      await send({ placed: piece.map((each) => [positions.get(each.found) ?? 0, each]) });
   };
   const place = async (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {
     const files = filesOf(of, join(deps.runsFolder, of.id), found, placing.mappings);
-    return placeFindings(files, found, source, onPlaced);
+    const placed = await placeFindings(files, found, texts && textSource(texts, deps), onPlaced);
+    texts &&= { ...texts, seen: placed.seen };
+    return placed;
   };
-  const { missing, changed, seen } = await place(run, findings);
-  const allSeen = new Map(seen);
+  const { missing, changed } = await place(run, findings);
   let removed = 0;
   const judged = absent.filter(({ verdict }) => verdict !== undefined);
   for (const [id, found] of Map.groupBy(judged, (each) => each.run)) {
     const earlier = deps.runs.find((each) => each.id === id);
     if (earlier === undefined) removed += found.length;
-    else for (const [key, text] of (await place(earlier, found)).seen) allSeen.set(key, text);
+    else await place(earlier, found);
   }
-  return { missing, changed, seen: allSeen, removed, ...(await findOwners(mainFiles, placing.ownersWithin)) };
+  for (const [key, seen] of texts?.seen ?? [])
+    if (placing.texts?.seen.get(key) !== seen) await send({ seen: [key, seen] });
+  return { missing, changed, removed, ...(await findOwners(mainFiles, placing.ownersWithin)) };
 }
 
 function textSource(texts: KnownTexts, { runsFolder, decode }: WorkOutDeps): TextSource {

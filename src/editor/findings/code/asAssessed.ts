@@ -16,7 +16,6 @@ import {
 } from '../../../core/findings/place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { AssessmentError } from '../../../core/errors.ts';
-import { pathKey } from '../../../core/paths.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
@@ -27,7 +26,7 @@ import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
 import { type FindingStores, toArgument } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
-import { decodeFile, editedTexts, textBelow } from './driftWatch.ts';
+import { decodeFile, textBelow, unsavedText } from './driftWatch.ts';
 import { showNoPlace } from './goToFinding.ts';
 import { showRuns } from '../../errors/errorActions.ts';
 
@@ -97,7 +96,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
       const content = await readText(here);
-      if (content !== undefined && isSent(content, file) && !editedTexts().has(pathKey(here))) continue;
+      if (content !== undefined && isSent(content, file) && unsavedText(here) === undefined) continue;
       const found = await readAssessed(run, target, file.path, deps.runs);
       const uri = vscode.Uri.file(here);
       if ('why' in found) notCompared.push(`${visibleName(file.path)}: ${found.why}`);

@@ -23,18 +23,18 @@ export async function decodeFile(content: Uint8Array, file: string): Promise<str
   return answerAbout(uri, decoding);
 }
 
-/** The texts of all files with unsaved changes, by `pathKey`. A longer text is not compared. */
-export function editedTexts(): ReadonlyMap<string, string> {
+/** The texts of the wanted files (absolute paths) that have unsaved changes, by `pathKey`. A longer text is not compared. */
+export function editedTexts(isWanted: (file: string) => boolean): ReadonlyMap<string, string> {
   return new Map(
     vscode.workspace.textDocuments
-      .filter(({ isDirty, uri }) => isDirty && uri.scheme === 'file')
+      .filter(({ isDirty, uri }) => isDirty && uri.scheme === 'file' && isWanted(uri.fsPath))
       .map((document) => [pathKey(document.uri.fsPath), document.getText()] as const)
       .filter(([, text]) => text.length <= maxTextBytes),
   );
 }
 
 /** The text of a file with unsaved changes. */
-function unsavedText(file: string): string | undefined {
+export function unsavedText(file: string): string | undefined {
   const isEdited = (document: vscode.TextDocument): boolean => document.isDirty && isOfFile(document, file);
   return vscode.workspace.textDocuments.find(isEdited)?.getText();
 }
@@ -69,9 +69,12 @@ export function watchDrift(deps: Deps): vscode.Disposable {
   const { findings } = deps;
   let watches: vscode.Disposable | undefined;
   const follow = (): void => {
-    if (findings.shownRuns().length > 0)
-      watches ??= vscode.Disposable.from(watchDisk(deps), watchDocuments(deps));
-    else {
+    if (findings.shownRuns().length > 0) {
+      if (watches !== undefined) return;
+      watches = vscode.Disposable.from(watchDisk(deps), watchDocuments(deps));
+      // They may have been edited since the findings were read.
+      inBackground(findings.rePlace(openFiles()), deps.log);
+    } else {
       watches?.dispose();
       watches = undefined;
     }
@@ -82,6 +85,11 @@ export function watchDrift(deps: Deps): vscode.Disposable {
       watches?.dispose();
     },
   });
+}
+
+function openFiles(): ReadonlySet<string> {
+  const files = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === 'file');
+  return new Set(files.map(({ uri }) => uri.fsPath));
 }
 
 /** Gathers edited files until nobody has typed for a while. */

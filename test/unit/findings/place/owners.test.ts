@@ -235,6 +235,15 @@ describe('CODEOWNERS', () => {
     assert.deepEqual(gaps, [{ file: join(root, '.github', 'CODEOWNERS'), lines: 'unreadable' }]);
   });
 
+  test('F160 hides no owners of other repositories where the settings of one cannot be read', async (t) => {
+    const [broken, whole] = [await scratchFolder(t, []), await scratchFolder(t, [])];
+    for (const root of [broken, whole])
+      await layOut(root, { CODEOWNERS: '* @a', '.git/HEAD': 'ref: refs/heads/main\n', '.git/config': '' });
+    await layOut(broken, { '.git/config': '#'.repeat(2 << 20) });
+    const { owners } = await findOwners(new Set([join(broken, 'a.js'), join(whole, 'a.js')]));
+    assert.deepEqual([...owners.values()], [['@a']]);
+  });
+
   test('F160 gives a finding the owners of its main place, by the current file', async (t) => {
     const fixture = await setUpFindings(t, 'shop');
     const root = join(fixture.root, 'shop');
