@@ -205,17 +205,17 @@ test('F110 state, opened file and stored text of a finding refer to the same sen
   const fixture = await setUpFindings(t);
   const shop = path.join(fixture.root, 'shop');
   fixture.open.add(shop);
-  const sent = { 'web/src/index.ts': 'a\nb\n', 'package.json': '{}\n', 'src/aux.c': 'int a;\n' };
+  const sent = { 'web/src/index.ts': 'a\nb\n', 'package.json': '{}\n', 'src/other.c': 'int a;\n' };
   await mkdir(path.join(shop, 'src'), { recursive: true });
   await writeFile(path.join(shop, 'src', 'index.ts'), 'never sent\n');
-  const findings = ['src/index.ts', 'node_modules/lodash/package.json', 'src/aux.c'];
+  const findings = ['src/index.ts', 'node_modules/lodash/package.json', 'src/other.c'];
   const items = findings.map((file) => ({ title: file, file, line: 1 }));
   await fixture.addRun(['shop'], JSON.stringify(items), sent);
   await writeFile(path.join(shop, 'web/src/index.ts'), 'new\na\nb\n');
   await fixture.store.load({ force: true });
   assert.deepEqual(
     fixture.store.all().map(({ places: [place] }) => place && [place.path, place.startLine, place.drift]),
-    [['web/src/index.ts', 2, 'moved'], undefined, ['src/aux.c', 1, 'same']],
+    [['web/src/index.ts', 2, 'moved'], undefined, ['src/other.c', 1, 'same']],
   );
 });
 
