@@ -50,6 +50,11 @@ interface Deps extends ResultSource {
 /** A run that a person compares with an earlier run: `absent` holds only findings of that run. */
 export type Comparison = ShownRun & { readonly baseline: Run };
 
+interface ChangedFiles {
+  readonly changed: ReadonlySet<string>;
+  readonly createdOrDeleted: ReadonlySet<string>;
+}
+
 interface Compared {
   readonly run: Run;
   readonly baseline: Run;
@@ -84,6 +89,8 @@ export class FindingStore implements Disposable {
   #failures: ReadonlyMap<string, Failure> = new Map();
   /** Reading and placing run one at a time, so that each starts from the value of the one before. */
   #queue: Promise<unknown> = Promise.resolve();
+  /** Files whose findings are to be placed again. */
+  #waiting: (ChangedFiles & { readonly done: Promise<void> }) | undefined;
   /** Set by any forced request and cleared by the next load, so that many requests during one load become one more. */
   #mustForce = false;
 
@@ -150,8 +157,8 @@ export class FindingStore implements Disposable {
       earlier: earlierRuns(runs.all(), present),
       compareWith: chosen && (runs.get(chosen.id) ?? chosen),
     };
-    const isReadable = !force && former !== undefined && isCurrent(former, present, shownWith);
-    if (isReadable && countUnread(former, runs) === 0) return former;
+    const isUnchanged = !force && former !== undefined && isCurrent(former, present, shownWith);
+    if (isUnchanged && countUnread(former, runs) === 0) return former;
     const onSome = former === undefined ? showEarly : undefined;
     await triage.load(foldersOf([present, ...shownWith.earlier]));
     const texts = {
@@ -162,12 +169,26 @@ export class FindingStore implements Disposable {
     const placed = await readPlaced(present, shownWith, this.#deps, placing, onSome);
     this.#failures = withFailure(this.#failures, run.id, placed.failure);
     // Earlier runs that could not be read were tried again.
-    return isReadable && countUnread(placed, runs) === countUnread(former, runs) ? former : placed;
+    return isUnchanged && countUnread(placed, runs) === countUnread(former, runs) ? former : placed;
   }
 
   /** Places findings again in files that were edited, created, or deleted (absolute paths). Loads again if a finding without a place may have one. */
   rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string> = new Set()): Promise<void> {
+    const waiting = this.#waiting;
+    const files = {
+      changed: new Set([...changed, ...(waiting?.changed ?? [])]),
+      createdOrDeleted: new Set([...createdOrDeleted, ...(waiting?.createdOrDeleted ?? [])]),
+    };
+    const done = waiting?.done ?? this.#placeWaiting();
+    this.#waiting = { ...files, done };
+    return done;
+  }
+
+  /** Changes come in bursts: those that come while others wait for their turn are placed with these. */
+  #placeWaiting(): Promise<void> {
     return this.#enqueue(async () => {
+      const { changed = new Set<string>(), createdOrDeleted = new Set<string>() } = this.#waiting ?? {};
+      this.#waiting = undefined;
       const { placed } = this.#shown;
       const files = [...changed, ...createdOrDeleted];
       if (placed.some((each) => mustReadAgain(each, changed, createdOrDeleted))) {
@@ -176,7 +197,14 @@ export class FindingStore implements Disposable {
       }
       const isWanted = atOrBelow(files);
       const edited = this.#deps.editedTexts(isWanted);
-      const present = await Promise.all(placed.map((each) => placeAgain(each, isWanted, edited, this.#deps)));
+      const present = await Promise.all(
+        placed.map((each) =>
+          placeAgain(each, isWanted, edited, this.#deps).catch((error: unknown) => {
+            this.#deps.log.warn(`Findings of run ${each.run.id} keep their lines: ${String(error)}`);
+            return each;
+          }),
+        ),
+      );
       this.#show({ ...this.#shown, placed: present });
     });
   }

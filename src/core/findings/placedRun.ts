@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { atOrBelow } from '../paths.ts';
 import type { Logger } from '../ports.ts';
@@ -99,21 +100,20 @@ export function mustReadAgain(
   createdOrDeleted: ReadonlySet<string>,
 ): boolean {
   if (result === undefined) return false;
+  const ofOwners = [...changed, ...createdOrDeleted].filter((path) => ownersNames.has(basename(path)));
+  if (createdOrDeleted.size === 0 && ofOwners.length === 0) return false;
   const files = new Set(allPlaces(result).map(({ file }) => file));
   const isPlaced = atOrBelow(files);
   const missing = new Set([...result.missing].map(caseless));
   return (
     [...createdOrDeleted].some((path) => !isPlaced(path) && missing.has(caseless(basename(path)))) ||
-    [...changed, ...createdOrDeleted].some((path) => mayChangeOwners(path, files))
+    // A CODEOWNERS file is in the folder whose files it covers, or in a folder there.
+    ofOwners.some((path) => [...files].some(atOrBelow([dirname(dirname(path))])))
   );
 }
 
 /** CODEOWNERS, and the names of the folders that may hold it. */
 const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
-
-function mayChangeOwners(path: string, files: Iterable<string>): boolean {
-  return ownersNames.has(basename(path)) && [...files].some(atOrBelow([dirname(dirname(path))]));
-}
 
 function allPlaces({ findings, absent }: PlacedResult): readonly LocatedPlace[] {
   return [...findings, ...absent].flatMap(({ places }) => places);
@@ -146,8 +146,12 @@ export async function placeAgain(
     if (now.isChanged) changed.add(file.file);
     else changed.delete(file.file);
   }
+  const isMoved = (place: LocatedPlace): boolean => {
+    const now = places.get(place.reported);
+    return now !== undefined && !isDeepStrictEqual(now, place);
+  };
   const replace = (each: PlacedFinding): PlacedFinding =>
-    each.places.some(({ reported }) => places.has(reported))
+    each.places.some(isMoved)
       ? { ...each, places: each.places.map((place) => places.get(place.reported) ?? place) }
       : each;
   return {
@@ -239,16 +243,7 @@ export function toShownRun(
 
 function isSameShown(known: ShownFinding, shown: ShownFinding): boolean {
   const isSame = (key: keyof ShownFinding): boolean => known[key] === shown[key];
-  const keys = [
-    'finding',
-    'places',
-    'triage',
-    'decidedBefore',
-    'verdict',
-    'sameAs',
-    'evidence',
-    'owners',
-  ] as const;
+  const keys = ['places', 'triage', 'decidedBefore', 'verdict', 'owners'] as const;
   return known.run.label === shown.run.label && keys.every(isSame);
 }
 

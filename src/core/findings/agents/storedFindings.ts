@@ -92,8 +92,9 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
       // Concurrent calls share one reading.
       if (cached?.marks !== marks) cached = { marks, load: once(() => readShown(found)) };
       const loaded = await cached.load();
-      // The disk may work again at the next call.
-      if (loaded.some(({ failure }) => failure?.kind === 'storage')) cached = undefined;
+      // It may work at the next call.
+      const isPassing = (kind: string | undefined): boolean => kind === 'storage' || kind === 'workerCrashed';
+      if (loaded.some(({ failure }) => isPassing(failure?.kind))) cached = undefined;
       return toToolFindings(loaded, found, stored, deps);
     },
     runs: readRunsOfFolder,

@@ -56,11 +56,16 @@ export async function checkEvidence(
   decode: Decode,
 ): Promise<readonly (EvidenceOfPlaces | undefined)[]> {
   const checked = new Map<Place, Evidence | undefined>();
+  // What could not be checked before is tried again.
+  const isKnown = (place: Place): boolean => {
+    const key = evidenceKey(place);
+    return known.has(key) && known.get(key)?.kind !== 'unchecked';
+  };
   const byFile = new Map<string, { readonly spot: SentSpot; readonly places: Place[] }>();
   for (const { finding, sent } of findings)
     for (const [at, place] of finding.places.entries()) {
       const [key, spot] = [evidenceKey(place), sent[at]];
-      if (known.has(key)) checked.set(place, known.get(key));
+      if (isKnown(place)) checked.set(place, known.get(key));
       else if (spot === undefined) checked.set(place, await withoutFile(place, source));
       else {
         const file = `${String(spot.target)} ${spot.file.path}`;
@@ -75,7 +80,7 @@ export async function checkEvidence(
   }
   const missing = [...checked].flatMap(([place, evidence]) => {
     const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
-    return isMissing && !known.has(evidenceKey(place)) ? [place] : [];
+    return isMissing && !isKnown(place) ? [place] : [];
   });
   for (const [place, evidence] of await searchElsewhere(missing, source, decode))
     checked.set(place, evidence);

@@ -79,8 +79,11 @@ function repositoryOf(
 ): Promise<Repository | undefined> {
   const look = async (): Promise<Repository | undefined> => {
     if (within !== undefined && pathInside(within, folder) === undefined) return undefined;
-    const repository = await ifReadable(repositoryAt(folder, { home: gitHome(), env: {} }));
-    if (repository !== undefined) return repository;
+    const looked = await ifReadable(
+      repositoryAt(folder, { home: gitHome(), env: {} }).then((repository) => ({ repository })),
+    );
+    // The repository around one that cannot be read does not own its files.
+    if (looked === undefined || looked.repository !== undefined) return looked?.repository;
     return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder), within, known);
   };
   const found = known.get(folder) ?? look();

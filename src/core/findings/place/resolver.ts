@@ -31,8 +31,6 @@ export interface Resolver {
   sentPath(place: Place): Promise<SentPath>;
   /** The file on the disk; `sent` is the sent file, if it is known already. */
   locate(place: Place, sent?: SentPosition): Promise<FileOnDisk>;
-  /** Forgets what was found: files may have been created or deleted. */
-  forget(): void;
 }
 
 /** `target` is a position. */
@@ -57,15 +55,14 @@ export interface ResolverFacts {
   readonly links?: LinkReader | undefined;
 }
 
-/** Each path is looked up once, until `forget` is called. */
+/** Each path is looked up once. */
 export function createResolver({ targets, sent, places, mappingOf, links }: ResolverFacts): Resolver {
-  const caches: Map<string, unknown>[] = [];
   const searched = targets.map(({ folder, name }, target) => {
     const sentPaths = sent[target]?.keys();
     // The folder's name differs between machines, so it only counts where nothing is known of what was sent.
     const names = [name, String(target), ...(sentPaths === undefined ? [basename(folder)] : [])];
     const roots = spellingsOf(folder);
-    const visit = memoized(caches, createVisit(folder, links), (path) => path);
+    const visit = memoized(createVisit(folder, links), (path) => path);
     const files =
       sentPaths === undefined
         ? filesOnDisk(target, names, roots, visit)
@@ -89,7 +86,7 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     searched.map(({ files }) => files),
     reported,
   );
-  const find = memoized(caches, (place: Place) => search(place.path, targetsOf(place)), placeKey);
+  const find = memoized((place: Place) => search(place.path, targetsOf(place)), placeKey);
 
   const sentFile = async (place: Place): Promise<SearchResult> => {
     const isKnown = targetsOf(place).every((target) => sent[target] !== undefined);
@@ -132,21 +129,16 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
   return {
     sentFile,
     sentPath,
-    locate: memoized(caches, locate, placeKey),
-    forget: () => {
-      for (const cache of caches) cache.clear();
-    },
+    locate: memoized(locate, placeKey),
   };
 }
 
-/** Remembers the answers in a new cache, which is added to `caches`. */
+/** Remembers the answers. */
 function memoized<From, Args extends readonly unknown[], To>(
-  caches: Map<string, unknown>[],
   ask: (from: From, ...args: Args) => Promise<To>,
   keyOf: (from: From) => string,
 ): (from: From, ...args: Args) => Promise<To> {
   const cache = new Map<string, Promise<To>>();
-  caches.push(cache);
   return (from, ...args) => {
     const key = keyOf(from);
     const answer = cache.get(key) ?? ask(from, ...args);

@@ -43,7 +43,7 @@ export interface PlacedResult extends PlacedFacts, Pick<KnownTexts, 'seen'> {
 }
 
 interface ReadOptions {
-  /** Without it, places are as they were reported. */
+  /** Without it, places are as they were reported, and owners are not looked up. */
   readonly placing?: Placing | undefined;
   /** The run that a person compares it with. */
   readonly compareWith?: Run | undefined;
@@ -59,13 +59,13 @@ interface ReadOptions {
 export async function readResult(
   run: Run,
   source: ResultSource,
-  { placing = { mappings: {} }, compareWith, onSome, signal }: ReadOptions = {},
+  { placing, compareWith, onSome, signal }: ReadOptions = {},
 ): Promise<PlacedResult> {
   // Without a worker, which would only find that out again.
   await refuseTooLarge(source.runs.folderOf(run.id));
   let head: ResultHead | undefined;
   let placed: (PlacedFinding | undefined)[] = [];
-  const seen = new Map(placing.texts?.seen);
+  const seen = new Map(placing?.texts?.seen);
   const onHead = (read: ResultHead): void => {
     head = read;
     placed = []; // the worker may have been started again
@@ -73,7 +73,8 @@ export async function readResult(
   const onPlaced = (piece: readonly PlacedAt[]): void => {
     const isFirst = placed.length === 0;
     for (const [at, each] of piece) placed[at] = each;
-    if (head !== undefined && isFirst && piece.length < head.counts.findings) onSome?.(head, known(placed));
+    if (head !== undefined && isFirst && piece.length < head.counts.findings + head.counts.absent)
+      onSome?.(head, known(placed.slice(0, head.counts.findings)));
   };
   const job: ResultJob = { kind: 'read', run, compareWith, placing };
   const onSeen = ([key, text]: readonly [string, SeenText]): void => void seen.set(key, text);

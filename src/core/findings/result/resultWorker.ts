@@ -37,7 +37,8 @@ export type ResultJob =
       readonly kind: 'read';
       readonly run: Run;
       readonly compareWith: Run | undefined;
-      readonly placing: Placing;
+      /** Undefined: places are as they were reported, and owners are not looked up. */
+      readonly placing: Placing | undefined;
     }
   /** Answers with the current places of each file. */
   | { readonly kind: 'place'; readonly files: readonly PlacesOfFile[]; readonly texts: KnownTexts }
@@ -158,11 +159,11 @@ async function perform(
 async function placeResult(
   run: Run,
   { findings, absent }: RunResult,
-  placing: Placing,
+  placing: Placing | undefined,
   deps: WorkOutDeps,
   send: (message: ResultMessage) => Promise<void>,
 ): Promise<PlacedFacts> {
-  let texts = placing.texts;
+  let texts = placing?.texts;
   const positions = new Map([...findings, ...absent].map((each, at) => [each, at]));
   const mainFiles = new Set<string>();
   const onPlaced = async (placed: readonly PlacedFinding[]): Promise<void> => {
@@ -174,22 +175,24 @@ async function placeResult(
       await send({ placed: piece.map((each) => [positions.get(each.found) ?? 0, each]) });
   };
   const place = async (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {
-    const files = filesOf(of, join(deps.runsFolder, of.id), found, placing.mappings);
+    const files = filesOf(of, join(deps.runsFolder, of.id), found, placing?.mappings ?? {});
     const placed = await placeFindings(files, found, texts && textSource(texts, deps), onPlaced);
     texts &&= { ...texts, seen: placed.seen };
     return placed;
   };
   const { missing, changed } = await place(run, findings);
+  const missingOfAll = new Set(missing);
   let removed = 0;
   const judged = absent.filter(({ verdict }) => verdict !== undefined);
   for (const [id, found] of Map.groupBy(judged, (each) => each.run)) {
     const earlier = deps.runs.find((each) => each.id === id);
     if (earlier === undefined) removed += found.length;
-    else await place(earlier, found);
+    else for (const name of (await place(earlier, found)).missing) missingOfAll.add(name);
   }
   for (const [key, seen] of texts?.seen ?? [])
-    if (placing.texts?.seen.get(key) !== seen) await send({ seen: [key, seen] });
-  return { missing, changed, removed, ...(await findOwners(mainFiles, placing.ownersWithin)) };
+    if (placing?.texts?.seen.get(key) !== seen) await send({ seen: [key, seen] });
+  const found = await findOwners(placing === undefined ? new Set() : mainFiles, placing?.ownersWithin);
+  return { missing: missingOfAll, changed, removed, ...found };
 }
 
 function textSource(texts: KnownTexts, { runsFolder, decode }: WorkOutDeps): TextSource {

@@ -99,6 +99,8 @@ export async function comparedWith(run: Run, baseline: Run, deps: WorkOutDeps): 
 /** Keeps the sent texts that the findings of a run point at. Throws `storage` for a damaged archive. */
 export async function keepSourceOf(run: Run, deps: WorkOutDeps): Promise<void> {
   const runFolder = join(deps.runsFolder, run.id);
+  if (deps.tooLarge.includes(run.id)) throw new AssessmentError('findingsTooLarge');
+  deps.onReading(run.id);
   const { findings } = await readFindings(runFolder, { runId: run.id, isReadOnly: deps.isReadOnly });
   await keepSource(run, runFolder, (await locate(run, findings, deps)).spots.flat());
 }

@@ -83,6 +83,18 @@ test('the text of an open document takes precedence over the disk', async (t) =>
   assert.equal(seen(), 'moved 4');
 });
 
+test('typing that moves no finding is announced to nobody, and a burst of changes is placed once', async (t) => {
+  const { store, edit, file, seen } = await openShop(t);
+  let heard = 0;
+  store.onDidChange(() => (heard += 1));
+  await edit(file, `${code}// below\n`);
+  assert.deepEqual([heard, store.shownRuns()[0]?.changedFiles, seen()], [1, 1, 'same 3']);
+  await edit(file, `${code}// below\n// more\n`);
+  assert.equal(heard, 1);
+  await Promise.all([edit(file, `// one\n${code}`), edit(file, above + code), edit(file, `//\n//\n${code}`)]);
+  assert.deepEqual([heard, seen()], [2, 'moved 5']);
+});
+
 test('a file edited before it was read is followed from the scanned text', async (t) => {
   const { store, file, seen } = await openShop(t);
   await writeFile(file, above + code);
