@@ -79,6 +79,8 @@ describe('a finding in an edited file', () => {
       clock,
       log: silent,
     });
+    const open = compared.splice(0).flat();
+    assert.ok(open.includes(uri.fsPath), 'it may have been edited since the findings were read');
     const wait = async (ms: number): Promise<void> => {
       clock.advance(ms);
       await setImmediate();
