@@ -109,7 +109,7 @@ export class FindingStore implements Disposable {
 
   readonly onDidChange: Event<void>;
 
-  /** Loads the runs to show. Those already shown are read again only if `force` is true, if reading failed before, or if their files were downloaded again. */
+  /** Loads the runs to show. One that is shown is read again if `force` is true, if reading failed before, or if its result or an earlier one has changed. */
   load({ force = false } = {}): Promise<void> {
     this.#mustForce ||= force;
     return this.#enqueue(() => this.#loadChosen());

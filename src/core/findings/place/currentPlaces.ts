@@ -58,7 +58,7 @@ export function seenKey(runId: string, file: string): string {
   return `${runId} ${pathKey(file)}`;
 }
 
-/** In characters, of all files of a run. */
+/** In characters, of all files of a run and of the earlier runs that it is compared with: they stay in the extension host’s memory. */
 const maxSeenLength = 32_000_000;
 
 /** Adds the first texts to those that are known, as far as there is room. */

@@ -39,7 +39,7 @@ interface RunFiles {
   readonly resolver: Resolver;
 }
 
-/** `found` has all findings of the run: its paths have a prefix in common. `mappings` are by `pathKey` of a target's folder. */
+/** `found` has all findings of the run that are shown: their paths may have a prefix in common. `mappings` are by `pathKey` of a target's folder. */
 export function filesOf(
   run: Run,
   runFolder: string,

@@ -4,7 +4,6 @@ import { closeSync, constants, existsSync, fstatSync, open, read, type Stats } f
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { ScanProgress } from '../../features/scanProgress.ts';
 import { readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
@@ -30,8 +29,6 @@ export interface RunSource {
   readonly runFolder: string;
   readonly sent: SentOfRun;
   readonly resolver: Resolver;
-  /** Set for every blackbox assessment, also where its progress cannot be read, and for no other run. */
-  readonly progress?: ScanProgress | undefined;
 }
 
 /** A sent file of a run. */

@@ -68,7 +68,7 @@ export async function readResult(
   const seen = new Map(placing?.texts?.seen);
   const onHead = (read: ResultHead): void => {
     head = read;
-    placed = []; // the worker may have been started again
+    placed = [];
   };
   const onPlaced = (piece: readonly PlacedAt[]): void => {
     const isFirst = placed.length === 0;

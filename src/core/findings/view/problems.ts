@@ -9,7 +9,7 @@ const maxPerFile = 1_000;
 /** By `pathKey` of the file. */
 export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 
-/** Findings with a place whose code still exists. */
+/** Findings whose first place still has its code. */
 export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles {
   const isThere = ({ places: [main] }: ShownFinding): boolean => main !== undefined && main.drift !== 'gone';
   return Map.groupBy(shown.filter(isThere), (finding) => spotOf(finding).key);
