@@ -158,7 +158,10 @@ describe('commands in the title and on the rows of the Runs view', () => {
     );
     const others = (await newRuns()).filter((name) => name !== id);
     const rows = (await Promise.all(others.map((each) => runLines(each)))).map(([row = '']) => row);
-    assert.ok(rows.some((row) => row.includes(': running 0m · ')), rows.join('\n'));
+    assert.ok(
+      rows.some((row) => row.includes(': running 0m · ')),
+      rows.join('\n'),
+    );
   });
 
   it('ask before cancelling a run, with one button that keeps it running', async () => {
