@@ -116,7 +116,7 @@ test('a run continues while VS Code is closed; its findings and one notification
   await service.finishRun(service.runs().at(-1)!.id);
   const workbench = await stage.openWindow();
   // The extension starts, takes over the run and polls at its next heartbeat, all after the window opened.
-  await workbench.notification('The assessment of shop has finished: 12 findings', 60_000);
+  await workbench.notification('The assessment of shop has finished: 12 findings');
   await workbench.screenshot('main-finished.png');
   const problems = await eventually(workbench.problems, (rows) => rows.length === 12);
   assert.ok(problems.every(({ source }) => source === 'Whitebox'));
