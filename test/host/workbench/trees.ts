@@ -51,8 +51,14 @@ export function treesOf(page: Page) {
       has: page.locator(`.action-label[aria-label^="${container}"]`),
     });
     await entry.waitFor();
-    if ((await entry.getAttribute('aria-expanded')) !== 'true') await entry.click();
-    await page.locator('.sidebar .composite.title').getByText(container, { exact: false }).first().waitFor();
+    const title = page.locator('.sidebar .composite.title').getByText(container, { exact: false }).first();
+    const open = async (): Promise<boolean> => {
+      if ((await entry.getAttribute('aria-expanded')) !== 'true') await entry.click();
+      await title.waitFor({ timeout: 3000 }).catch(() => undefined);
+      return title.isVisible();
+    };
+    // While a window is restored, a click may hide the view that it has just brought back.
+    await eventually(open, (isOpen) => isOpen);
   };
 
   return {
