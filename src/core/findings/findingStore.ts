@@ -83,7 +83,7 @@ export class FindingStore implements Disposable {
   #compared: Compared | undefined;
   #shown: Shown = { placed: [], runIds: new Map(), compared: undefined, isComplete: true };
   #shownRuns: readonly ShownRun[] = [];
-  /** As they were last given out. */
+  /** By finding, as it was last shown. */
   readonly #known = new WeakMap<Finding, ShownFinding>();
   /** Of the last reading, by run ID. */
   #failures: ReadonlyMap<string, Failure> = new Map();
@@ -200,7 +200,7 @@ export class FindingStore implements Disposable {
       const present = await Promise.all(
         placed.map((each) =>
           placeAgain(each, isWanted, edited, this.#deps).catch((error: unknown) => {
-            this.#deps.log.warn(`Findings of run ${each.run.id} keep their lines: ${String(error)}`);
+            this.#deps.log.warn(`The findings of run ${each.run.id} could not be placed again: ${String(error)}`);
             return each;
           }),
         ),
