@@ -200,7 +200,9 @@ export class FindingStore implements Disposable {
       const present = await Promise.all(
         placed.map((each) =>
           placeAgain(each, isWanted, edited, this.#deps).catch((error: unknown) => {
-            this.#deps.log.warn(`The findings of run ${each.run.id} could not be placed again: ${String(error)}`);
+            this.#deps.log.warn(
+              `The findings of run ${each.run.id} could not be placed again: ${String(error)}`,
+            );
             return each;
           }),
         ),
