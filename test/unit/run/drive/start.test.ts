@@ -272,6 +272,7 @@ describe('an interrupted start', () => {
       return true;
     };
     await assert.rejects(startWith(window, fixture, { confirmUpload }), { kind: 'busyElsewhere' });
+    await other.untilEnded(other.store.all()[0]!.id);
     assert.deepEqual([fixture.service.requests, other.ended.map(({ state }) => state)], [[], ['failed']]);
   });
 
