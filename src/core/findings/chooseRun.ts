@@ -112,7 +112,11 @@ export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   return earlierRuns(runs, run).find((other) => hasAllFindings(other) && isOfSameFolders(run, other));
 }
 
-/** The earlier runs of the same subject with findings in a folder of the run, each once, newest first. Files of unknown origin count only on request. */
+export function isOfSameAccount(one: Run, other: Run): boolean {
+  return one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
+}
+
+/** The earlier runs of the same subject and account with findings in a folder of the run, each once, newest first. */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   if (!isOfService(run)) return [];
   // A run that was both tracked and imported is not compared with itself.
@@ -124,6 +128,8 @@ export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
       hasFindings(other) &&
       isOfService(other) &&
       subjectOf(other) === subjectOf(run) &&
+      // An imported file does not name its account.
+      (other.state === 'imported' || run.state === 'imported' || isOfSameAccount(other, run)) &&
       other.targets.some(({ folder }) => folders.has(pathKey(folder)));
     const runId = runIdOf(other);
     if (!isComparable || (runId !== undefined && seenIds.has(runId))) return false;

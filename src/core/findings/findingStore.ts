@@ -6,9 +6,9 @@ import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { inBackground } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
-import type { Finding } from './finding.ts';
 import { allowReading } from './parse/readFindings.ts';
 import type { SeenText } from './place/currentPlaces.ts';
+import type { PlacedFinding } from './place/placement.ts';
 import {
   addMapping,
   forgetMappings,
@@ -33,6 +33,7 @@ import {
   toTriageSubjects,
   withoutOtherFolders,
 } from './shownFinding.ts';
+import { showDecided, type ShowFinding } from './triage/decide.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
 import type { TriageStore, UndoDecisions } from './triage/triageStore.ts';
 
@@ -83,8 +84,7 @@ export class FindingStore implements Disposable {
   #compared: Compared | undefined;
   #shown: Shown = { placed: [], runIds: new Map(), compared: undefined, isComplete: true };
   #shownRuns: readonly ShownRun[] = [];
-  /** By finding, as it was last shown. */
-  readonly #known = new WeakMap<Finding, ShownFinding>();
+  readonly #showFinding: ShowFinding;
   /** Of the last reading, by run ID. */
   #failures: ReadonlyMap<string, Failure> = new Map();
   /** Reading and placing run one at a time, so that each starts from the value of the one before. */
@@ -96,6 +96,7 @@ export class FindingStore implements Disposable {
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#showFinding = showDecided(deps.triage);
     this.#changed = new Emitter(deps.log);
     this.onDidChange = this.#changed.event;
     this.#subscriptions = [
@@ -160,13 +161,17 @@ export class FindingStore implements Disposable {
     const isUnchanged = !force && former !== undefined && isCurrent(former, present, shownWith);
     if (isUnchanged && countUnread(former, runs) === 0) return former;
     const onSome = former === undefined ? showEarly : undefined;
+    // Part by part: deciding about all at the end would block the thread.
+    const onPlaced = (some: readonly PlacedFinding[]): void => {
+      for (const each of some) this.#showFinding(each, runs.get(each.found.run) ?? present);
+    };
     await triage.load(foldersOf([present, ...shownWith.earlier]));
     const texts = {
       edited: editedTexts(() => true),
       seen: former?.result?.seen ?? new Map<string, SeenText>(),
     };
     const placing = { mappings: readMappings(mappings), texts };
-    const placed = await readPlaced(present, shownWith, this.#deps, placing, onSome);
+    const placed = await readPlaced(present, shownWith, this.#deps, placing, { onPlaced, onSome });
     this.#failures = withFailure(this.#failures, run.id, placed.failure);
     // Earlier runs that could not be read were tried again.
     return isUnchanged && countUnread(placed, runs) === countUnread(former, runs) ? former : placed;
@@ -219,11 +224,8 @@ export class FindingStore implements Disposable {
 
   /** Shows runs with the present decisions. Fires if people would see a difference. */
   #show(shown: Shown): void {
-    const { runs, triage } = this.#deps;
-    const knownOf = ({ found }: { found: { finding: Finding } }): ShownFinding | undefined =>
-      this.#known.get(found.finding);
     const shownRuns = shown.placed.map((placed) =>
-      withoutOtherFolders(toShownRun(placed, runs, triage, knownOf), shown.runIds),
+      withoutOtherFolders(toShownRun(placed, this.#deps.runs, this.#showFinding), shown.runIds),
     );
     const { isComplete, compared } = this.#shown;
     const isSame =
@@ -232,7 +234,6 @@ export class FindingStore implements Disposable {
       compared === shown.compared;
     this.#shown = shown;
     this.#shownRuns = shownRuns;
-    for (const finding of [...this.all(), ...this.absent()]) this.#known.set(finding.finding, finding);
     if (!isSame) this.#changed.fire();
   }
 
@@ -279,7 +280,7 @@ export class FindingStore implements Disposable {
         const present = this.#shown.placed.map((each) => (each.run.id === run.id ? placed : each));
         this.#show({ ...this.#shown, placed: present });
       } else if (failed?.kind !== placed.failure?.kind) this.#changed.fire();
-      return toShownRun(placed, this.#deps.runs, this.#deps.triage);
+      return toShownRun(placed, this.#deps.runs, this.#showFinding);
     });
   }
 

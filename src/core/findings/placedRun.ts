@@ -19,9 +19,8 @@ import { placeFiles, type PlacedResult, readResult, type ResultSource } from './
 import { resultKeyOf, type ResultHead } from './result/result.ts';
 import type { Placing } from './result/resultWorker.ts';
 import { mainPlaceOf, type ShownFinding, type ShownRun } from './shownFinding.ts';
-import { decide } from './triage/decide.ts';
+import type { ShowFinding } from './triage/decide.ts';
 import { isSettled } from './triage/triage.ts';
-import type { TriageStore } from './triage/triageStore.ts';
 
 /** What a run is shown with. */
 interface ShownWith {
@@ -40,19 +39,25 @@ export interface PlacedRun {
   readonly failure: Failure | undefined;
 }
 
-/** Reads the result of a run, and places its findings. `onSome` gets the run before all is known. */
+interface PlacedListeners {
+  readonly onPlaced?: (placed: readonly PlacedFinding[]) => void;
+  readonly onSome?: ((early: PlacedRun) => void) | undefined;
+}
+
+/** Reads the result of a run, and places its findings. `onPlaced` gets these as they come, and `onSome` the run before all is known. */
 export async function readPlaced(
   run: Run,
   shownWith: ShownWith,
   source: ResultSource & { readonly log: Logger },
   placing: Placing,
-  onSome?: (early: PlacedRun) => void,
+  { onPlaced, onSome }: PlacedListeners = {},
 ): Promise<PlacedRun> {
   const toRun = (result: PlacedResult): PlacedRun => ({ run, with: shownWith, result, failure: undefined });
   try {
     const result = await readResult(run, source, {
       placing,
       compareWith: shownWith.compareWith,
+      onPlaced,
       onSome: onSome && ((head, findings) => onSome(toRun({ ...nothingPlaced, head, findings }))),
     });
     return toRun(result);
@@ -189,35 +194,18 @@ function seenOf(files: readonly PlacesOfFile[], seen: KnownTexts['seen']): Known
   return new Map([...seen].filter(([key]) => keys.has(key)));
 }
 
-/** A run as people decided about its findings. `knownOf` gives a finding as it was shown before, which is given back if nothing about it has changed. */
+/** A run as people decided about its findings. */
 export function toShownRun(
   { run: read, result, failure }: PlacedRun,
   runs: Pick<RunStore, 'get'>,
-  triage: Pick<TriageStore, 'get'>,
-  knownOf: (placed: PlacedFinding) => ShownFinding | undefined = () => undefined,
+  showFinding: ShowFinding,
 ): ShownRun {
   const run = runs.get(read.id) ?? read;
   if (result === undefined) return { run, shown: [], failure };
   const { head, findings, absent, changed, owners, ownersGaps, removed } = result;
   const toShown = (placed: PlacedFinding, of: Run): ShownFinding => {
-    const { found, places, evidence } = placed;
-    const { finding, folder, identity, sent, isBrief, sameAs } = found;
-    const main = mainPlaceOf({ finding, places });
-    const shown: ShownFinding = {
-      run: of,
-      finding,
-      places,
-      folder,
-      identity,
-      sent,
-      isBrief,
-      ...decide({ run: of, found, places }, triage),
-      sameAs: sameAs.length === 0 ? undefined : sameAs,
-      evidence,
-      owners: main && owners.get(main.file),
-    };
-    const known = knownOf(placed);
-    return known !== undefined && isSameShown(known, shown) ? known : shown;
+    const main = mainPlaceOf({ finding: placed.found.finding, places: placed.places });
+    return showFinding(placed, of, main && owners.get(main.file));
   };
   const ofPresentRuns = absent.flatMap((each) => {
     const of = runs.get(each.found.run);
@@ -239,12 +227,6 @@ export function toShownRun(
     unlisted: removed + head.unlisted + absent.length - ofPresentRuns.length,
     ownersGaps,
   };
-}
-
-function isSameShown(known: ShownFinding, shown: ShownFinding): boolean {
-  const isSame = (key: keyof ShownFinding): boolean => known[key] === shown[key];
-  const keys = ['places', 'triage', 'decidedBefore', 'verdict', 'owners'] as const;
-  return known.run.label === shown.run.label && keys.every(isSame);
 }
 
 /** The number of earlier runs that are still here, and whose findings could not be read. */

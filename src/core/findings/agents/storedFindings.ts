@@ -15,6 +15,7 @@ import type { Decode } from '../place/sentFiles.ts';
 import { type PlacedRun, readPlaced, toShownRun } from '../placedRun.ts';
 import { type ResultSource, withTexts } from '../result/readResult.ts';
 import { folderOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
+import { showDecided } from '../triage/decide.ts';
 import { type TriagePlace, triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
 import type { ToolFinding, ToolFindings, ToolSource } from './toolAnswers.ts';
@@ -149,7 +150,8 @@ async function toToolFindings(
   const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
   return {
     runs: loaded.map((placed) => {
-      const run = withoutOtherFolders(toShownRun(placed, { get }, triage), runIds);
+      const shown = toShownRun(placed, { get }, showDecided(triage));
+      const run = withoutOtherFolders(shown, runIds);
       return { ...run, shown: findingsInside(run.shown), absent: findingsInside(run.absent) };
     }),
     place: async (findings) => {

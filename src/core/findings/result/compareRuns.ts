@@ -9,7 +9,7 @@ import type { Finding } from '../finding.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, sentIn, type SentSpot } from '../place/sentFiles.ts';
 import { continueChain, movedChain, type RunTable } from './chain.ts';
-import type { ResultFinding } from './result.ts';
+import { type ResultFinding, toBrief } from './result.ts';
 import type { LaterRun } from './laterLines.ts';
 import { pairFindings } from './match.ts';
 import {
@@ -79,16 +79,6 @@ export async function compareFindings(
 
 function whiteboxVerdict({ missedBy = [] }: ResultFinding, { run }: ComparedRun): Verdict {
   return missedBy.includes(foldersKeyOf(run)) ? 'backAgain' : 'stillThere';
-}
-
-const maxBriefLength = 500;
-
-/** Without long texts, which the result of its run has. */
-function toBrief(finding: ResultFinding): ResultFinding {
-  if (finding.isBrief === true) return finding;
-  const { description } = finding.finding;
-  const brief = { description: description.slice(0, maxBriefLength), recommendation: '', blocks: [] };
-  return { ...finding, finding: { ...finding.finding, ...brief, raw: undefined }, isBrief: true };
 }
 
 /** True if all that a run found is known. */

@@ -47,6 +47,8 @@ interface ReadOptions {
   readonly placing?: Placing | undefined;
   /** The run that a person compares it with. */
   readonly compareWith?: Run | undefined;
+  /** Gets the findings as they come. */
+  readonly onPlaced?: ((placed: readonly PlacedFinding[]) => void) | undefined;
   /** Gets the first findings if others follow. */
   readonly onSome?: ((head: ResultHead, findings: readonly PlacedFinding[]) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -59,7 +61,7 @@ interface ReadOptions {
 export async function readResult(
   run: Run,
   source: ResultSource,
-  { placing, compareWith, onSome, signal }: ReadOptions = {},
+  { placing, compareWith, onPlaced, onSome, signal }: ReadOptions = {},
 ): Promise<PlacedResult> {
   // Without a worker, which would only find that out again.
   await refuseTooLarge(source.runs.folderOf(run.id));
@@ -70,16 +72,17 @@ export async function readResult(
     head = read;
     placed = [];
   };
-  const onPlaced = (piece: readonly PlacedAt[]): void => {
+  const onPiece = (piece: readonly PlacedAt[]): void => {
     const isFirst = placed.length === 0;
     for (const [at, each] of piece) placed[at] = each;
+    onPlaced?.(piece.map(([, each]) => each));
     if (head !== undefined && isFirst && piece.length < head.counts.findings + head.counts.absent)
       onSome?.(head, known(placed.slice(0, head.counts.findings)));
   };
   const job: ResultJob = { kind: 'read', run, compareWith, placing };
   const onSeen = ([key, text]: readonly [string, SeenText]): void => void seen.set(key, text);
-  const listeners: Listeners = { onHead, onPlaced, onSeen };
-  const facts = (await askForResults(job, run, source, listeners, signal)) as PlacedFacts;
+  const listeners: Listeners = { onHead, onPiece, onSeen };
+  const facts = (await askForResults(job, [run], source, listeners, signal)) as PlacedFacts;
   if (head === undefined) throw workerCrash('no result');
   const { findings } = head.counts;
   return {
@@ -103,12 +106,13 @@ export async function placeFiles(
   source: ResultSource,
 ): Promise<readonly CurrentPlaces[]> {
   if (files.length === 0) return [];
-  return (await askForResults({ kind: 'place', files, texts }, run, source, {})) as readonly CurrentPlaces[];
+  const job: ResultJob = { kind: 'place', files, texts };
+  return (await askForResults(job, [run], source, {})) as readonly CurrentPlaces[];
 }
 
 /** Keeps the sent texts that a run's findings point at, and saves its result. Throws also the signal's reason. */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
-  if (hasFindings(run)) await askForResults({ kind: 'save', run }, run, source, {}, signal);
+  if (hasFindings(run)) await askForResults({ kind: 'save', run }, [run], source, {}, signal);
 }
 
 /** Findings with all their texts: brief ones get those of their runs' results, as far as these can be read. */
@@ -117,18 +121,13 @@ export async function withTexts<T extends Pick<ShownFinding, 'run' | 'finding' |
   source: ResultSource,
 ): Promise<readonly T[]> {
   const brief = findings.filter(({ isBrief }) => isBrief === true);
-  const [first] = brief;
-  if (first === undefined) return findings;
+  if (brief.length === 0) return findings;
   const wanted = [...Map.groupBy(brief, ({ run }) => run)].map(([run, some]) => ({
     run,
     indexes: some.map(({ finding }) => finding.index),
   }));
-  const read = (await askForResults(
-    { kind: 'texts', wanted },
-    first.run,
-    source,
-    {},
-  )) as readonly Finding[][];
+  const runs = wanted.map(({ run }) => run);
+  const read = (await askForResults({ kind: 'texts', wanted }, runs, source, {})) as readonly Finding[][];
   const whole = new Map(
     wanted.flatMap(({ run }, at) =>
       (read[at] ?? []).map((finding) => [`${run.id} ${String(finding.index)}`, finding] as const),
@@ -145,23 +144,24 @@ export async function withTexts<T extends Pick<ShownFinding, 'run' | 'finding' |
 interface Listeners {
   readonly onProgress?: (done: number) => void;
   readonly onHead?: (head: ResultHead) => void;
-  readonly onPlaced?: (placed: readonly PlacedAt[]) => void;
+  readonly onPiece?: (placed: readonly PlacedAt[]) => void;
   readonly onSeen?: (seen: readonly [string, SeenText]) => void;
 }
 
-/** Runs a job about `run` in the worker. */
+/** Runs a job about runs in the worker. */
 export async function askForResults(
   job: ResultJob,
-  run: Run,
+  about: readonly Run[],
   { runs, workerFile, decode, isReadOnly = false }: ResultSource,
   listeners: Listeners,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const runsFolder = join(runs.folderOf(run.id), '..');
-  const ofSubject = runs.all().filter((other) => hasFindings(other) && subjectOf(other) === subjectOf(run));
+  const runsFolder = join(runs.folderOf(about[0]?.id ?? ''), '..');
+  const subjects = new Set(about.map(subjectOf));
+  const ofSubjects = runs.all().filter((other) => hasFindings(other) && subjects.has(subjectOf(other)));
   const tooLarge: string[] = [];
   for (;;) {
-    const start: ResultStart = { job, runsFolder, runs: ofSubject, isReadOnly, tooLarge };
+    const start: ResultStart = { job, runsFolder, runs: ofSubjects, isReadOnly, tooLarge };
     let reading: string | undefined;
     const onReading = (runId: string): void => {
       reading = runId;
@@ -175,9 +175,9 @@ export async function askForResults(
     } catch (error) {
       if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
       if (reading !== undefined && !isReadOnly) await noteTooLarge(runs.folderOf(reading));
-      if (reading === undefined || reading === run.id || tooLarge.includes(reading))
+      if (reading === undefined || about.every(({ id }) => id === reading) || tooLarge.includes(reading))
         throw new AssessmentError('findingsTooLarge', {}, { cause: error });
-      // Only an earlier run cannot be read.
+      // The other runs can still be read.
       tooLarge.push(reading);
     }
   }
@@ -191,7 +191,7 @@ async function converse(
     onReading,
     onProgress,
     onHead,
-    onPlaced,
+    onPiece,
     onSeen,
   }: Listeners & { readonly onReading: (runId: string) => void },
   signal: AbortSignal | undefined,
@@ -214,7 +214,7 @@ async function converse(
     else if ('done' in message) onProgress?.(message.done);
     else if ('head' in message) onHead?.(message.head);
     else if ('placed' in message) {
-      onPlaced?.(message.placed);
+      onPiece?.(message.placed);
       reply('next');
     } else if ('seen' in message) {
       onSeen?.(message.seen);

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { isObject } from '../../json.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
+import { clip } from '../../visibleText.ts';
 import type { ComparedFinding } from './laterLines.ts';
 import type { Verdict } from './verdict.ts';
 import type { Identity } from '../identity.ts';
@@ -26,6 +27,22 @@ export interface ResultFinding extends ComparedFinding {
   readonly missedBy?: readonly string[] | undefined;
   /** True if its long texts are only in the result of the run that reports it. */
   readonly isBrief?: boolean | undefined;
+}
+
+/** Characters of each text that a brief finding keeps. */
+const maxBriefLength = 2_000;
+
+/** Without what is only shown when a person opens a finding: `withTexts` reads that from the result of its run. */
+export function toBrief(found: ResultFinding): ResultFinding {
+  if (found.isBrief === true) return found;
+  const { description, recommendation } = found.finding;
+  const brief = {
+    description: clip(description, maxBriefLength),
+    recommendation: clip(recommendation, maxBriefLength),
+    blocks: [],
+    raw: undefined,
+  };
+  return { ...found, finding: { ...found.finding, ...brief }, isBrief: true };
 }
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });

@@ -26,8 +26,8 @@ import {
 import type { Decode } from '../place/sentFiles.ts';
 import { mainPlaceOf } from '../shownFinding.ts';
 import { readTrendRows } from './trendRows.ts';
-import type { ResultFinding, ResultHead, RunResult } from './result.ts';
-import { toResult } from './resultFile.ts';
+import { type ResultFinding, type ResultHead, type RunResult, toBrief } from './result.ts';
+import { type SavedResult, toResult } from './resultFile.ts';
 import { comparedWith, keepSourceOf, readIfPossible, resultOf, type WorkOutDeps } from './workOut.ts';
 
 /** What the worker is to do with the results of runs. */
@@ -141,18 +141,26 @@ async function perform(
       }
       return undefined;
     case 'texts': {
-      const found: Finding[][] = [];
+      const found: (readonly Finding[])[] = [];
       for (const { run, indexes } of job.wanted) {
-        const reported = [...((await readIfPossible(run, deps))?.read() ?? [])].filter(
-          (each) => each.run === run.id,
-        );
-        found.push(reported.flatMap(({ finding }) => (indexes.includes(finding.index) ? [finding] : [])));
+        const saved = await readIfPossible(run, deps);
+        found.push(saved === undefined ? [] : findingsAt(run, new Set(indexes), saved));
       }
       return found;
     }
     case 'trend':
       return readTrendRows(job.rows, deps, (done) => send({ done }));
   }
+}
+
+/** What a run itself reports, by `Finding.index`. No line is read after the last of these. */
+function findingsAt(of: Run, indexes: ReadonlySet<number>, { read }: SavedResult): readonly Finding[] {
+  const found: Finding[] = [];
+  for (const { run, finding } of read()) {
+    if (run === of.id && indexes.has(finding.index)) found.push(finding);
+    if (found.length === indexes.size) break;
+  }
+  return found;
 }
 
 /** Places what a result reports, and what only earlier runs report, as far as these runs are still here. */
@@ -165,14 +173,19 @@ async function placeResult(
 ): Promise<PlacedFacts> {
   let texts = placing?.texts;
   const positions = new Map([...findings, ...absent].map((each, at) => [each, at]));
+  // An agent’s process asks for no present places, and keeps all texts.
+  const toSent = (found: ResultFinding): ResultFinding => (texts === undefined ? found : toBrief(found));
   const mainFiles = new Set<string>();
   const onPlaced = async (placed: readonly PlacedFinding[]): Promise<void> => {
     for (const { found, places } of placed) {
       const main = mainPlaceOf({ finding: found.finding, places });
       if (main !== undefined) mainFiles.add(main.file);
     }
-    for (const piece of piecesOf(placed))
-      await send({ placed: piece.map((each) => [positions.get(each.found) ?? 0, each]) });
+    const sent = placed.map((each): PlacedAt => [
+      positions.get(each.found) ?? 0,
+      { ...each, found: toSent(each.found) },
+    ]);
+    for (const piece of piecesOf(sent)) await send({ placed: piece });
   };
   const place = async (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {
     const files = filesOf(of, join(deps.runsFolder, of.id), found, placing?.mappings ?? {});
@@ -199,12 +212,12 @@ function textSource(texts: KnownTexts, { runsFolder, decode }: WorkOutDeps): Tex
   return { ...texts, runFolderOf: (id) => join(runsFolder, id), decode };
 }
 
-function* piecesOf(placed: readonly PlacedFinding[]): Generator<readonly PlacedFinding[], void> {
-  let piece: PlacedFinding[] = [];
+function* piecesOf(placed: readonly PlacedAt[]): Generator<readonly PlacedAt[], void> {
+  let piece: PlacedAt[] = [];
   let length = 0;
   for (const each of placed) {
     piece.push(each);
-    length += lengthOf(each.found.finding);
+    length += lengthOf(each[1].found.finding);
     if (length < maxPieceLength) continue;
     yield piece;
     piece = [];

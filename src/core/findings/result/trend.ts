@@ -1,9 +1,10 @@
 import { pathKey } from '../../paths.ts';
 import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
-import { hasFindings, subjectOf, testsOnePair } from '../chooseRun.ts';
+import { hasFindings, isOfSameAccount, subjectOf, testsOnePair } from '../chooseRun.ts';
 import { SEVERITIES, type Severity } from '../finding.ts';
 import type { Cut } from '../parse/parse.ts';
 import { askForResults, type ResultSource } from './readResult.ts';
+import type { ResultJob } from './resultWorker.ts';
 import { decide } from '../triage/decide.ts';
 import { isSettled } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
@@ -54,8 +55,7 @@ export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
       const isOne =
         hasFindings(run) &&
         run.state !== 'imported' &&
-        run.baseUrl === of.baseUrl &&
-        run.organizationId === of.organizationId &&
+        isOfSameAccount(run, of) &&
         subjectOf(run) === subjectOf(of) &&
         foldersOf(run).some((folder) => folders.has(folder)) &&
         !known.has(runIdOf(run));
@@ -74,13 +74,10 @@ export async function traceTrend(
   const [latest] = runs;
   if (latest === undefined) return [];
   const listeners = { onProgress: onRun };
-  const found = (await askForResults(
-    { kind: 'trend', rows: runs },
-    latest,
-    source,
-    listeners,
-    signal,
-  )) as readonly (FoundInRun | undefined)[];
+  const job: ResultJob = { kind: 'trend', rows: runs };
+  const found = (await askForResults(job, [latest], source, listeners, signal)) as readonly (
+    FoundInRun | undefined
+  )[];
   const allFolders = new Set(runs.flatMap(foldersOf)).size;
   return runs.map((run, at) => {
     const { reported = [], absent = [] } = found[at] ?? {};

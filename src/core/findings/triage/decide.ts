@@ -2,6 +2,7 @@ import type { Run } from '../../run/state/run.ts';
 import { isReported } from '../result/verdict.ts';
 import type { Finding } from '../finding.ts';
 import { type Identity, isSameByTitle } from '../identity.ts';
+import type { PlacedFinding } from '../place/placement.ts';
 import type { ResultFinding } from '../result/result.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import type { TriageEntry } from './book.ts';
@@ -9,6 +10,55 @@ import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
 type Decisions = Pick<TriageStore, 'get'>;
+
+type Decided = Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
+
+/** `owners` are those of the file of its main place. */
+export type ShowFinding = (placed: PlacedFinding, run: Run, owners?: readonly string[]) => ShownFinding;
+
+/** Shows findings with what people decided about them. While nothing about a finding changes, it is the same object. */
+export function showDecided(triage: Pick<TriageStore, 'get' | 'version'>): ShowFinding {
+  const lastShown = new WeakMap<
+    Finding,
+    { readonly placed: PlacedFinding; readonly version: number; readonly shown: ShownFinding }
+  >();
+  return (placed, run, owners) => {
+    const { version } = triage;
+    const { found, places, evidence } = placed;
+    const last = lastShown.get(found.finding);
+    const isDecided = last?.placed === placed && last.version === version;
+    if (isDecided && last.shown.owners === owners && last.shown.run.label === run.label) return last.shown;
+    const {
+      triage: decision,
+      decidedBefore,
+      verdict,
+    } = isDecided ? last.shown : decide({ run, found, places }, triage);
+    const { finding, folder, identity, sent, isBrief, sameAs } = found;
+    const present: ShownFinding = {
+      run,
+      finding,
+      places,
+      folder,
+      identity,
+      sent,
+      isBrief,
+      triage: decision,
+      decidedBefore,
+      verdict,
+      sameAs: sameAs.length === 0 ? undefined : sameAs,
+      evidence,
+      owners,
+    };
+    const shown = last !== undefined && isSameShown(last.shown, present) ? last.shown : present;
+    lastShown.set(finding, { placed, version, shown });
+    return shown;
+  };
+}
+
+function isSameShown(last: ShownFinding, present: ShownFinding): boolean {
+  const keys = ['places', 'triage', 'decidedBefore', 'verdict', 'owners'] as const;
+  return last.run.label === present.run.label && keys.every((key) => last[key] === present[key]);
+}
 
 /** What a decision about a finding depends on, besides the decisions. */
 interface Subject {
@@ -22,10 +72,7 @@ interface Subject {
 }
 
 /** What people said about a finding, and what that means for its verdict. */
-export function decide(
-  { run, found, places }: Subject,
-  decisions: Decisions,
-): Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'> {
+export function decide({ run, found, places }: Subject, decisions: Decisions): Decided {
   const { identity, sameAs, likely = [], finding } = found;
   const folders = decisionFolders({ run, folder: found.folder, finding, places });
   const latest = decisionAbout([identity, ...sameAs], folders, decisions);

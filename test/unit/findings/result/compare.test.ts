@@ -33,6 +33,15 @@ test('a finding is new or existing compared with the previous run of the same fo
   assert.equal(fixture.store.baselineOf(first), undefined);
 });
 
+test('a run is compared with runs of its own account only', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], file('a'));
+  const other = await fixture.storeRun(['shop'], file('b'));
+  await fixture.runs.create({ ...other, organizationId: 'other' });
+  await fixture.addRun(['shop'], file('a', 'b'));
+  assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'new' });
+});
+
 test('an earlier run that appears is compared with, and once removed its findings still are', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;

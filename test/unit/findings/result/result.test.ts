@@ -8,6 +8,7 @@ import {
   type ResultSource,
   saveResult,
 } from '../../../../src/core/findings/result/readResult.ts';
+import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import { formatEntry, parseEntry } from '../../../../src/core/findings/triage/book.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
@@ -122,19 +123,24 @@ test('a result that is missing or cut off is worked out again', async (t) => {
   }
 });
 
-test('a finding of an earlier run is listed without its long texts, which are read when they are needed', async (t) => {
+test('findings are shown without long texts, which are read when they are needed', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const texts = { description: 'd'.repeat(2_000), recommendation: 'Bind parameters.' };
-  await fixture.addRun(['shop'], JSON.stringify([{ title: 'a', file: 'a.js', line: 1, ...texts }]), sent);
+  const texts = { description: 'd'.repeat(5_000), impact: 'All rows can be read.' };
+  const reported = [{ title: 'a', file: 'a.js', line: 1, ...texts }];
+  const toTexts = ({ finding }: ShownFinding): unknown => [
+    finding.description.length,
+    finding.blocks.map(({ text }) => text),
+    finding.raw,
+  ];
+  const check = async (shown: readonly ShownFinding[]): Promise<void> => {
+    assert.deepEqual(shown.map(toTexts), [[2_000, [], undefined]]);
+    const whole = await fixture.store.withTexts(shown);
+    assert.deepEqual(whole.map(toTexts), [[5_000, [texts.impact], JSON.stringify(reported[0])]]);
+  };
+  await fixture.addRun(['shop'], JSON.stringify(reported), sent);
+  await check(fixture.store.all());
   await fixture.addRun(['shop'], '[]', sent);
-  const [absent] = fixture.store.absent();
-  assert.ok(absent);
-  assert.deepEqual([absent.finding.description.length, absent.finding.recommendation], [500, '']);
-  const [whole] = await fixture.store.withTexts([absent]);
-  assert.deepEqual(
-    [whole?.finding.description, whole?.finding.recommendation],
-    [texts.description, texts.recommendation],
-  );
+  await check(fixture.store.absent());
 });
 
 test('a comparison with a chosen run is not saved, and decisions follow the saved result', async (t) => {
