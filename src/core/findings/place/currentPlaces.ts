@@ -87,30 +87,34 @@ export async function placesInUnchanged(
   { edited, decode }: TextSource,
 ): Promise<CurrentPlaces | undefined> {
   if (edited.has(pathKey(file.file))) return undefined;
-  const { text, isAsSent } = await readDisk(file, decode);
-  return text !== undefined && isAsSent ? follow({ text, isScanned: true }, text, places) : undefined;
+  const content = await readTextBelow(file.folder, file.path);
+  if (content === undefined || !isAsSent(content, file)) return undefined;
+  const text = await toText(content, file.file, decode);
+  return follow({ text, isScanned: true }, text, places);
 }
 
 export async function placesInFile(
   { run, file, places }: PlacesOfFile,
   { runFolderOf, edited, seen, decode }: TextSource,
 ): Promise<CurrentPlaces> {
-  const disk = await readDisk(file, decode);
+  const content = await readTextBelow(file.folder, file.path);
+  const onDisk = content && (await toText(content, file.file, decode));
+  const isDiskAsSent = content !== undefined && isAsSent(content, file);
   const unsaved = edited.get(pathKey(file.file));
-  const current = unsaved ?? disk.text;
+  const current = unsaved ?? onDisk;
   if (current === undefined)
     return existsSync(file.file)
       ? asReported(places)
       : { ranges: places.map(() => ({ drift: 'gone' })), isChanged: true };
   const kept = sourceFile(runFolderOf(run), file.target, file.path);
   const known = seen.get(seenKey(run, file.file));
-  const scanned = disk.isAsSent ? disk.text : await readKept(file, kept, decode);
+  const scanned = isDiskAsSent ? onDisk : await readKept(file, kept, decode);
   const from =
     scanned === undefined
-      ? (known ?? { text: disk.text ?? current, isScanned: false })
+      ? (known ?? { text: onDisk ?? current, isScanned: false })
       : { text: scanned, isScanned: true };
   // Saving the unsaved text removes the text that it is followed from.
-  const isLostBySaving = disk.isAsSent && unsaved !== undefined && !existsSync(kept);
+  const isLostBySaving = isDiskAsSent && unsaved !== undefined && !existsSync(kept);
   const isKnown = known !== undefined && known.isScanned === from.isScanned;
   const { ranges, isChanged } = follow(from, current, places);
   return {
@@ -145,19 +149,10 @@ async function readKept(
   kept: string,
   decode: Decode,
 ): Promise<string | undefined> {
-  if (sent === undefined) return undefined;
-  const content = await readText(kept);
+  const content = sent && (await readText(kept));
   return content && isSent(content, sent) ? toText(content, file, decode) : undefined;
 }
 
-interface DiskText {
-  /** Undefined when the file cannot be read, or is too large. */
-  readonly text: string | undefined;
-  readonly isAsSent: boolean;
-}
-
-async function readDisk({ file, folder, path, sent }: LocatedFile, decode: Decode): Promise<DiskText> {
-  const content = await readTextBelow(folder, path);
-  if (content === undefined) return { text: undefined, isAsSent: false };
-  return { text: await toText(content, file, decode), isAsSent: sent !== undefined && isSent(content, sent) };
+function isAsSent(content: Buffer, { sent }: LocatedFile): boolean {
+  return sent !== undefined && isSent(content, sent);
 }

@@ -9,7 +9,7 @@ import type { Finding } from '../finding.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, sentIn, type SentSpot } from '../place/sentFiles.ts';
 import { continueChain, movedChain, type RunTable } from './chain.ts';
-import { type ResultFinding, toBrief } from './result.ts';
+import { type FoundByRun, type ResultFinding, toBrief } from './result.ts';
 import type { LaterRun } from './laterLines.ts';
 import { pairFindings } from './match.ts';
 import {
@@ -32,21 +32,13 @@ export interface ComparedRun extends LaterRun {
 /** A finding as its run reports it. */
 export type OwnFinding = Omit<ResultFinding, 'verdict' | 'sameAs' | 'likely'>;
 
-export interface Comparison {
-  readonly findings: readonly ResultFinding[];
-  readonly absent: readonly ResultFinding[];
-}
-
-/** Findings of the runs before, and those that these no longer reported. */
-export type EarlierFindings = Comparison;
-
 /** Compares the findings of a run with those of the runs before it. `hasBaseline`: an unpaired finding is new. */
 export async function compareFindings(
   run: ComparedRun,
   own: readonly OwnFinding[],
-  before: EarlierFindings,
+  before: FoundByRun,
   { hasBaseline, table, decode }: { hasBaseline: boolean; table: RunTable; decode: Decode },
-): Promise<Comparison> {
+): Promise<FoundByRun> {
   const reportedLast = await pairFindings(run, own, before.findings, decode);
   const unpaired = own.filter((finding) => !reportedLast.has(finding));
   const reportedBefore = await pairFindings(run, unpaired, before.absent, decode);

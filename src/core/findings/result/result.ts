@@ -67,13 +67,16 @@ export const headSchema = z.object({
 /** What is known of a result without its findings. */
 export type ResultHead = z.infer<typeof headSchema>;
 
-/** What a run found. It depends on the run, on what was sent, and on the results of the runs before it. */
-export interface RunResult {
-  readonly head: ResultHead;
+export interface FoundByRun {
   /** In the order of the file. */
   readonly findings: readonly ResultFinding[];
   /** Findings that only earlier runs report, each as the last of these does. */
   readonly absent: readonly ResultFinding[];
+}
+
+/** What a run found. It depends on the run, on what was sent, and on the results of the runs before it. */
+export interface RunResult extends FoundByRun {
+  readonly head: ResultHead;
 }
 
 /** Changes with everything in a run's journal that its result depends on. */

@@ -5,13 +5,7 @@ import { readScanProgress } from '../../features/scanProgress.ts';
 import { pathKey } from '../../paths.ts';
 import { type Run, runIdOf } from '../../run/state/run.ts';
 import { baselineAmong, continuesRun, earlierRuns, isOfSameFolders } from '../chooseRun.ts';
-import {
-  compareFindings,
-  type ComparedRun,
-  type EarlierFindings,
-  isAbout,
-  type OwnFinding,
-} from './compareRuns.ts';
+import { compareFindings, type ComparedRun, isAbout, type OwnFinding } from './compareRuns.ts';
 import { identitiesOf } from '../identity.ts';
 import type { Cut } from '../parse/parse.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
@@ -20,7 +14,14 @@ import { createResolver } from '../place/resolver.ts';
 import { type Decode, readSent, sentFileOf } from '../place/sentFiles.ts';
 import { RunTable } from './chain.ts';
 import { keepSource } from './keepSource.ts';
-import { findingsKeyOf, resultKeyOf, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
+import {
+  findingsKeyOf,
+  type FoundByRun,
+  resultKeyOf,
+  type ResultFinding,
+  type ResultHead,
+  type RunResult,
+} from './result.ts';
 import { readSaved, type SavedResult, toResult, writeResult } from './resultFile.ts';
 
 /** Findings that are not reported; the others are counted. */
@@ -132,7 +133,7 @@ interface Own {
 }
 
 /** What earlier runs found, and the run that new findings are new since. */
-interface Before extends EarlierFindings {
+interface Before extends FoundByRun {
   readonly head: Pick<ResultHead, 'unlisted'>;
   readonly baseline: ResultHead['baseline'];
   readonly unread: ReadonlySet<string>;
