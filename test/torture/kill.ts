@@ -77,11 +77,14 @@ export async function killOnce(scope: Scope, seed: number): Promise<KillOutcome>
     problems: [
       ...problems.map((problem) => `${problem}\n${lines}`),
       ...(signal === 'SIGKILL' ? [] : [`write ${String(death.write)} was never reached`]),
-      ...(journal !== undefined &&
-      last.store.all().length === 0 &&
-      !(journal.state === 'preparing' && journal.step === 'packaging')
+      ...(journal !== undefined && last.store.all().length === 0 && mayHaveSent(journal)
         ? [`the run in ${journal.state} was lost`]
         : []),
     ],
   };
+}
+
+/** False before the person agreed to what is sent: such a run may be discarded. */
+function mayHaveSent(run: Run): boolean {
+  return run.state !== 'preparing' || run.step === 'uploading' || run.step === 'confirming';
 }
