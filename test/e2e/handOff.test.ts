@@ -131,7 +131,7 @@ test('decisions in an imported bundle count only after they are taken over', asy
   };
   const file = path.join(path.dirname(stage.folder), 'decided.zip');
   const indexFile = { path: 'bundle.json', content: Buffer.from(JSON.stringify(index)) };
-  await writeFile(file, await zipBundle([indexFile, ...contents]));
+  await writeFile(file, zipBundle([indexFile, ...contents]));
   for (const [answer, left] of [
     ['Leave Findings Open', 12],
     ['Import Decisions', 11],

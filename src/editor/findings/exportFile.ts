@@ -2,13 +2,16 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ExportRequest } from '../../core/findings/importExport/exportRun.ts';
 import type { ExportTool } from '../../core/findings/importExport/sarif/sarif.ts';
+import { makeExport } from '../../core/findings/result/readResult.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import { isSamePath } from '../../core/paths.ts';
 import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
 import { maxTransferMs } from '../../core/yieldingWork.ts';
 import { answerAbout } from '../folders.ts';
 import { showInformation } from '../showMessage.ts';
+import { decodeFile } from './code/driftWatch.ts';
 import type { FindingStores } from './findingArguments.ts';
 import type { Filtering } from './tree/filtering.ts';
 
@@ -39,8 +42,8 @@ export async function readComparedRun(run: Run, findings: FindingStore): Promise
   const read = await findings.read(run);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
   const comparison = findings.comparison();
-  const { absent = [] } = comparison?.run.id === run.id ? comparison : read;
-  return { ...read, absent: await findings.withTexts(absent) };
+  const { absent } = comparison?.run.id === run.id ? comparison : read;
+  return { ...read, absent };
 }
 
 /** Beside the assessed folder: the next run would upload a file inside it. */
@@ -54,9 +57,19 @@ function defaultUri(run: Run, ending: string, only: string | undefined): vscode.
   return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
 }
 
-/** Throws `noAnswer`. */
-export function saveContent(to: vscode.Uri, content: Uint8Array, signal: AbortSignal): Promise<void> {
-  return answerAbout(to, vscode.workspace.fs.writeFile(to, content), { signal, maxMs: maxTransferMs });
+/** Returns the compressed size, if it was made for code scanning. Throws what `makeExport` throws, and `noAnswer`. */
+export async function saveExport(
+  to: vscode.Uri,
+  exported: Pick<ExportRequest, 'source' | 'form'>,
+  { runs, parseWorkerFile, secretWorkerFile, tool }: ExportDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const from = { runs, workerFile: parseWorkerFile, decode: decodeFile };
+  const request = { ...exported, tool, secretWorkerFile };
+  const { content, gzippedBytes } = await makeExport(request, from, signal);
+  signal.throwIfAborted();
+  await answerAbout(to, vscode.workspace.fs.writeFile(to, content), { signal, maxMs: maxTransferMs });
+  return gzippedBytes;
 }
 
 export async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {

@@ -1,17 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { type BundleFile, toBundle, zipBundle } from '../../core/findings/importExport/bundle.ts';
-import { toCsv } from '../../core/findings/importExport/csv.ts';
-import { toSarif } from '../../core/findings/importExport/sarif/sarif.ts';
-import type { ShownFinding, ShownRun } from '../../core/findings/shownFinding.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { isDisplayed } from '../../core/findings/view/filter.ts';
-import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
-import { readIfThere } from '../../core/files.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { countShown } from '../formats.ts';
-import { hasArtifact } from '../labels.ts';
 import { pickShownRun } from '../runs/pickRun.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog } from '../showMessage.ts';
@@ -22,7 +14,7 @@ import {
   offerToOpen,
   pickExportFile,
   readComparedRun,
-  saveContent,
+  saveExport,
 } from './exportFile.ts';
 import { exportForCodeScanning } from './exportForCodeScanning.ts';
 
@@ -30,26 +22,9 @@ const t = vscode.l10n.t;
 
 function formatOf(format: ExportFormat) {
   return {
-    sarif: {
-      ending: 'sarif',
-      title: t('Export Findings as SARIF'),
-      filter: 'SARIF',
-      write: (source: ShownRun, { tool }: ExportDeps) =>
-        Buffer.from(`${JSON.stringify(toSarif(source, tool), undefined, 1)}\n`),
-    },
-    csv: {
-      ending: 'csv',
-      title: t('Export Findings as CSV'),
-      filter: 'CSV',
-      write: (source: ShownRun) => Buffer.from(toCsv(source)),
-    },
-    bundle: {
-      ending: 'zip',
-      title: t('Export Offline Bundle'),
-      filter: t('Bundle'),
-      write: async (source: ShownRun, { runs, tool }: ExportDeps) =>
-        zipBundle(toBundle(source, await readArtifacts(source.run, runs), tool)),
-    },
+    sarif: { ending: 'sarif', title: t('Export Findings as SARIF'), filter: 'SARIF' },
+    csv: { ending: 'csv', title: t('Export Findings as CSV'), filter: 'CSV' },
+    bundle: { ending: 'zip', title: t('Export Offline Bundle'), filter: t('Bundle') },
   }[format];
 }
 
@@ -70,20 +45,16 @@ export async function exportFindings(
     await exportForCodeScanning(run, deps);
     return;
   }
-  const { ending, write, ...texts } = formatOf(format);
+  const { ending, ...texts } = formatOf(format);
   const to = await pickExportFile(run, ending, texts);
   if (to === undefined) return;
   const count = await withProgress(t('Exporting findings…'), async (_report, signal) => {
-    const { shown, absent = [], cut, ...source } = await readComparedRun(run, deps.findings);
+    const { shown, absent = [], cut, ...facts } = await readComparedRun(run, deps.findings);
     const passing = shown.filter(scope.passes);
     const isPart = passing.length < shown.length;
     const written = isPart ? { shown: passing.length, total: cut?.total ?? shown.length } : cut;
-    signal.throwIfAborted();
-    const part = { ...source, cut: written, shown: passing, absent: absent.filter(scope.passes) };
-    // The findings and the report in a bundle are as received: links and shared decisions know them by their hash.
-    const content = await write(await maskSecrets(part, deps.secretWorkerFile, signal), deps);
-    signal.throwIfAborted();
-    await saveContent(to, content, signal);
+    const source = { ...facts, cut: written, shown: passing, absent: absent.filter(scope.passes) };
+    await saveExport(to, { source, form: { kind: format } }, deps, signal);
     return countShown(passing.length, isPart ? undefined : cut);
   });
   const saved = t('{0} saved to {1}.', count, posix.basename(to.path));
@@ -127,19 +98,6 @@ async function pickScope({ filtering }: ExportDeps): Promise<ExportScope | 'code
     placeHolder: t('Choose a format. Suspected secrets are masked.'),
   });
   return picked?.scope;
-}
-
-async function readArtifacts(run: Run, runs: RunStore): Promise<readonly BundleFile[]> {
-  const folder = runs.folderOf(run.id);
-  const files = [{ path: 'findings.json', content: await readFile(join(folder, 'findings.json')) }];
-  if (hasArtifact(run, 'report'))
-    files.push({ path: 'report.md', content: await readFile(join(folder, 'report.md')) });
-  for (const index of run.targets.keys()) {
-    const path = `manifest-${String(index)}.json`;
-    const text = await readIfThere(join(folder, path));
-    if (text !== undefined) files.push({ path, content: Buffer.from(text) });
-  }
-  return files;
 }
 
 async function agreesToContents(run: Run): Promise<boolean> {

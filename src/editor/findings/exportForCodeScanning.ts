@@ -1,32 +1,23 @@
 import { basename } from 'node:path';
-import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import { gzip } from 'node:zlib';
-import { askWorker } from '../../core/askWorker.ts';
 import { endedEarly, type Run } from '../../core/run/state/run.ts';
 import { isSamePath, pathInside, realPath } from '../../core/paths.ts';
 import { repositoryUri } from '../../core/findings/importExport/issueTracker.ts';
 import {
   chooseForUpload,
   codeScanningLimits,
-  toCodeScanning,
   type Upload,
   type UploadTarget,
 } from '../../core/findings/importExport/sarif/codeScanning.ts';
-import type { readLines } from '../../core/findings/importExport/sarif/lineHash.ts';
-import {
-  type AssessedRepository,
-  placeResults,
-} from '../../core/findings/importExport/sarif/placeResults.ts';
+import type { AssessedRepository } from '../../core/findings/importExport/sarif/placeResults.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
-import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { focusView } from '../../lazyView.ts';
 import { repositoryOf } from '../folders.ts';
 import { countFindings, countShown, firstLines, formatBytes, formatNumber } from '../formats.ts';
 import { nameOf } from '../labels.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
-import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun, saveContent } from './exportFile.ts';
+import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun, saveExport } from './exportFile.ts';
 
 const t = vscode.l10n.t;
 
@@ -57,13 +48,11 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
   const saved: { readonly message: string; readonly to: vscode.Uri }[] = [];
   for (const { repository, to } of files) {
     const listed = upload.listed.filter((shown) => repositoryIn(repositories, shown) === repository);
-    const gzippedBytes = await withProgress(t('Exporting findings…'), async (_report, signal) => {
-      const content = await write(source, listed, repository, deps, signal);
-      signal.throwIfAborted();
-      await saveContent(to, content, signal);
-      return (await promisify(gzip)(content)).length;
-    });
-    warnOfLimits(basename(to.fsPath), listed.length, gzippedBytes);
+    const form = { kind: 'codeScanning', listed, repository } as const;
+    const gzippedBytes = await withProgress(t('Exporting findings…'), (_report, signal) =>
+      saveExport(to, { source, form }, deps, signal),
+    );
+    warnOfLimits(basename(to.fsPath), listed.length, gzippedBytes ?? 0);
     const message = t('{0} saved to {1}.', countShown(listed.length, source.cut), basename(to.fsPath));
     const root = t(
       'VS Code found no Git repository for {0}, so paths start at that folder.',
@@ -72,23 +61,6 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
     saved.push({ message: repository.isKnown ? message : `${message} ${root}`, to });
   }
   await Promise.all(saved.map(({ message, to }) => offerToOpen(message, to, 'sarif')));
-}
-
-async function write(
-  source: ShownRun,
-  listed: readonly ShownFinding[],
-  repository: UploadRepository,
-  { runs, parseWorkerFile, secretWorkerFile, tool }: ExportDeps,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  const placed = await placeResults(source.run, listed, repository, {
-    runFolderOf: (runId) => runs.folderOf(runId),
-    readLines: async (start) =>
-      (await askWorker(start, parseWorkerFile, signal)) as ReturnType<typeof readLines>,
-  });
-  const masked = await maskSecrets({ source, placed, repository }, secretWorkerFile, signal);
-  const log = toCodeScanning(masked.source, masked.placed, masked.repository, tool);
-  return Buffer.from(`${JSON.stringify(log, undefined, 1)}\n`);
 }
 
 /** GitHub closes alerts that an upload does not list. Asks if that could close unfixed ones. */

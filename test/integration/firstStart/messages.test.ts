@@ -48,7 +48,7 @@ describe('external text in a message stays plain text', () => {
 
   it('in the name of a file in an archive', async () => {
     const file = path.join(folder, 'bundle.zip');
-    await writeFile(file, await zipBundle([{ path: hostile, content: Buffer.from('{}') }]));
+    await writeFile(file, zipBundle([{ path: hostile, content: Buffer.from('{}') }]));
     answer({ showOpenDialog: () => [vscode.Uri.file(file)] });
     await vscode.commands.executeCommand('whitebox.importFindings');
     await rm(file);

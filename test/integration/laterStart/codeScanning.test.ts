@@ -112,7 +112,6 @@ describe('exporting findings as SARIF', () => {
         Promise.resolve(of.id === run.id ? source : { run: of, shown: earlierOf(undefined) }),
       comparison: () => undefined,
       baselineOf: () => ({ ...run, id: 'earlier' }),
-      withTexts: (some: readonly ShownFinding[]) => Promise.resolve(some),
       show: (of: Run) => Promise.resolve(void calls.push(`show ${of.id}`)),
     };
     const filtering = {
@@ -121,7 +120,7 @@ describe('exporting findings as SARIF', () => {
     };
     deps = {
       findings: findings as unknown as FindingStore,
-      runs: { folderOf: (id: string) => path.join(root, id) } as unknown as RunStore,
+      runs: { all: () => [run], folderOf: (id: string) => path.join(root, id) } as unknown as RunStore,
       filtering: filtering as unknown as Filtering,
       parseWorkerFile: dist('parseWorker.cjs'),
       secretWorkerFile: dist('secretWorker.cjs'),

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type * as z from 'zod/mini';
 import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
 import { hasAllFindings } from '../chooseRun.ts';
@@ -8,7 +7,6 @@ import { type bundleSchema, type RunFacts, sha256 } from './readContent.ts';
 import type { ExportTool } from './sarif/sarif.ts';
 import { asDecided, optionalFieldsOf, isUndecided } from '../triage/triage.ts';
 
-const sliceBytes = 1024 * 1024;
 const mode = 0o644;
 
 export interface BundleFile {
@@ -40,21 +38,10 @@ export function toBundle(
   return [{ path: 'bundle.json', content: toJson(index) }, ...files];
 }
 
-/** The same files always give the same bytes. Yields between slices. */
-export async function zipBundle(files: readonly BundleFile[]): Promise<Buffer> {
+/** The same files always give the same bytes. */
+export function zipBundle(files: readonly BundleFile[]): Buffer {
   const zip = zipSegments();
-  for (const { path, content } of files) {
-    if (content.length <= sliceBytes) {
-      zip.add({ path, mode }, content);
-      continue;
-    }
-    zip.begin({ path, mode }, content.length);
-    for (let from = 0; from < content.length; from += sliceBytes) {
-      const last = from + sliceBytes >= content.length;
-      zip.slice(content.subarray(from, from + sliceBytes), last);
-      await setImmediate();
-    }
-  }
+  for (const { path, content } of files) zip.add({ path, mode }, content);
   const segment = zip.take();
   if (segment === undefined) throw new Error('A bundle has files');
   const central = placeCentral(segment.central, segment.offsets, 0);

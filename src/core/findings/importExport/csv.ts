@@ -1,4 +1,3 @@
-import Papa from 'papaparse';
 import type { Place } from '../finding.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleText } from '../../visibleText.ts';
@@ -46,12 +45,14 @@ const maxCellLength = 32_000;
 
 /** One row for each finding, including those that only earlier runs report. Spreadsheets read it as UTF-8 and find no formula. */
 export function toCsv({ shown, absent = [] }: ShownRun): string {
+  const names = columns.map(([name]) => name);
   const rows = [...shown, ...absent].map((finding) => columns.map(([, read]) => toCell(read(finding))));
-  const text = Papa.unparse(
-    { fields: columns.map(([name]) => name), data: rows },
-    { newline: '\r\n', quotes: true },
-  );
-  return `\uFEFF${text}\r\n`;
+  return `\uFEFF${[names, ...rows].map((cells) => `${cells.map(inQuotes).join(',')}\r\n`).join('')}`;
+}
+
+/** As in RFC 4180. */
+function inQuotes(cell: string): string {
+  return `"${cell.replaceAll('"', '""')}"`;
 }
 
 function toCell(value: string | number | undefined): string {

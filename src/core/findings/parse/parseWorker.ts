@@ -4,20 +4,15 @@ import { AssessmentError } from '../../errors.ts';
 import type { ArtifactStart } from '../../features/features.ts';
 import type { CompareStart } from '../drift/compareLines.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
-import type { LinesStart } from '../importExport/sarif/lineHash.ts';
 import type { ResultStart } from '../result/resultWorker.ts';
 
-type Job = ArtifactStart | CompareStart | ImportStart | LinesStart;
+type Job = ArtifactStart | CompareStart | ImportStart;
 
 /** The modules of a job are loaded here, so that no job loads those of others. */
 async function perform(start: Job): Promise<unknown> {
   if ('before' in start) {
     const { compareTexts } = await import('../drift/compareLines.ts');
     return compareTexts(start);
-  }
-  if ('files' in start) {
-    const { readLines } = await import('../importExport/sarif/lineHash.ts');
-    return readLines(start);
   }
   if ('content' in start) {
     const { readContent } = await import('../importExport/readContent.ts');

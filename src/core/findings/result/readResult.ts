@@ -6,11 +6,12 @@ import type { Run } from '../../run/state/run.ts';
 import { hasFindings, subjectOf } from '../chooseRun.ts';
 import { noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
 import type { Finding } from '../finding.ts';
-import type { ShownFinding } from '../shownFinding.ts';
+import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import type { CurrentPlaces, KnownTexts, PlacesOfFile, SeenText } from '../place/currentPlaces.ts';
 import type { PlacedFinding } from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
 import type { ResultHead } from './result.ts';
+import { addTexts, type Texted } from './texts.ts';
 import type {
   PlacedAt,
   PlacedFacts,
@@ -116,29 +117,24 @@ export async function saveResult(run: Run, source: ResultSource, signal?: AbortS
 }
 
 /** Findings with all their texts: brief ones get those of their runs' results, as far as these can be read. */
-export async function withTexts<T extends Pick<ShownFinding, 'run' | 'finding' | 'isBrief'>>(
+export async function withTexts<T extends Texted>(
   findings: readonly T[],
   source: ResultSource,
 ): Promise<readonly T[]> {
-  const brief = findings.filter(({ isBrief }) => isBrief === true);
-  if (brief.length === 0) return findings;
-  const wanted = [...Map.groupBy(brief, ({ run }) => run)].map(([run, some]) => ({
-    run,
-    indexes: some.map(({ finding }) => finding.index),
-  }));
-  const runs = wanted.map(({ run }) => run);
-  const read = (await askForResults({ kind: 'texts', wanted }, runs, source, {})) as readonly Finding[][];
-  const whole = new Map(
-    wanted.flatMap(({ run }, at) =>
-      (read[at] ?? []).map((finding) => [`${run.id} ${String(finding.index)}`, finding] as const),
-    ),
-  );
-  return findings.map((shown) => {
-    const finding = whole.get(`${shown.run.id} ${String(shown.finding.index)}`);
-    if (shown.isBrief !== true || finding === undefined) return shown;
-    // Places stay the same objects, since others refer to them.
-    return { ...shown, finding: { ...finding, places: shown.finding.places } };
+  return addTexts(findings, async (wanted) => {
+    const about = wanted.map(({ run }) => run);
+    return (await askForResults({ kind: 'texts', wanted }, about, source, {})) as readonly Finding[][];
   });
+}
+
+/** Makes the file of an export. Throws what `readResult` throws, and the signal's reason. */
+export async function makeExport(
+  request: ExportRequest,
+  source: ResultSource,
+  signal?: AbortSignal,
+): Promise<ExportedFile> {
+  const job: ResultJob = { kind: 'export', request };
+  return (await askForResults(job, [request.source.run], source, {}, signal)) as ExportedFile;
 }
 
 interface Listeners {
@@ -163,7 +159,7 @@ export async function askForResults(
   for (;;) {
     const start: ResultStart = { job, runsFolder, runs: ofSubjects, isReadOnly, tooLarge };
     let reading: string | undefined;
-    const onReading = (runId: string): void => {
+    const onReading = (runId: string | undefined): void => {
       reading = runId;
     };
     try {
@@ -193,7 +189,7 @@ async function converse(
     onHead,
     onPiece,
     onSeen,
-  }: Listeners & { readonly onReading: (runId: string) => void },
+  }: Listeners & { readonly onReading: (runId: string | undefined) => void },
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   signal?.throwIfAborted();

@@ -5,6 +5,7 @@ import { AssessmentError, fileError } from '../../errors.ts';
 import type { Run } from '../../run/state/run.ts';
 import { inParallel } from '../../yieldingWork.ts';
 import type { Finding } from '../finding.ts';
+import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import { lengthOf } from '../parse/parse.ts';
 import {
   type CurrentPlaces,
@@ -28,6 +29,7 @@ import { mainPlaceOf } from '../shownFinding.ts';
 import { readTrendRows } from './trendRows.ts';
 import { type ResultFinding, type ResultHead, type RunResult, toBrief } from './result.ts';
 import { type SavedResult, toResult } from './resultFile.ts';
+import { addTexts, type WantedTexts } from './texts.ts';
 import { comparedWith, keepSourceOf, readIfPossible, resultOf, type WorkOutDeps } from './workOut.ts';
 
 /** What the worker is to do with the results of runs. */
@@ -45,11 +47,10 @@ export type ResultJob =
   /** Keeps the sent texts, and saves the result. */
   | { readonly kind: 'save'; readonly run: Run }
   /** Answers with findings by their `Finding.index`, as far as they can be read. */
-  | {
-      readonly kind: 'texts';
-      readonly wanted: readonly { readonly run: Run; readonly indexes: readonly number[] }[];
-    }
-  | { readonly kind: 'trend'; readonly rows: readonly Run[] };
+  | { readonly kind: 'texts'; readonly wanted: readonly WantedTexts[] }
+  | { readonly kind: 'trend'; readonly rows: readonly Run[] }
+  /** Answers with an `ExportedFile`. */
+  | { readonly kind: 'export'; readonly request: ExportRequest };
 
 /** What the places of findings depend on, besides the result and the files on the disk. */
 export interface Placing {
@@ -78,7 +79,8 @@ export interface ResultStart extends Pick<WorkOutDeps, 'runsFolder' | 'runs' | '
 /** From the worker. */
 export type ResultMessage =
   | WorkerAnswer
-  | { readonly reading: string }
+  /** The run whose findings file is read; undefined when no file is read any more. */
+  | { readonly reading: string | undefined }
   /** How many runs are done. */
   | { readonly done: number }
   /** A file that is not UTF-8, which the host decodes. */
@@ -96,12 +98,15 @@ const maxPieceLength = 256 * 1024;
 
 /** The worker's part. */
 export async function performJob(port: MessagePort, { job, ...start }: ResultStart): Promise<void> {
-  const send = (message: ResultMessage): void => port.postMessage(message);
+  const send = (message: ResultMessage, memory: ArrayBuffer[] = []): void =>
+    port.postMessage(message, memory);
   const { decode, mayGoOn } = listen(port, send);
   const onReading = (runId: string): void => send({ reading: runId });
   const deps: WorkOutDeps = { ...start, decode, onReading, recent: new Map() };
   try {
-    send({ value: await perform(job, deps, send, mayGoOn) });
+    const value = await perform(job, deps, send, mayGoOn);
+    // A file is transferred, not copied.
+    send({ value }, job.kind === 'export' ? [(value as ExportedFile).content.buffer] : []);
   } catch (error) {
     const known = error instanceof AssessmentError ? error : fileError(error);
     if (known === undefined) throw error;
@@ -140,17 +145,35 @@ async function perform(
         await resultOf(job.run, deps);
       }
       return undefined;
-    case 'texts': {
-      const found: (readonly Finding[])[] = [];
-      for (const { run, indexes } of job.wanted) {
-        const saved = await readIfPossible(run, deps);
-        found.push(saved === undefined ? [] : findingsAt(run, new Set(indexes), saved));
-      }
-      return found;
-    }
+    case 'texts':
+      return readTexts(job.wanted, deps);
     case 'trend':
       return readTrendRows(job.rows, deps, (done) => send({ done }));
+    case 'export': {
+      // Loaded here, so that no other job loads it.
+      const { exportRun } = await import('../importExport/exportRun.ts');
+      return exportRun(job.request, {
+        withTexts: async (findings) => {
+          const whole = await addTexts(findings, (wanted) => readTexts(wanted, deps));
+          send({ reading: undefined });
+          return whole;
+        },
+        runFolderOf: (id) => join(deps.runsFolder, id),
+      });
+    }
   }
+}
+
+async function readTexts(
+  wanted: readonly WantedTexts[],
+  deps: WorkOutDeps,
+): Promise<readonly (readonly Finding[])[]> {
+  const found: (readonly Finding[])[] = [];
+  for (const { run, indexes } of wanted) {
+    const saved = await readIfPossible(run, deps);
+    found.push(saved === undefined ? [] : findingsAt(run, new Set(indexes), saved));
+  }
+  return found;
 }
 
 /** What a run itself reports, by `Finding.index`. No line is read after the last of these. */

@@ -49,7 +49,7 @@ const index = (change: (value: Record<string, unknown>) => void = () => undefine
 };
 
 /** A bundle with one file replaced or added. */
-function bundleWith(file: BundleFile): Promise<Buffer> {
+function bundleWith(file: BundleFile): Buffer {
   const others = artifacts.filter(({ path }) => path !== file.path);
   return zipBundle(toBundle(sourceOf(items), [...others, file], tool));
 }
@@ -65,7 +65,7 @@ function manyValues(): Buffer {
 describe('an offline bundle', () => {
   test('restores artifacts, run facts and decisions exactly', async () => {
     const source = sourceOf(items, () => accepted);
-    const read = await importOf(await zipBundle(toBundle(source, artifacts, tool)));
+    const read = await importOf(zipBundle(toBundle(source, artifacts, tool)));
     assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), findings);
     assert.deepEqual([...read.files.keys()], ['findings.json', 'report.md', 'manifest-0.json']);
     assert.equal(textOf(read, 'report.md'), '# 報告書\n');
@@ -83,20 +83,20 @@ describe('an offline bundle', () => {
   test('of a partial run says so, and is imported as one', async () => {
     const source = sourceOf(items);
     const cancelled = { ...source, run: { ...source.run, state: 'cancelled' } as typeof source.run };
-    const read = await importOf(await zipBundle(toBundle(cancelled, artifacts, tool)));
+    const read = await importOf(zipBundle(toBundle(cancelled, artifacts, tool)));
     assert.equal(read.run?.endedEarly, true);
     const handedOn = {
       ...source,
       run: { ...source.run, state: 'imported', endedEarly: true } as typeof source.run,
     };
-    const again = await importOf(await zipBundle(toBundle(handedOn, artifacts, tool)));
+    const again = await importOf(zipBundle(toBundle(handedOn, artifacts, tool)));
     assert.equal(again.run?.endedEarly, true);
   });
 
-  test('contains no address, organization or local folder, and equal runs give equal bytes', async () => {
+  test('contains no address, organization or local folder, and equal runs give equal bytes', () => {
     const files = toBundle(sourceOf(items), artifacts, tool);
     for (const { content } of files) assert.ok(!content.includes('canary'));
-    assert.deepEqual(await zipBundle(files), await zipBundle(toBundle(sourceOf(items), artifacts, tool)));
+    assert.deepEqual(zipBundle(files), zipBundle(toBundle(sourceOf(items), artifacts, tool)));
   });
 
   test('restores any findings byte by byte, of any size', async () => {
@@ -104,7 +104,7 @@ describe('an offline bundle', () => {
       JSON.stringify([{ title: 'x', file: 'a.js', description: 'あ'.repeat(1_000_000) }]),
     );
     const read = await importOf(
-      await zipBundle(toBundle(sourceOf([]), [{ path: 'findings.json', content: large }], tool)),
+      zipBundle(toBundle(sourceOf([]), [{ path: 'findings.json', content: large }], tool)),
     );
     assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), large);
     await fc.assert(
@@ -112,7 +112,7 @@ describe('an offline bundle', () => {
         const content = Buffer.from(JSON.stringify(some));
         const source = sourceOf(some, () => triage);
         const files = toBundle(source, [{ path: 'findings.json', content }], tool);
-        const back = await importOf(await zipBundle(files));
+        const back = await importOf(zipBundle(files));
         assert.deepEqual(Buffer.from(back.files.get('findings.json') ?? ''), content);
         assert.equal(back.findings, some.length);
       }),
@@ -243,7 +243,7 @@ describe('an offline bundle', () => {
     ],
     [
       'a truncated archive',
-      async () => (await zipBundle(toBundle(sourceOf(items), artifacts, tool))).subarray(0, -30),
+      () => zipBundle(toBundle(sourceOf(items), artifacts, tool)).subarray(0, -30),
       'damaged',
     ],
   ];

@@ -20,11 +20,7 @@ import { type TriageState, undecided } from '../../../../src/core/findings/triag
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest, toSpot } from '../../run/storedManifest.ts';
 import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
-import {
-  hashLines,
-  type LinesStart,
-  readLines,
-} from '../../../../src/core/findings/importExport/sarif/lineHash.ts';
+import { hashLines } from '../../../../src/core/findings/importExport/sarif/lineHash.ts';
 import { brokenRules, codeScanningRules, ourRules, sarifProse } from './sarifRules.ts';
 import { createValidator } from './sarifSchema.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -67,11 +63,7 @@ describe('findings for code scanning', () => {
   const logOf = async (source: ShownRun): Promise<Log> => {
     const { listed } = chooseForUpload(source);
     const repository = { root, folders: [{ folder, path: 'services/shop' }] };
-    const deps = {
-      runFolderOf: () => storage,
-      readLines: (start: LinesStart) => Promise.resolve(readLines(start)),
-    };
-    const placed = await placeResults(source.run, listed, repository, deps);
+    const placed = await placeResults(source.run, listed, repository, () => storage);
     const target = {
       names: ['shop'],
       uri: repositoryUri('https://user:x@git.example/a/b.git'),

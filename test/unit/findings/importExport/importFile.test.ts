@@ -97,7 +97,7 @@ describe('importing', () => {
     };
     const [sent] = source.run.targets;
     const exported = { ...source, run: { ...source.run, targets: [{ ...sent!, coverage }] } };
-    const imported = await importOf(await zipBundle(toBundle(exported, artifacts, tool)));
+    const imported = await importOf(zipBundle(toBundle(exported, artifacts, tool)));
     const targets = [{ folder: '/home/dev/shop', name: 'shop' }];
     const run = await importRun(imported, { fileName: 'a\u202Eb.zip', targets }, { store, clock });
     assert.equal(run.state, 'imported');
@@ -136,7 +136,7 @@ describe('importing', () => {
     const input = { target_urls: ['https://shop.example/'] };
     const pairs = [{ feature_name: 'Search', perspective: 'XSS' as const }];
     const bring = async (run: Run): Promise<void> => {
-      const imported = await importOf(await zipBundle(toBundle({ run, shown: [] }, [artifact], tool)));
+      const imported = await importOf(zipBundle(toBundle({ run, shown: [] }, [artifact], tool)));
       const targets = [{ folder: join(fixture.root, 'shop'), name: 'shop.example' }];
       await importRun(
         imported,
@@ -162,7 +162,7 @@ describe('importing', () => {
     await fixture.addRun(['shop'], finding('new'));
     const targets = [{ folder: shop, name: 'shop' }];
     const origin = { fileName: 'old.zip', targets };
-    const imported = await importOf(await zipBundle(bundle));
+    const imported = await importOf(zipBundle(bundle));
     const run = await importRun(imported, origin, { store: fixture.runs, clock: machineClock });
     await fixture.store.load();
     assert.deepEqual(titles(fixture), ['new']);
@@ -183,7 +183,7 @@ describe('importing', () => {
         content: await readFile(join(fixture.runs.folderOf(both.id), file)),
       })),
     );
-    const imported = await importOf(await zipBundle(toBundle({ run: both, shown: decided }, files, tool)));
+    const imported = await importOf(zipBundle(toBundle({ run: both, shown: decided }, files, tool)));
     assert.deepEqual(imported.folders, ['shop', 'tool']);
     const tools = join(fixture.root, 'tool');
     const targets = [{ name: 'shop' }, { name: 'tool', folder: tools }];

@@ -125,7 +125,7 @@ describe('the lines of a place in the sent text', () => {
   });
   const read = async (place: Omit<Place, 'path'>) => {
     await writeFile(path.join(folder, 'a.js'), text);
-    return readLines({ files: [fileOf([{ path: 'a.js', ...place }])] })[0]?.[0];
+    return readLines([fileOf([{ path: 'a.js', ...place }])])[0]?.[0];
   };
 
   test('F151 reach from the first column past the last, unless the finding has columns', async () => {
@@ -150,6 +150,6 @@ describe('the lines of a place in the sent text', () => {
 
   test('F151 are unknown if no file has the sent bytes', async () => {
     await writeFile(path.join(folder, 'a.js'), `${text}changed`);
-    assert.deepEqual(readLines({ files: [fileOf([{ path: 'a.js', startLine: 1 }])] }), [[undefined]]);
+    assert.deepEqual(readLines([fileOf([{ path: 'a.js', startLine: 1 }])]), [[undefined]]);
   });
 });

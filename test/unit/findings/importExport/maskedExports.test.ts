@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
-import { toCodeScanning } from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
-import type {
-  ResultInRepository,
-  ResultPlace,
-} from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
-import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
+import { fileURLToPath } from 'node:url';
+import { type ExportRequest, exportRun } from '../../../../src/core/findings/importExport/exportRun.ts';
 import type { Finding, Place } from '../../../../src/core/findings/finding.ts';
 import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import { shopRun, shownOf, tool } from './exportingFindings.ts';
 
-const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
+const secretWorkerFile = fileURLToPath(
+  new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url),
+);
 const steps = (['source', 'step', 'sink', 'evidence', 'related'] as const).map((role): Place => {
   return { path: `src/${role}.js`, startLine: 3, snippet: role, label: role, role };
 });
@@ -83,11 +80,15 @@ function sourceOf(tokenOf: (number: number) => string) {
     evidence: { kind: 'notAsSent'; path: string; missing: 'quote' };
     local: string;
   };
-  const run = { ...shopRun, targets: [{ folder: names.folder, name: names.name }] };
+  const { folder } = names;
+  const run = {
+    ...shopRun,
+    targets: [{ folder, name: names.name }],
+    targetFile: `${folder}/shop.blackbox.json`,
+  };
   const [shown] = shownOf([facts.finding], () => facts.triage, run);
   assert.ok(shown);
   const places = facts.finding.places.map((reported) => {
-    const { folder } = names;
     return {
       file: `${folder}/${local}`,
       folder,
@@ -97,18 +98,14 @@ function sourceOf(tokenOf: (number: number) => string) {
       drift: 'moved' as const,
     };
   });
-  const all: ShownFinding = { ...shown, places, owners: facts.owners, evidence: [facts.evidence] };
+  const sent = facts.finding.places.map(({ path }) => {
+    return { target: 0, folder, file: { path, bytes: 1, sha256: 'ab' } };
+  });
+  const all: ShownFinding = { ...shown, places, sent, owners: facts.owners, evidence: [facts.evidence] };
   const source: ShownRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
-  const toPlace = ({ path }: Place): ResultPlace => {
-    return { path, region: { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 } };
-  };
-  const placed: ResultInRepository = {
-    shown: all,
-    main: toPlace(main),
-    isElsewhere: false,
-    others: new Map(facts.finding.places.map((place) => [place, toPlace(place)])),
-  };
-  return { source, placed, repository: { names: [names.name], uri: names.remote }, tokens };
+  const folders = [{ folder, path: '' }];
+  const repository = { root: folder, folders, names: [names.name], uri: names.remote };
+  return { source, listed: [all], repository, tokens };
 }
 
 const words = {
@@ -135,15 +132,24 @@ const kinds: Readonly<Record<string, (number: number) => string>> = {
   azure: (number) => ['aB3', '8Q', '~', body(number, 34)].join(''),
 };
 
+const deps = {
+  withTexts: (findings: readonly ShownFinding[]) => Promise.resolve(findings),
+  runFolderOf: (id: string) => `/home/canary/${id}`,
+};
+
 for (const [kind, tokenOf] of Object.entries(kinds))
   test(`F180 a credential (${kind}) in any text of a finding is in no export, in whatever form`, async () => {
-    const { tokens, ...unmasked } = sourceOf(tokenOf);
+    const { source: unmasked, listed, repository, tokens } = sourceOf(tokenOf);
     assert.ok(tokens.length > 40);
-    const { source, placed, repository } = await maskSecrets(unmasked, workerFile);
+    const textOf = async (form: ExportRequest['form']): Promise<string> => {
+      const request = { source: unmasked, form, tool, secretWorkerFile };
+      return new TextDecoder().decode((await exportRun(request, deps)).content);
+    };
+    const source = await maskSecrets(unmasked, secretWorkerFile);
     const exports = {
-      'SARIF, everything': JSON.stringify(toSarif(source, tool)),
-      'SARIF for code scanning': JSON.stringify(toCodeScanning(source, [placed], repository, tool)),
-      CSV: toCsv(source),
+      'SARIF, everything': await textOf({ kind: 'sarif' }),
+      'SARIF for code scanning': await textOf({ kind: 'codeScanning', listed, repository }),
+      CSV: await textOf({ kind: 'csv' }),
       Markdown: source.shown.map((shown) => findingMarkdown(shown, words)).join('\n'),
     };
     for (const [name, text] of Object.entries(exports)) {

@@ -163,7 +163,7 @@ test('F174 a quote keeps its evidence once the archive is gone, and a new one is
   const files = Object.entries(sent).map(([name, text]) => ({ path: name, content: Buffer.from(text) }));
   const runFolder = fixture.runs.folderOf(run.id);
   const archive = path.join(runFolder, 'archive');
-  await writeFile(archive, await zipBundle(files));
+  await writeFile(archive, zipBundle(files));
   await rm(path.join(runFolder, 'result.jsonl'));
   const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
   const packed = { ...run, targets: run.targets.map((target) => ({ ...target, archive: facts })) };

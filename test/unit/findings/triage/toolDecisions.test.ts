@@ -48,6 +48,6 @@ test('F173 a bundle has the decisions of people, and those of a tool only in its
   const { shown } = await fixture.store.read(run);
   const content = await readFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'));
   const files = toBundle({ run, shown }, [{ path: 'findings.json', content }], tool);
-  const bundle = await readBundle(await zipBundle(files));
+  const bundle = await readBundle(zipBundle(files));
   assert.deepEqual(JSON.parse(String(bundle.files.get('triage.json'))), []);
 });

@@ -12,10 +12,6 @@ export interface FileToRead {
   readonly places: readonly Place[];
 }
 
-export interface LinesStart {
-  readonly files: readonly FileToRead[];
-}
-
 /** Columns count UTF-16 code units; the end is exclusive. */
 export interface Region {
   readonly startLine: number;
@@ -30,8 +26,8 @@ export interface LinesOfPlace {
   readonly hash: string;
 }
 
-/** For each file, the lines of its places; undefined if the text or the line is unknown. Runs in the parsing worker. */
-export function readLines({ files }: LinesStart): readonly (readonly (LinesOfPlace | undefined)[])[] {
+/** For each file, the lines of its places; undefined if the text or the line is unknown. Reads files synchronously. */
+export function readLines(files: readonly FileToRead[]): readonly (readonly (LinesOfPlace | undefined)[])[] {
   return files.map(({ places, ...file }) => {
     const content = contentOf(file)?.toString('utf8');
     return content === undefined ? places.map(() => undefined) : linesOf(places, content);

@@ -12,7 +12,7 @@ import {
   sourceFile,
 } from '../../place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../shownFinding.ts';
-import type { FileToRead, LinesOfPlace, LinesStart, readLines, Region } from './lineHash.ts';
+import { type FileToRead, type LinesOfPlace, readLines, type Region } from './lineHash.ts';
 
 /** A repository and its assessed folders; `path` is from its root, and empty for the root itself. */
 export interface AssessedRepository {
@@ -37,11 +37,6 @@ export interface ResultInRepository {
   readonly others: ReadonlyMap<Place, ResultPlace>;
 }
 
-export interface PlaceResultsDeps {
-  readonly runFolderOf: (runId: string) => string;
-  readonly readLines: (start: LinesStart) => Promise<ReturnType<typeof readLines>>;
-}
-
 const firstLine: Region = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
 
 const mainFiles = [
@@ -63,13 +58,13 @@ export async function placeResults(
   run: Run,
   findings: readonly ShownFinding[],
   repository: AssessedRepository,
-  deps: PlaceResultsDeps,
+  runFolderOf: (runId: string) => string,
 ): Promise<readonly ResultInRepository[]> {
   const spots = new Map<Place, Spot>();
   for (const group of Map.groupBy(findings, ({ run: { id } }) => id).values())
-    await findSpots(group, repository, deps, spots);
-  const lines = await readAllLines(spots, deps);
-  const fallback = await mainFileOf(run, repository, deps);
+    await findSpots(group, repository, runFolderOf, spots);
+  const lines = readAllLines(spots);
+  const fallback = await mainFileOf(run, repository, runFolderOf(run.id));
   return findings.map((shown) => {
     const isEarlier = shown.run.id !== run.id;
     const others = new Map<Place, ResultPlace>();
@@ -104,7 +99,7 @@ function mainOf(
 async function findSpots(
   findings: readonly ShownFinding[],
   repository: AssessedRepository,
-  { runFolderOf }: PlaceResultsDeps,
+  runFolderOf: (runId: string) => string,
   spots: Map<Place, Spot>,
 ): Promise<void> {
   const [first] = findings;
@@ -136,18 +131,14 @@ async function findSpots(
 }
 
 /** The lines of all places whose sent text may still be on this machine. */
-async function readAllLines(
-  spots: ReadonlyMap<Place, Spot>,
-  deps: PlaceResultsDeps,
-): Promise<ReadonlyMap<Place, LinesOfPlace | undefined>> {
+function readAllLines(spots: ReadonlyMap<Place, Spot>): ReadonlyMap<Place, LinesOfPlace | undefined> {
   const byFile = Map.groupBy(spots, ([, { sent }]) => sent?.candidates[0]);
   const files = [...byFile.values()].flatMap((placed): FileToRead[] => {
     const { file, candidates = [] } = placed[0]?.[1].sent ?? {};
     if (file === undefined || file.bytes > maxTextBytes) return [];
     return [{ candidates, bytes: file.bytes, sha256: file.sha256, places: placed.map(([place]) => place) }];
   });
-  if (files.length === 0) return new Map();
-  const read = await deps.readLines({ files });
+  const read = readLines(files);
   return new Map(files.flatMap(({ places }, file) => places.map((place, at) => [place, read[file]?.[at]])));
 }
 
@@ -176,9 +167,9 @@ function movedTo(startLine: number, region: Region): Region {
 async function mainFileOf(
   run: Run,
   { folders }: AssessedRepository,
-  { runFolderOf }: PlaceResultsDeps,
+  runFolder: string,
 ): Promise<ResultPlace> {
-  const sent: SentOfRun = await readSent(run, runFolderOf(run.id));
+  const sent: SentOfRun = await readSent(run, runFolder);
   const files: { readonly path: string; readonly name: string; readonly sha256: string | undefined }[] = [];
   for (const { folder, path } of folders) {
     const sentFiles = sent[run.targets.findIndex((target) => target.folder === folder)];

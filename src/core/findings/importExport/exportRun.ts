@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { readIfThere } from '../../files.ts';
+import { keptArtifact } from '../../run/state/artifacts.ts';
+import type { Run } from '../../run/state/run.ts';
+import { maskSecrets } from '../../upload/secrets/checkSecrets.ts';
+import type { ShownFinding, ShownRun } from '../shownFinding.ts';
+import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
+import { toCsv } from './csv.ts';
+import { toCodeScanning, type UploadTarget } from './sarif/codeScanning.ts';
+import { type AssessedRepository, placeResults } from './sarif/placeResults.ts';
+import { type ExportTool, toSarif } from './sarif/sarif.ts';
+
+type ExportForm =
+  | { readonly kind: 'sarif' | 'csv' | 'bundle' }
+  | {
+      readonly kind: 'codeScanning';
+      /** Those that the file lists. */
+      readonly listed: readonly ShownFinding[];
+      readonly repository: AssessedRepository & UploadTarget;
+    };
+
+/** A file to be made of the findings of a run, which may be brief. Plain data only. */
+export interface ExportRequest {
+  readonly source: ShownRun;
+  readonly form: ExportForm;
+  readonly tool: ExportTool;
+  /** The entry of the worker that masks secrets. */
+  readonly secretWorkerFile: string;
+}
+
+export interface ExportedFile {
+  readonly content: Uint8Array<ArrayBuffer>;
+  /** Only for code scanning, which limits it. */
+  readonly gzippedBytes?: number | undefined;
+}
+
+interface ExportRunDeps {
+  readonly withTexts: (findings: readonly ShownFinding[]) => Promise<readonly ShownFinding[]>;
+  readonly runFolderOf: (runId: string) => string;
+}
+
+/** Makes the file. All its texts are masked, except the artifacts in a bundle. Blocks its thread, so it runs in a worker. */
+export async function exportRun(
+  { source, form, tool, secretWorkerFile }: ExportRequest,
+  { withTexts, runFolderOf }: ExportRunDeps,
+): Promise<ExportedFile> {
+  const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
+  switch (form.kind) {
+    case 'codeScanning': {
+      const listed = await withTexts(form.listed);
+      const placed = await placeResults(source.run, listed, form.repository, runFolderOf);
+      const masked = await mask({ source, placed, repository: form.repository });
+      const content = toJson(toCodeScanning(masked.source, masked.placed, masked.repository, tool));
+      return { content, gzippedBytes: gzipSync(content).length };
+    }
+    case 'bundle': {
+      // Links and shared decisions know the findings and the report by their hash, so these are as received.
+      const artifacts = await readArtifacts(source.run, runFolderOf(source.run.id));
+      return { content: new Uint8Array(zipBundle(toBundle(await mask(source), artifacts, tool))) };
+    }
+    case 'csv':
+      return { content: toBytes(toCsv(await mask(await wholeOf(source, withTexts)))) };
+    case 'sarif':
+      return { content: toJson(toSarif(await mask(await wholeOf(source, withTexts)), tool)) };
+  }
+}
+
+async function wholeOf(source: ShownRun, withTexts: ExportRunDeps['withTexts']): Promise<ShownRun> {
+  const { shown, absent = [] } = source;
+  return { ...source, shown: await withTexts(shown), absent: await withTexts(absent) };
+}
+
+async function readArtifacts(run: Run, runFolder: string): Promise<readonly BundleFile[]> {
+  const files = [{ path: 'findings.json', content: await readFile(join(runFolder, 'findings.json')) }];
+  if (keptArtifact(run, 'report') !== undefined)
+    files.push({ path: 'report.md', content: await readFile(join(runFolder, 'report.md')) });
+  for (const index of run.targets.keys()) {
+    const path = `manifest-${String(index)}.json`;
+    const text = await readIfThere(join(runFolder, path));
+    if (text !== undefined) files.push({ path, content: Buffer.from(text) });
+  }
+  return files;
+}
+
+function toJson(log: object): Uint8Array<ArrayBuffer> {
+  return toBytes(`${JSON.stringify(log, undefined, 1)}\n`);
+}
+
+/** In memory of its own, which can be transferred. */
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { Log } from 'sarif';
+import type { ExportRequest } from '../../../../src/core/findings/importExport/exportRun.ts';
+import { makeExport } from '../../../../src/core/findings/result/readResult.ts';
+import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
+import { importOf, textOf } from './bundles.ts';
+import { tool } from './exportingFindings.ts';
+
+const secretWorkerFile = path.join(
+  import.meta.dirname,
+  '../../../../src/core/upload/secrets/secretWorker.ts',
+);
+const secret = ['AKIA', 'QWERTYUIOPASDFGH'].join('');
+const textsOf = (title: string) => ({
+  description: `${title}: ${'d'.repeat(2_000)}`,
+  recommendation: `${title}: bind parameters.`,
+  impact: `${title}: orders leak.`,
+});
+const found = (title: string): string =>
+  JSON.stringify([{ title, file: 'sandbox/src/a.js', line: 1, ...textsOf(title), evidence: secret }]);
+const sent = { 'src/a.js': 'one\ntwo\n' };
+
+type Form = ExportRequest['form'];
+
+/** The last of two runs, which does not report what the first does. */
+async function setUp(t: Parameters<typeof setUpFindings>[0]) {
+  const fixture = await setUpFindings(t, 'shop');
+  await fixture.addRun(['shop'], found('Earlier'), sent);
+  const run = await fixture.addRun(['shop'], found('Later'), sent);
+  return { fixture, run, source: await fixture.store.read(run) };
+}
+
+async function exported(
+  source: ShownRun,
+  form: Form,
+  { runs }: FindingFixture,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const from = { runs, workerFile: parseWorker, decode: () => Promise.reject(new Error('not text')) };
+  return (await makeExport({ source, form, tool, secretWorkerFile }, from, signal)).content;
+}
+
+test('an export of findings without their long texts has the whole texts, at the places of the findings', async (t) => {
+  const { fixture, source } = await setUp(t);
+  const toBrief = (shown: ShownFinding): ShownFinding => ({
+    ...shown,
+    finding: { ...shown.finding, description: '', recommendation: '', blocks: [], raw: undefined },
+    isBrief: true,
+  });
+  const shown = source.shown.map(toBrief);
+  const absent = (source.absent ?? []).map(toBrief);
+  const folder = path.join(fixture.root, 'shop');
+  const repository = { root: folder, folders: [{ folder, path: '' }], names: ['shop'] };
+  const forms: readonly (readonly [Form, readonly (keyof ReturnType<typeof textsOf>)[]])[] = [
+    [{ kind: 'sarif' }, ['description', 'recommendation', 'impact']],
+    [{ kind: 'csv' }, ['description', 'recommendation']],
+    [{ kind: 'codeScanning', listed: [...shown, ...absent], repository }, ['description']],
+  ];
+  for (const [form, names] of forms) {
+    const content = new TextDecoder().decode(await exported({ ...source, shown, absent }, form, fixture));
+    const missing = ['Later', 'Earlier']
+      .flatMap((title) => names.map((name) => textsOf(title)[name]))
+      .filter((text) => !content.includes(text));
+    assert.deepEqual([missing, content.includes(secret)], [[], false], form.kind);
+    if (form.kind !== 'csv') assert.deepEqual(urisIn(content), ['src/a.js', 'src/a.js'], form.kind);
+  }
+});
+
+function urisIn(content: string): readonly unknown[] {
+  const [log] = (JSON.parse(content) as Log).runs;
+  return (log?.results ?? []).map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uri);
+}
+
+test('an offline bundle has the findings as received, and the decisions with masked notes', async (t) => {
+  const { fixture, source } = await setUp(t);
+  const triage = { state: 'acceptedRisk', note: `known: ${secret}`, at: 7 } as const;
+  const decided = { ...source, shown: source.shown.map((shown) => ({ ...shown, triage })) };
+  const read = await importOf(Buffer.from(await exported(decided, { kind: 'bundle' }, fixture)));
+  assert.equal(textOf(read, 'findings.json'), found('Later'));
+  assert.deepEqual([...read.files.keys()], ['findings.json', 'manifest-0.json']);
+  assert.deepEqual(
+    read.decisions.map(({ index, note }) => [index, note.includes('known: AKIA…')]),
+    [[0, true]],
+  );
+});
+
+test('an export ends with the reason of the signal', async (t) => {
+  const { fixture, source } = await setUp(t);
+  const reason = new DOMException('cancelled', 'AbortError');
+  const ended = new AbortController();
+  const exporting = exported(source, { kind: 'sarif' }, fixture, ended.signal);
+  ended.abort(reason);
+  await assert.rejects(exporting, (error) => error === reason);
+});
+
+test('an export says why a file of its run cannot be read', async (t) => {
+  const { fixture, run, source } = await setUp(t);
+  await rm(path.join(fixture.runs.folderOf(run.id), 'findings.json'));
+  await assert.rejects(exported(source, { kind: 'bundle' }, fixture), { kind: 'storage' });
+});
