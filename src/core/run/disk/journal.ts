@@ -4,10 +4,9 @@ import * as z from 'zod/mini';
 import { systemCode } from '../../errors.ts';
 import { readIfThere, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
-import { dayMs } from '../state/deadlines.ts';
+import { dayMs, maxArchiveAgeMs } from '../state/deadlines.ts';
 import { idSchema, journalVersion, type Run, runSchema, workflowSchema } from '../state/run.ts';
 
-const maxArchiveAgeMs = 7 * dayMs;
 /** No window takes longer between making a run's folder and writing its first journal. */
 const maxStartMs = 60_000;
 

@@ -63,8 +63,7 @@ export class RunNotes {
   #restoreRunId({ id, intendedAt }: RunIn<'unknown'>, value: unknown, store: RunStore): void {
     const note = noteSchema.safeParse(value).data;
     if (note === undefined) return;
-    const at = note.dispatchedAt ?? intendedAt;
-    store.apply(id, { type: 'runIdGiven', runId: note.runId, at }).then(
+    store.apply(id, { type: 'runIdGiven', runId: note.runId, at: intendedAt }).then(
       () => this.#log.info(`Run ${id} continues as ${visibleLine(note.runId)}, from its note`),
       (error: unknown) =>
         this.#log.warn(

@@ -218,6 +218,7 @@ export class Drive {
       ...this.#deps,
       signal: AbortSignal.any(signals),
       start: this.#start ?? {},
+      isExtra,
       save: (event) => this.#events.save(event),
       record: (event) => this.#events.record(event),
       renewLease: () => this.renewLease(),

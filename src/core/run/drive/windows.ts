@@ -38,7 +38,7 @@ export class DrivingWindow {
   readonly #taking = new Set<string>();
   /** Runs whose lease could not be taken or renewed. */
   readonly #failing = new Set<string>();
-  /** Changes of a token that runs without a drive wait for, until the disk takes their lease. */
+  /** Changes of a token that runs without a drive may wait for, until this window drives them: the one that has the lease may be gone. */
   readonly #tokenChanges = new Map<string, RunEvent>();
   readonly #stop = new AbortController();
   readonly #following: Disposable;
@@ -132,12 +132,8 @@ export class DrivingWindow {
     try {
       await held?.ended;
       const lease = await takeLease(join(store.folderOf(id), 'lease'), clock);
-      const event = first ?? this.#tokenChanges.get(id);
-      if (lease === undefined) {
-        // The window that has it learns of a changed token, too.
-        this.#tokenChanges.delete(id);
-        return undefined;
-      }
+      if (lease === undefined) return undefined;
+      const tokenChange = this.#tokenChanges.get(id);
       try {
         if (newRun !== undefined) await store.create(newRun);
         // The previous holder may have advanced it.
@@ -145,8 +141,8 @@ export class DrivingWindow {
           await lease.release();
           return undefined;
         }
-        if (event !== undefined) await store.apply(id, event);
-        this.#tokenChanges.delete(id);
+        for (const event of [first, tokenChange]) if (event !== undefined) await store.apply(id, event);
+        if (this.#tokenChanges.get(id) === tokenChange) this.#tokenChanges.delete(id);
       } catch (error) {
         await lease.release();
         throw error;
@@ -192,7 +188,7 @@ export class DrivingWindow {
     if (run.state === 'collecting') return;
     if (run.check !== undefined && !isOver(run.check, clock.monotonic(), clock, true)) return;
     try {
-      await store.apply(run.id, await poll(run, this.#deps));
+      await store.apply(run.id, await poll(run, { ...this.#deps, isExtra: true }));
     } catch (error) {
       if (isAbortError(error)) throw error;
       await store.apply(run.id, toPollFailed(run, error, { ...this.#deps, isExtra: true }));
@@ -288,7 +284,9 @@ export class DrivingWindow {
     if (jumped && this.#askedSince !== undefined) this.#askedSince = this.#deps.clock.monotonic();
     void this.#askWorkbench();
     if (this.#isTornAway()) {
-      for (const drive of this.#drives.values()) if (!drive.isStarting) drive.stop();
+      // An accepted run that is not saved is kept in memory.
+      for (const drive of this.#drives.values())
+        if (!drive.isStarting && drive.unsavedRunId === undefined) drive.stop();
     }
     await Promise.all([...this.#drives.values()].map((drive) => this.#renew(drive)));
     if (jumped) for (const drive of this.#drives.values()) drive.hurry('jump');
@@ -304,7 +302,7 @@ export class DrivingWindow {
 
   async #renew(drive: Drive): Promise<void> {
     try {
-      // After a start request, the drive itself looks whether it may go on. An accepted run that is not saved is kept in memory.
+      // After a start request, the drive itself looks whether it may go on.
       if (!(await drive.renewLease()) && drive.step !== 'send' && drive.unsavedRunId === undefined)
         drive.stop(new AssessmentError('busyElsewhere'));
       this.#failing.delete(drive.id);

@@ -1,9 +1,8 @@
 import { keptOrFailed } from './artifacts.ts';
 import { isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
-import type { RunEvent } from './event.ts';
+import type { EventOf, RunEvent } from './event.ts';
 import {
   type Artifact,
-  type Exit,
   type Failure,
   isFinal,
   isLive,
@@ -195,7 +194,7 @@ function failed(run: Run, failure: Failure, at: number): Run {
 /** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyExits`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
-  { status, exit, jitter }: { status: string; exit?: Exit | undefined; jitter: number },
+  { status, exit, jitter, isExtra }: EventOf<'answered'>,
   at: number,
 ): Run {
   const { runId, dispatchedAt } = run;
@@ -207,7 +206,7 @@ function answered(
     const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
     return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
-  const emptyExits = run.emptyExits + 1;
+  const emptyExits = run.emptyExits + (isExtra === true ? 0 : 1);
   if (emptyExits < maxEmptyExits) return withStatus(emptyExits);
   return cancelAt === undefined
     ? { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt }

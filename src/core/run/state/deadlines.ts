@@ -4,6 +4,8 @@ import { deniesRun, needsPerson } from './waits.ts';
 export const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */
 export const retentionMs = 30 * dayMs;
+/** Of the local archives, which are source code. */
+export const maxArchiveAgeMs = 7 * dayMs;
 const calmMs = 10 * 60 * 1000;
 /** How long before the service may delete missing results the notice comes. */
 const warnBeforeMs = 5 * dayMs;

@@ -23,12 +23,16 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
-  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. */
+  /**
+   * The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. Out of turn
+   * (`isExtra`), an exit without output does not count.
+   */
   | {
       readonly type: 'answered';
       readonly status: string;
       readonly exit?: Exit | undefined;
       readonly jitter: number;
+      readonly isExtra?: boolean;
     }
   /** A poll or a download failed. One that came out of turn (`isExtra`) neither counts nor moves the next. */
   | {

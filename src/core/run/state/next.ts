@@ -1,9 +1,14 @@
-import { dayMs, isPastLocalRetention, isRetentionNoticeDue, retentionMs } from './deadlines.ts';
+import {
+  dayMs,
+  isPastLocalRetention,
+  isRetentionNoticeDue,
+  maxArchiveAgeMs,
+  retentionMs,
+} from './deadlines.ts';
 import type { RunEvent } from './event.ts';
 import { isFinal, type LiveRun, type Run, type RunIn, runIdOf, type Target, type Wait } from './run.ts';
 import { untilAgreed, untilTokenChanges, waitsForToken } from './waits.ts';
 
-const maxArchiveAgeMs = 7 * dayMs;
 /** Files that the wall clock, which may be wrong, says are past their time are removed if that is still so a day later. */
 const cleanUpDelayMs = dayMs;
 /** A step that ends its process would otherwise end each process that takes the run over. */
@@ -53,9 +58,10 @@ export function next(run: Run, given: Circumstances): readonly Next[] {
         { step: 'poll', run, wait: check(run) },
       ];
     case 'collecting':
-      return [...retentionNotice(run, given), collecting(run)];
+      return [...retentionNotice(run, given), ...localFiles(run, given), collecting(run)];
     case 'unknown':
-      return notice(run);
+      // A clean-up that is not due yet keeps no lease.
+      return [...notice(run), ...localFiles(run, given).filter(({ wait }) => isPast(wait, given))];
     case 'succeeded':
     case 'aborted':
     case 'cancelled':
@@ -117,6 +123,10 @@ function localFiles(run: Run, { now, retainLocalDays }: Circumstances): Next[] {
     return dueAt === undefined ? [] : [{ step: 'record', run, event: { type: 'cleanUpNotDue' } }];
   if (dueAt === undefined) return [{ step: 'record', run, event: { type: 'cleanUpDue' } }];
   return [{ step, run, wait: { at: dueAt, ms: cleanUpDelayMs, firmMs: cleanUpDelayMs } }];
+}
+
+function isPast(wait: Wait | undefined, { now }: Circumstances): boolean {
+  return wait === undefined || now >= wait.at + wait.ms;
 }
 
 /** True until every artifact is here: the text that findings point at is taken from the archives. */

@@ -3,7 +3,7 @@ import { type EventOf, toAnswered } from '../state/event.ts';
 import { type LiveRun, type RunIn, toFailure } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 
-/** Asks the service about a run. */
+/** Asks the service about a run; `isExtra` for a poll that comes out of turn. */
 export async function poll(
   run: RunIn<'running' | 'cancelling'>,
   {
@@ -11,13 +11,14 @@ export async function poll(
     clock,
     random,
     signal,
-  }: Pick<RunDeps, 'clientFor' | 'clock' | 'random'> & { signal?: AbortSignal },
+    isExtra,
+  }: Pick<RunDeps, 'clientFor' | 'clock' | 'random'> & { signal?: AbortSignal; isExtra: boolean },
 ): Promise<EventOf<'answered'>> {
   const description = await clientFor(run).describe(run.workflow, run.runId, { signal });
-  return { ...toAnswered(run, description), jitter: random(), at: clock.now() };
+  return { ...toAnswered(run, description), jitter: random(), isExtra, at: clock.now() };
 }
 
-/** The event of a failed poll or download; `isExtra` for one that came out of turn. */
+/** The event of a failed poll or download. */
 export function toPollFailed(
   run: LiveRun,
   error: unknown,

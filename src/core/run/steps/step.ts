@@ -71,6 +71,8 @@ export interface Start extends StartOptions {
 /** What a step works with. A step performs one effect, and returns what it has learned as an event. */
 export interface StepDeps extends DriveDeps {
   readonly start: Start;
+  /** True for a poll that comes out of turn. */
+  readonly isExtra: boolean;
   /** Aborts when the window closes or loses the lease, or when a person cancels. */
   readonly signal: AbortSignal;
   /** The event is on disk when this resolves; throws where it cannot be saved. For what must be saved before an effect. */

@@ -80,6 +80,17 @@ describe('a watched run', () => {
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
+  test('F56 with a rejected token is polled after a change that only a window without its lease heard of', async (t) => {
+    const { fixture, window, id, asked } = await pausedRun(t);
+    const other = openWindow(t, fixture);
+    await other.tracker.resume();
+    other.setToken('next-invented-token');
+    await fixture.passUntil(other.tracker.tokenChanged());
+    assert.equal(fixture.sent('/describe'), asked, 'the lease is held');
+    window.tracker.dispose();
+    await other.until(id, (run) => run.state === 'running' && run.trouble === undefined);
+  });
+
   test('F56 with a rejected token is polled once after a change that every window hears of', async (t) => {
     const { fixture, window, id, asked } = await pausedRun(t);
     const other = openWindow(t, fixture);

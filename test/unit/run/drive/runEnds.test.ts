@@ -148,6 +148,14 @@ describe('a run', () => {
     );
   });
 
+  test('F59 that exited without output ends no sooner because a person checks it often', async (t) => {
+    const { fixture, window, id, runId } = await setUpRun(t);
+    await fixture.service.finishRun(runId, { kind: 'bare' });
+    for (let check = 0; check < 6; check += 1) await window.tracker.checkNow(id);
+    assert.equal(window.store.get(id)?.state, 'running');
+    assert.equal((await window.untilEnded(id)).state, 'failed');
+  });
+
   test('F59 without a result can be tracked again by its ID once the service has more', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const after = { kind: 'reply' as const, status: 200, body: JSON.stringify({ status: 'EXITED' }) };

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { pass } from '../passTime.ts';
-import { type Fixture, openWindow, setUpFixture } from '../runWindow.ts';
+import { storeWithoutSpaceFor } from '../hookedStore.ts';
+import { type Fixture, openWindow, setUpFixture, type WindowOptions } from '../runWindow.ts';
 import { stepOf } from '../sampleRuns.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
 import { eventually } from '../../core/eventually.ts';
 
 /** A window whose workbench stops to answer once it is torn away. */
-function openTearable(t: TestContext, fixture: Fixture) {
+function openTearable(t: TestContext, fixture: Fixture, options: WindowOptions = {}) {
   let answer: Promise<undefined> = Promise.resolve(undefined);
-  const window = openWindow(t, fixture, { askWorkbench: () => answer });
+  const window = openWindow(t, fixture, { ...options, askWorkbench: () => answer });
   const tear = (): ((value: Promise<undefined>) => void) => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     answer = promise;
@@ -104,6 +105,21 @@ describe('F172 a window whose workbench does not answer', () => {
     assert.deepEqual([stepOf(other.store.all()[0]), other.ended], ['uploading', []]);
     stop.abort();
     await started;
+  });
+
+  test('keeps a run that the service accepted while the disk was full', async (t) => {
+    const fixture = await setUpFixture(t);
+    const store = storeWithoutSpaceFor('dispatched', 4);
+    const { window, tear } = openTearable(t, fixture, { store });
+    const other = openWindow(t, fixture);
+    let isKept = true;
+    window.tracker.onDidFailToKeep(() => (isKept = false));
+    const started = window.tracker.start(await window.assessment());
+    await eventually(() => !isKept, 'the user is notified');
+    tear();
+    await other.tracker.resume();
+    const run = await fixture.passUntil(started);
+    assert.deepEqual([run?.state, other.ended], ['running', []]);
   });
 
   for (const [what, answer] of [

@@ -182,6 +182,7 @@ describe('advance', () => {
     const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
     assert.ok(four.state === 'running');
     assert.equal(four.status, undefined, 'the status is no unknown one');
+    assert.equal(advance(four, { ...bare, isExtra: true }).state, 'running', 'out of turn');
     const failed = advance(four, bare);
     assert.ok(failed.state === 'failed');
     assert.deepEqual(

@@ -49,6 +49,24 @@ const table: readonly Row[] = [
   ['dispatching, elsewhere', runOf.dispatching, ['takenOver']],
   ['unknown', changed(runOf.unknown, { noticeDue: false }), []],
   ['unknown, not shown', runOf.unknown, ['announce']],
+  [
+    'unknown for 8 days, with its archive',
+    changed(runOf.unknown, { noticeDue: false }),
+    ['cleanUpDue'],
+    { now: 8 * dayMs },
+  ],
+  [
+    'unknown for 8 days, with its archive, as an hour before',
+    changed(runOf.unknown, { noticeDue: false, cleanUpDueAt: 8 * dayMs }),
+    [],
+    { now: 8 * dayMs + hour },
+  ],
+  [
+    'unknown for 9 days, with its archive, as a day before',
+    changed(runOf.unknown, { noticeDue: false, cleanUpDueAt: 8 * dayMs }),
+    [`removeArchives after ${String(dayMs)}`],
+    { now: 9 * dayMs },
+  ],
   // A run of the service.
   ['running', changed(runOf.running, { check: wait }), ['poll after 60000']],
   ['running, never polled', changed(runOf.running, { check: undefined }), ['poll']],
@@ -82,6 +100,12 @@ const table: readonly Row[] = [
     { now: 9 * dayMs },
   ],
   ['collecting', runOf.collecting, ['download']],
+  [
+    'collecting for 8 days, with its archive',
+    runOf.collecting,
+    ['cleanUpDue', 'download'],
+    { now: 8 * dayMs },
+  ],
   ['collecting, after a failure', changed(runOf.collecting, { check: wait }), ['download after 60000']],
   ['collecting, downloaded', changed(runOf.collecting, { isDownloaded: true }), ['workOut']],
   [
