@@ -26,6 +26,7 @@ import {
   toShownRun,
 } from './placedRun.ts';
 import { type ResultSource, withTexts } from './result/readResult.ts';
+import type { Texted } from './result/texts.ts';
 import {
   areSameShown,
   type ShownFinding,
@@ -284,10 +285,8 @@ export class FindingStore implements Disposable {
     });
   }
 
-  /** The findings with all their texts: those of earlier runs are shown without the long ones. */
-  withTexts<T extends Pick<ShownFinding, 'run' | 'finding' | 'isBrief'>>(
-    findings: readonly T[],
-  ): Promise<readonly T[]> {
+  /** The findings with all their texts: they are shown without the long ones. */
+  withTexts<T extends Texted>(findings: readonly T[]): Promise<readonly T[]> {
     return withTexts(findings, this.#deps);
   }
 

@@ -200,6 +200,8 @@ export class RunTracker implements Disposable {
     if (run.state !== 'unknown') return run;
     await store.requireWritable();
     const first = { type: 'dispatchIntended', at: clock.now() } as const;
+    // A clean-up that fails may hold the lease.
+    await this.#window.giveUp(id);
     const drive = await this.#window.take(id, { start: { signal }, first });
     if (drive === undefined) throw new AssessmentError('busyElsewhere');
     return drive.until((each, isIdle) => each.state !== 'dispatching' && isStarted(each, isIdle));

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { Finding } from '../../core/findings/finding.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/view/placeLinks.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../core/findings/shownFinding.ts';
@@ -65,12 +66,17 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, finding.index) ?? shown;
   let linked = shown;
+  /** What was read for which brief finding: an edit of the file changes its places, and not its texts. */
+  let whole: { readonly of: Finding; readonly finding: Finding } | undefined;
   return {
     id: `${run.id}:${String(finding.index)}`,
     title: clip(titleOfFinding(finding), 60),
     load: async () => {
-      linked = current();
-      [linked = linked] = await findings.withTexts([linked]);
+      // Of a removed run, what was read stays.
+      const now = findings.find(run.id, finding.index) ?? linked;
+      if (whole?.of === now.finding) linked = { ...now, isBrief: undefined, finding: whole.finding };
+      else [linked = now] = await findings.withTexts([now]);
+      whole = { of: now.finding, finding: linked.finding };
       return toContent(linked, await findings.confirmationsOf(linked));
     },
     openPlace: async (index) => {

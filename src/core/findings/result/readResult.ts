@@ -116,7 +116,7 @@ export async function saveResult(run: Run, source: ResultSource, signal?: AbortS
   if (hasFindings(run)) await askForResults({ kind: 'save', run }, [run], source, {}, signal);
 }
 
-/** Findings with all their texts: brief ones get those of their runs' results, as far as these can be read. */
+/** Findings with all their texts, which brief ones get from their runs' results. Throws what `readResult` throws. */
 export async function withTexts<T extends Texted>(
   findings: readonly T[],
   source: ResultSource,
@@ -127,7 +127,7 @@ export async function withTexts<T extends Texted>(
   });
 }
 
-/** Makes the file of an export. Throws what `readResult` throws, and the signal's reason. */
+/** Makes the file of an export. Throws what `readResult` of the run throws, and the signal's reason. */
 export async function makeExport(
   request: ExportRequest,
   source: ResultSource,

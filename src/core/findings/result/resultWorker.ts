@@ -146,15 +146,18 @@ async function perform(
       }
       return undefined;
     case 'texts':
-      return readTexts(job.wanted, deps);
+      return readTexts(job.wanted, (run) => resultOf(run, deps));
     case 'trend':
       return readTrendRows(job.rows, deps, (done) => send({ done }));
     case 'export': {
       // Loaded here, so that no other job loads it.
       const { exportRun } = await import('../importExport/exportRun.ts');
+      // Findings of earlier runs that can no longer be read stay brief.
+      const read = (run: Run): Promise<SavedResult | undefined> =>
+        run.id === job.request.source.run.id ? resultOf(run, deps) : readIfPossible(run, deps);
       return exportRun(job.request, {
         withTexts: async (findings) => {
-          const whole = await addTexts(findings, (wanted) => readTexts(wanted, deps));
+          const whole = await addTexts(findings, (wanted) => readTexts(wanted, read));
           send({ reading: undefined });
           return whole;
         },
@@ -166,11 +169,11 @@ async function perform(
 
 async function readTexts(
   wanted: readonly WantedTexts[],
-  deps: WorkOutDeps,
+  read: (run: Run) => Promise<SavedResult | undefined>,
 ): Promise<readonly (readonly Finding[])[]> {
   const found: (readonly Finding[])[] = [];
   for (const { run, indexes } of wanted) {
-    const saved = await readIfPossible(run, deps);
+    const saved = await read(run);
     found.push(saved === undefined ? [] : findingsAt(run, new Set(indexes), saved));
   }
   return found;

@@ -17,10 +17,10 @@ export async function addTexts<T extends Texted>(
 ): Promise<readonly T[]> {
   const brief = findings.filter(({ isBrief }) => isBrief === true);
   if (brief.length === 0) return findings;
-  const wanted = [...Map.groupBy(brief, ({ run }) => run)].map(([run, some]) => ({
-    run,
-    indexes: some.map(({ finding }) => finding.index),
-  }));
+  const wanted = [...Map.groupBy(brief, ({ run }) => run.id).values()].flatMap((some) => {
+    const indexes = some.map(({ finding }) => finding.index);
+    return some.slice(0, 1).map(({ run }) => ({ run, indexes }));
+  });
   const found = await read(wanted);
   const whole = new Map(
     wanted.flatMap(({ run }, at) =>
@@ -31,6 +31,6 @@ export async function addTexts<T extends Texted>(
     const finding = whole.get(`${shown.run.id} ${String(shown.finding.index)}`);
     if (shown.isBrief !== true || finding === undefined) return shown;
     // Places stay the same objects, since others refer to them.
-    return { ...shown, finding: { ...finding, places: shown.finding.places } };
+    return { ...shown, isBrief: undefined, finding: { ...finding, places: shown.finding.places } };
   });
 }

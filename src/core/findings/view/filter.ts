@@ -86,7 +86,7 @@ export function activeParts(filter: Filter): FilterPart[] {
 
 /**
  * Until the branch's changes are known, that part lets everything pass. Every word of the text must occur in title, description (as
- * far as a brief finding has it), path, CWE, ID, feature, or URL, in any case and width.
+ * far as it is here), path, CWE, ID, feature, or URL, in any case and width.
  */
 export function toPredicate(
   filter: Filter,

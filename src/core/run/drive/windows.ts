@@ -38,7 +38,7 @@ export class DrivingWindow {
   readonly #taking = new Set<string>();
   /** Runs whose lease could not be taken or renewed. */
   readonly #failing = new Set<string>();
-  /** Changes of a token that runs without a drive may wait for, until this window drives them: the one that has the lease may be gone. */
+  /** Token changes for runs that another window drives. Kept until this window drives them. */
   readonly #tokenChanges = new Map<string, RunEvent>();
   readonly #stop = new AbortController();
   readonly #following: Disposable;
@@ -161,7 +161,7 @@ export class DrivingWindow {
     }
   }
 
-  /** Stops driving a run, for a person who removes it. */
+  /** Stops driving a run, for a person who removes it or sends it again. */
   async giveUp(id: string): Promise<void> {
     const drive = this.#drives.get(id);
     drive?.stop();

@@ -58,7 +58,7 @@ export function next(run: Run, given: Circumstances): readonly Next[] {
         { step: 'poll', run, wait: check(run) },
       ];
     case 'collecting':
-      return [...retentionNotice(run, given), ...localFiles(run, given), collecting(run)];
+      return [...retentionNotice(run, given), collecting(run), ...localFiles(run, given)];
     case 'unknown':
       // A clean-up that is not due yet keeps no lease.
       return [...notice(run), ...localFiles(run, given).filter(({ wait }) => isPast(wait, given))];

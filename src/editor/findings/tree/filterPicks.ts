@@ -117,7 +117,7 @@ function askForText({ text = '' }: Filter): Thenable<string | undefined> {
   return vscode.window.showInputBox({
     title: t('Filter Findings by Text'),
     prompt: t(
-      'Words to find in the title, description, path, CWE, ID, feature, and URL. Leave empty to show all findings.',
+      'Words to find in the title, the first 2,000 characters of the description, path, CWE, ID, feature, and URL. Leave empty to show all findings.',
     ),
     value: text,
   });

@@ -101,5 +101,6 @@ test('an export ends with the reason of the signal', async (t) => {
 test('an export says why a file of its run cannot be read', async (t) => {
   const { fixture, run, source } = await setUp(t);
   await rm(path.join(fixture.runs.folderOf(run.id), 'findings.json'));
-  await assert.rejects(exported(source, { kind: 'bundle' }, fixture), { kind: 'storage' });
+  for (const kind of ['bundle', 'sarif', 'csv'] as const)
+    await assert.rejects(exported(source, { kind }, fixture), { kind: 'storage' }, kind);
 });

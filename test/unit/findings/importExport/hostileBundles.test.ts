@@ -18,7 +18,7 @@ const items = Array.from({ length: 100 }, (_, at) => ({
 const maxMs = 15;
 
 /** A bundle with these files replaced. */
-async function bundleOf(...files: readonly BundleFile[]): Promise<Buffer> {
+function bundleOf(...files: readonly BundleFile[]): Buffer {
   const names = new Set(files.map(({ path }) => path));
   const others = artifacts.filter(({ path }) => !names.has(path));
   return zipBundle(toBundle(sourceOf(items), [...others, ...files], tool));
@@ -29,15 +29,12 @@ function jsonOf(path: string, value: unknown): BundleFile {
 }
 
 /** Reads a bundle in the worker, as the editor does. */
-function work(
-  bundle: () => Promise<Buffer>,
-  act: (imported: ImportedFile, fixture: FindingFixture) => unknown,
-): Work {
+function work(bundle: () => Buffer, act: (imported: ImportedFile, fixture: FindingFixture) => unknown): Work {
   return {
     maxMs,
     prepare: async (after) => {
       const fixture = await setUpFindings({ after });
-      const content = await bundle();
+      const content = bundle();
       return async () => act(await importOf(content), fixture);
     },
   };
@@ -52,7 +49,7 @@ await testBlocks(import.meta.filename, {
     ({ files: { size } }) => assert.equal(size, 3),
   ),
   'F146 of 150,000 decisions those of findings that are shown are read': work(
-    async () => {
+    () => {
       const source = sourceOf(items.slice(0, 1));
       const [one] = source.shown;
       const shown = files.slice(0, 150_000).map((_, index) => ({
@@ -78,7 +75,7 @@ await testBlocks(import.meta.filename, {
       const folder = join(fixture.root, 'shop');
       fixture.open.add(folder);
       const imported = await importOf(
-        await bundleOf(jsonOf('findings.json', items), jsonOf('manifest-0.json', { entries: files })),
+        bundleOf(jsonOf('findings.json', items), jsonOf('manifest-0.json', { entries: files })),
       );
       await importRun(
         imported,

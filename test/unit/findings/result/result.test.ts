@@ -141,6 +141,8 @@ test('findings are shown without long texts, which are read when they are needed
   await check(fixture.store.all());
   await fixture.addRun(['shop'], '[]', sent);
   await check(fixture.store.absent());
+  await rm(path.join(fixture.runs.folderOf('run-1'), 'findings.json'));
+  await assert.rejects(fixture.store.withTexts(fixture.store.absent()), { kind: 'storage' });
 });
 
 test('a comparison with a chosen run is not saved, and decisions follow the saved result', async (t) => {

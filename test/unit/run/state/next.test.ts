@@ -103,7 +103,7 @@ const table: readonly Row[] = [
   [
     'collecting for 8 days, with its archive',
     runOf.collecting,
-    ['cleanUpDue', 'download'],
+    ['download', 'cleanUpDue'],
     { now: 8 * dayMs },
   ],
   ['collecting, after a failure', changed(runOf.collecting, { check: wait }), ['download after 60000']],
