@@ -266,14 +266,14 @@ describe('an interrupted start', () => {
     const confirmUpload = async (): Promise<boolean> => {
       // The machine slept; the other window woke first and found a stale lease.
       const { id } = window.store.all()[0]!;
-      await other.store.apply(id, { type: 'agreed', at: 1 });
       await killHolder(fixture, id);
+      await other.store.apply(id, { type: 'agreed', at: 1 });
       await other.tracker.resume();
       return true;
     };
     await assert.rejects(startWith(window, fixture, { confirmUpload }), { kind: 'busyElsewhere' });
     await other.untilEnded(other.store.all()[0]!.id);
-    assert.deepEqual([fixture.service.requests, other.ended.map(({ state }) => state)], [[], ['failed']]);
+    assert.deepEqual([fixture.sent('/dispatch'), other.ended.map(({ state }) => state)], [0, ['failed']]);
   });
 
   test('F47 seen while packaging is not discarded by another window once it runs', async (t) => {
