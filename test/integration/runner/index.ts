@@ -5,7 +5,7 @@ import { loadTests } from 'integration-tests';
 
 export async function run(): Promise<void> {
   try {
-    const mocha = new Mocha({ ui: 'bdd', timeout: 90_000, reporter: Mocha.reporters.Base });
+    const mocha = new Mocha({ ui: 'bdd', timeout: 90_000, retries: 1, reporter: Mocha.reporters.Base });
     const grep = process.env[grepVariable];
     if (grep !== undefined) mocha.fgrep(grep);
     mocha.suite.emit('pre-require', globalThis, '', mocha);
@@ -22,6 +22,9 @@ export async function run(): Promise<void> {
           ms: test.duration ?? 0,
           error: describeError(error),
         }),
+      );
+      runner.on('retry', (test: Mocha.Test, error: Error) =>
+        report({ kind: 'retried', title: test.fullTitle(), error: describeError(error) }),
       );
       runner.on('pending', (test) =>
         report({

@@ -36,7 +36,7 @@ export async function followResults(
       const event = JSON.parse(line) as IntegrationEvent;
       if (event.kind === 'end') return tally;
       onTest(event);
-      tally[event.kind] += 1;
+      if (event.kind !== 'retried') tally[event.kind] += 1;
       process.stdout.write(`${describeEvent(event)}\n`);
     }
     read = lines.length;
@@ -61,6 +61,8 @@ function describeEvent(event: Exclude<IntegrationEvent, { kind: 'end' }>): strin
       return `  ✔ ${event.title} (${event.ms} ms)`;
     case 'failed':
       return `  ✖ ${event.title} (${event.ms} ms)\n${event.error.replaceAll(/^/gmu, '      ')}`;
+    case 'retried':
+      return `  - ${event.title}: failed, and is run again\n${event.error.replaceAll(/^/gmu, '      ')}`;
     case 'skipped':
       return `  - ${event.title}: skipped, ${event.reason}`;
   }

@@ -33,7 +33,8 @@ describe('the destination of code and tokens', () => {
     await resetUserSettings();
     service = await startService();
     other = await startRecording();
-    otherUrl = `http://127.0.0.1:${other.port}/v1`;
+    // Its origin is that of no service before, which may have had its port: tokens stay saved.
+    otherUrl = `http://localhost:${other.port}/v1`;
   });
 
   afterEach(async () => {
