@@ -1,6 +1,6 @@
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
-import { once } from '../../yieldingWork.ts';
+import { inParallel, once } from '../../yieldingWork.ts';
 import type { Place } from '../finding.ts';
 import type { ResultFinding } from '../result/result.ts';
 import type { ShownPlace } from '../shownFinding.ts';
@@ -20,7 +20,7 @@ import {
 import { asPlaced, type EvidenceOfPlaces } from './evidence.ts';
 import type { PathMapping } from './mappings.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { knowsSent, readSentFiles } from './sentFiles.ts';
+import { knowsSent, readSentFiles, type SentSpot } from './sentFiles.ts';
 
 export type LocatedPlace = ShownPlace & LocatedFile;
 
@@ -53,44 +53,38 @@ export function filesOf(
   return { run, runFolder, resolver: createResolver({ targets: run.targets, sent, places, mappingOf }) };
 }
 
-interface LocatedPlaces {
-  readonly files: ReadonlyMap<Place, LocatedFile>;
-  /** The names of files that are missing, and of the folders on the way to them. They may be created later. */
-  readonly missing: ReadonlySet<string>;
+/** A place of a finding, and the sent file that it is in. */
+interface SpotPlace {
+  readonly place: Place;
+  readonly spot: SentSpot | undefined;
 }
 
-const placesAtOnce = 100;
+type Locate = (place: SpotPlace) => Promise<LocatedFile | undefined>;
+
 export const filesAtOnce = 32;
 
-/** Finds the files that the places of a run's findings are in. */
-async function locateFindings(
-  { run: { targets }, runFolder, resolver }: RunFiles,
-  findings: readonly ResultFinding[],
-): Promise<LocatedPlaces> {
+/** Finds the files that places are in. The names of files that are missing, and of the folders on the way to them, are added to `missing`. */
+function locateIn({ run: { targets }, runFolder, resolver }: RunFiles, missing: Set<string>): Locate {
   // Only a mapping leads to another sent file than the result names.
   const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(runFolder, target)));
-  const files = new Map<Place, LocatedFile>();
-  const missing = new Set<string>();
-  const places = findings.flatMap(({ finding, sent }) =>
-    finding.places.map((place, at) => ({ place, spot: sent[at] })),
-  );
-  for (const some of groupsOf(places, placesAtOnce))
-    await Promise.all(
-      some.map(async ({ place, spot }) => {
-        const known = spot && { target: spot.target, path: spot.file.path };
-        const found = await resolver.locate(place, known);
-        if (found.kind === 'file') {
-          const { absolute: file, target, path } = found;
-          const isSpot = target === known?.target && path === known.path;
-          const sent = isSpot ? spot?.file : (await sentOfTarget[target]?.())?.get(path);
-          files.set(place, { file, folder: targets[target]?.folder ?? '', target, path, sent });
-          return;
-        }
-        const paths = spot === undefined ? [place.path] : [place.path, spot.file.path];
-        for (const name of paths.flatMap((path) => path.split(/[\\/]/))) missing.add(name);
-      }),
-    );
-  return { files, missing };
+  return async ({ place, spot }) => {
+    const known = spot && { target: spot.target, path: spot.file.path };
+    const found = await resolver.locate(place, known);
+    if (found.kind === 'file') {
+      const { absolute: file, target, path } = found;
+      const isSpot = target === known?.target && path === known.path;
+      const sent = isSpot ? spot?.file : (await sentOfTarget[target]?.())?.get(path);
+      return { file, folder: targets[target]?.folder ?? '', target, path, sent };
+    }
+    const paths = spot === undefined ? [place.path] : [place.path, spot.file.path];
+    for (const name of paths.flatMap((path) => path.split(/[\\/]/))) missing.add(name);
+    return undefined;
+  };
+}
+
+/** Equal for places that are probably in one file. */
+function spotKey({ place, spot }: SpotPlace): string {
+  return spot === undefined ? place.path : `${String(spot.target)}\0${spot.file.path}`;
 }
 
 function* groupsOf<T>(items: readonly T[], size: number): Generator<readonly T[], void> {
@@ -117,29 +111,33 @@ export async function placeFindings(
   source: TextSource | undefined,
   onPlaced: (placed: readonly PlacedFinding[]) => Promise<void>,
 ): Promise<PlacedFiles> {
-  const located = await locateFindings(files, found);
-  const places = new Map<Place, LocatedPlace>();
+  const missing = new Set<string>();
+  const locate = locateIn(files, missing);
+  const placed = new PlacedSoFar(found);
   const changed = new Set<string>();
   let seen = source?.seen ?? new Map<string, SeenText>();
-  let waiting = found;
-  const report = async (): Promise<void> => {
-    const isKnown = (place: Place): boolean => places.has(place) || !located.files.has(place);
-    const byKnown = Map.groupBy(waiting, ({ finding }) => finding.places.every(isKnown));
-    waiting = byKnown.get(false) ?? [];
-    await onPlaced((byKnown.get(true) ?? []).map((each) => toPlaced(each, places)));
-  };
-  const add = ({ file, places: reported }: PlacesOfFile, current: CurrentPlaces): void => {
+  const report = (): Promise<void> => onPlaced(placed.takeKnown());
+  const add = ({ file, places }: PlacesOfFile, current: CurrentPlaces): void => {
     if (current.isChanged) changed.add(file.file);
-    for (const place of toLocatedPlaces(file, reported, current)) places.set(place.reported, place);
+    placed.add(places, toLocatedPlaces(file, places, current));
   };
   const others: PlacesOfFile[] = [];
-  for (const some of groupsOf(placesByFile(files.run.id, located.files), filesAtOnce)) {
-    const look = async (each: PlacesOfFile): Promise<void> => {
-      const current = source === undefined ? asReported(each.places) : await placesInUnchanged(each, source);
-      if (current === undefined) others.push(each);
-      else add(each, current);
-    };
-    await Promise.all(some.map(look));
+  const look = async (each: PlacesOfFile): Promise<void> => {
+    const current = source === undefined ? asReported(each.places) : await placesInUnchanged(each, source);
+    if (current === undefined) others.push(each);
+    else add(each, current);
+  };
+  const places = found.flatMap(({ finding, sent }) =>
+    finding.places.map((place, at) => ({ place, spot: sent[at] })),
+  );
+  for (const some of groupsOf([...Map.groupBy(places, spotKey).values()], filesAtOnce)) {
+    const located = new Map<Place, LocatedFile>();
+    await inParallel(some.flat(), filesAtOnce, async (each) => {
+      const file = await locate(each);
+      if (file === undefined) placed.add([each.place], []);
+      else located.set(each.place, file);
+    });
+    await Promise.all(placesByFile(files.run.id, located).map(look));
     await report();
   }
   if (source !== undefined)
@@ -150,7 +148,43 @@ export async function placeFindings(
       await report();
     }
   await report();
-  return { missing: located.missing, changed, seen };
+  return { missing, changed, seen };
+}
+
+/** Findings whose places become known one after the other. */
+class PlacedSoFar {
+  readonly #places = new Map<Place, LocatedPlace>();
+  readonly #findingOf: ReadonlyMap<Place, ResultFinding>;
+  /** How many places of a finding are not known. */
+  readonly #open: Map<ResultFinding, number>;
+  #known: ResultFinding[];
+
+  constructor(found: readonly ResultFinding[]) {
+    this.#findingOf = new Map(
+      found.flatMap((each) => each.finding.places.map((place) => [place, each] as const)),
+    );
+    this.#open = new Map(found.map((each) => [each, each.finding.places.length]));
+    this.#known = found.filter(({ finding }) => finding.places.length === 0);
+  }
+
+  /** `located` are those of the places that have a file. */
+  add(places: readonly Place[], located: readonly LocatedPlace[]): void {
+    for (const place of located) this.#places.set(place.reported, place);
+    for (const place of places) {
+      const found = this.#findingOf.get(place);
+      if (found === undefined) continue;
+      const open = (this.#open.get(found) ?? 0) - 1;
+      this.#open.set(found, open);
+      if (open === 0) this.#known.push(found);
+    }
+  }
+
+  /** The findings of which all places have become known since the last call. */
+  takeKnown(): readonly PlacedFinding[] {
+    const known = this.#known;
+    this.#known = [];
+    return known.map((each) => toPlaced(each, this.#places));
+  }
 }
 
 /** The texts of files that are seen for the first time. */

@@ -6,6 +6,7 @@ import type { Run } from '../../run/state/run.ts';
 import { clip } from '../../visibleText.ts';
 import type { ComparedFinding } from './laterLines.ts';
 import type { Verdict } from './verdict.ts';
+import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 
@@ -29,10 +30,13 @@ export interface ResultFinding extends ComparedFinding {
   readonly isBrief?: boolean | undefined;
 }
 
+/** What is only shown when a person opens a finding. */
+export type LongTexts = Pick<Finding, 'description' | 'recommendation' | 'blocks' | 'raw'>;
+
 /** Characters of each text that a brief finding keeps. */
 const maxBriefLength = 2_000;
 
-/** Without what is only shown when a person opens a finding: `withTexts` reads that from the result of its run. */
+/** Without its long texts: `withTexts` reads these from the result of its run. */
 export function toBrief(found: ResultFinding): ResultFinding {
   if (found.isBrief === true) return found;
   const { description, recommendation } = found.finding;
@@ -43,6 +47,17 @@ export function toBrief(found: ResultFinding): ResultFinding {
     raw: undefined,
   };
   return { ...found, finding: { ...found.finding, ...brief }, isBrief: true };
+}
+
+/** Undefined for a brief finding. */
+export function longTextsOf({ isBrief, finding }: ResultFinding): LongTexts | undefined {
+  const { description, recommendation, blocks, raw } = finding;
+  return isBrief === true ? undefined : { description, recommendation, blocks, raw };
+}
+
+export function addLongTexts(found: ResultFinding, texts: LongTexts | undefined): ResultFinding {
+  if (texts === undefined) return found;
+  return { ...found, finding: { ...found.finding, ...texts }, isBrief: undefined };
 }
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });

@@ -3,9 +3,21 @@ import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import type { Identity } from '../identity.ts';
-import { headSchema, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
+import {
+  addLongTexts,
+  headSchema,
+  longTextsOf,
+  type LongTexts,
+  type ResultFinding,
+  type ResultHead,
+  type RunResult,
+  toBrief,
+} from './result.ts';
 
-/** In a run's folder: lines of JSON, the head first: whether a result is current shows without the others. */
+/**
+ * In a run's folder: lines of JSON, the head first: whether a result is current shows without the others. Two lines for each finding, since the second,
+ * with its long texts, is seldom read.
+ */
 const resultName = 'result.jsonl';
 
 const lineEnd = 10;
@@ -16,14 +28,21 @@ export async function writeResult(runFolder: string, result: RunResult): Promise
 
 function* linesOf({ head, findings, absent }: RunResult): Generator<string> {
   yield `${JSON.stringify(head)}\n`;
-  for (const finding of [...findings, ...absent]) yield `${JSON.stringify(toLine(finding))}\n`;
+  for (const finding of [...findings, ...absent])
+    yield `${JSON.stringify(toLine(toBrief(finding)))}\n${JSON.stringify(longTextsOf(finding) ?? null)}\n`;
 }
 
 /** A saved result whose findings are read when they are needed. */
 export interface SavedResult {
   readonly head: ResultHead;
   /** In the order of the file; the findings that are not reported follow. */
-  readonly read: () => Iterable<ResultFinding>;
+  readonly read: () => Iterable<SavedFinding>;
+}
+
+interface SavedFinding {
+  readonly brief: ResultFinding;
+  /** With all texts that the result has. */
+  readonly whole: () => ResultFinding;
 }
 
 /** Undefined if there is none of this format, or a damaged one. */
@@ -33,15 +52,21 @@ export function readSaved(runFolder: string): SavedResult | undefined {
   const ends = lineEndsIn(content);
   const textAt = (line: number): string => content.toString('utf8', (ends[line - 1] ?? -1) + 1, ends[line]);
   const head = headIn(ends.length === 0 ? '' : textAt(0));
-  if (head === undefined || ends.length !== 1 + head.counts.findings + head.counts.absent) return undefined;
-  const read = function* (): Generator<ResultFinding, void> {
-    for (let line = 1; line < ends.length; line += 1) yield toFinding(textAt(line), head.runs);
+  if (head === undefined || ends.length !== 1 + 2 * (head.counts.findings + head.counts.absent))
+    return undefined;
+  const read = function* (): Generator<SavedFinding, void> {
+    for (let line = 1; line < ends.length; line += 2) {
+      const brief = toFinding(textAt(line), head.runs);
+      const longTexts = (): LongTexts | null => JSON.parse(textAt(line + 1)) as LongTexts | null;
+      yield { brief, whole: () => addLongTexts(brief, longTexts() ?? undefined) };
+    }
   };
   return { head, read };
 }
 
-export function toResult({ head, read }: SavedResult): RunResult {
-  const all = [...read()];
+/** With all texts, unless it is to be brief, which takes half of the time. */
+export function toResult({ head, read }: SavedResult, { isBrief = false } = {}): RunResult {
+  const all = Array.from(read(), ({ brief, whole }) => (isBrief ? brief : whole()));
   const { findings } = head.counts;
   return { head, findings: all.slice(0, findings), absent: all.slice(findings) };
 }

@@ -27,7 +27,7 @@ import {
 import type { Decode } from '../place/sentFiles.ts';
 import { mainPlaceOf } from '../shownFinding.ts';
 import { readTrendRows } from './trendRows.ts';
-import { type ResultFinding, type ResultHead, type RunResult, toBrief } from './result.ts';
+import type { ResultFinding, ResultHead, RunResult } from './result.ts';
 import { type SavedResult, toResult } from './resultFile.ts';
 import { addTexts, type WantedTexts } from './texts.ts';
 import { comparedWith, keepSourceOf, readIfPossible, resultOf, type WorkOutDeps } from './workOut.ts';
@@ -125,7 +125,9 @@ async function perform(
       const { run, compareWith, placing } = job;
       const result = compareWith ? await comparedWith(run, compareWith, deps) : await resultOf(run, deps);
       send({ head: result.head });
-      return placeResult(run, toResult(result), placing, deps, async (message) => {
+      // An agent’s process asks for no present places, and keeps all texts.
+      const found = toResult(result, { isBrief: placing?.texts !== undefined });
+      return placeResult(run, found, placing, deps, async (message) => {
         send(message);
         await mayGoOn();
       });
@@ -182,8 +184,8 @@ async function readTexts(
 /** What a run itself reports, by `Finding.index`. No line is read after the last of these. */
 function findingsAt(of: Run, indexes: ReadonlySet<number>, { read }: SavedResult): readonly Finding[] {
   const found: Finding[] = [];
-  for (const { run, finding } of read()) {
-    if (run === of.id && indexes.has(finding.index)) found.push(finding);
+  for (const { brief, whole } of read()) {
+    if (brief.run === of.id && indexes.has(brief.finding.index)) found.push(whole().finding);
     if (found.length === indexes.size) break;
   }
   return found;
@@ -199,18 +201,13 @@ async function placeResult(
 ): Promise<PlacedFacts> {
   let texts = placing?.texts;
   const positions = new Map([...findings, ...absent].map((each, at) => [each, at]));
-  // An agent’s process asks for no present places, and keeps all texts.
-  const toSent = (found: ResultFinding): ResultFinding => (texts === undefined ? found : toBrief(found));
   const mainFiles = new Set<string>();
   const onPlaced = async (placed: readonly PlacedFinding[]): Promise<void> => {
     for (const { found, places } of placed) {
       const main = mainPlaceOf({ finding: found.finding, places });
       if (main !== undefined) mainFiles.add(main.file);
     }
-    const sent = placed.map((each): PlacedAt => [
-      positions.get(each.found) ?? 0,
-      { ...each, found: toSent(each.found) },
-    ]);
+    const sent = placed.map((each): PlacedAt => [positions.get(each.found) ?? 0, each]);
     for (const piece of piecesOf(sent)) await send({ placed: piece });
   };
   const place = async (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {

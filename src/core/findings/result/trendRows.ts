@@ -39,7 +39,7 @@ export async function readTrendRows(
   for (const [done, run] of runs.toReversed().entries()) {
     onRun(done);
     const saved = await readIfPossible(run, deps);
-    const result = saved && toResult(saved);
+    const result = saved && toResult(saved, { isBrief: true });
     rows.unshift(result && toRow(run, result, byFolder, rowIds));
   }
   const chains = new Map<string, readonly Identity[]>();

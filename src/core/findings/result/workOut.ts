@@ -21,6 +21,7 @@ import {
   type ResultFinding,
   type ResultHead,
   type RunResult,
+  toBrief,
 } from './result.ts';
 import { readSaved, type SavedResult, toResult, writeResult } from './resultFile.ts';
 
@@ -81,7 +82,7 @@ async function readOrWorkOut(run: Run, deps: WorkOutDeps): Promise<SavedResult> 
 export async function comparedWith(run: Run, baseline: Run, deps: WorkOutDeps): Promise<SavedResult> {
   const saved = await resultOf(run, deps);
   const { head, findings } = toResult(saved);
-  const before = toResult(await resultOf(baseline, deps));
+  const before = toResult(await resultOf(baseline, deps), { isBrief: true });
   const chosen: Before = {
     ...before,
     baseline: { id: baseline.id, cut: before.head.cut },
@@ -181,7 +182,7 @@ async function locate(run: Run, findings: readonly OwnFinding['finding'][], { ru
 function evidenceIn(former: SavedResult | undefined): KnownEvidence {
   const known = new Map<string, ReturnType<KnownEvidence['get']>>();
   if (former !== undefined)
-    for (const { finding, evidence } of toResult(former).findings)
+    for (const { finding, evidence } of toResult(former, { isBrief: true }).findings)
       for (const [at, place] of finding.places.entries()) known.set(evidenceKey(place), evidence?.[at]);
   return known;
 }
@@ -192,7 +193,7 @@ async function readBefore(run: Run, earlier: readonly Run[], deps: WorkOutDeps):
   const readOnce = async (other: Run) => {
     if (!read.has(other.id)) {
       const saved = await readIfPossible(other, deps);
-      read.set(other.id, saved && { run: other, result: toResult(saved) });
+      read.set(other.id, saved && { run: other, result: toResult(saved, { isBrief: true }) });
     }
     return read.get(other.id);
   };
@@ -278,7 +279,10 @@ async function compareWithBefore(
 }
 
 function inMemory({ head, findings, absent }: RunResult): SavedResult {
-  const all = [...findings, ...absent];
+  const all = [...findings, ...absent].map((finding) => ({
+    brief: toBrief(finding),
+    whole: () => finding,
+  }));
   return { head, read: () => all };
 }
 
