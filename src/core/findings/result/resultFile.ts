@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../errors.ts';
+import { AssessmentError, systemCode } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import type { Identity } from '../identity.ts';
 import {
@@ -14,22 +14,29 @@ import {
   toBrief,
 } from './result.ts';
 
-/**
- * In a run's folder: lines of JSON, the head first: whether a result is current shows without the others. Two lines for each finding, since the second,
- * with its long texts, is seldom read.
- */
+/** In a run's folder: lines of JSON, the head first: whether a result is current shows without the others. */
 const resultName = 'result.jsonl';
+
+/** The long texts, which are seldom read: the head again, then a line for each finding of the result. */
+const textsName = 'texts.jsonl';
 
 const lineEnd = 10;
 
-export async function writeResult(runFolder: string, result: RunResult): Promise<void> {
-  await writeFileAtomic(join(runFolder, resultName), linesOf(result));
-}
-
-function* linesOf({ head, findings, absent }: RunResult): Generator<string> {
-  yield `${JSON.stringify(head)}\n`;
-  for (const finding of [...findings, ...absent])
-    yield `${JSON.stringify(toLine(toBrief(finding)))}\n${JSON.stringify(longTextsOf(finding) ?? null)}\n`;
+export async function writeResult(runFolder: string, { head, findings, absent }: RunResult): Promise<void> {
+  const all = [...findings, ...absent];
+  const linesOf = function* (toLine: (finding: ResultFinding) => unknown): Generator<string> {
+    yield `${JSON.stringify(head)}\n`;
+    for (const each of all) yield `${JSON.stringify(toLine(each))}\n`;
+  };
+  // First: a result without its texts counts as damaged.
+  await writeFileAtomic(
+    join(runFolder, textsName),
+    linesOf((each) => longTextsOf(each) ?? null),
+  );
+  await writeFileAtomic(
+    join(runFolder, resultName),
+    linesOf((each) => toLine(toBrief(each))),
+  );
 }
 
 /** A saved result whose findings are read when they are needed. */
@@ -47,43 +54,72 @@ interface SavedFinding {
 
 /** Undefined if there is none of this format, or a damaged one. */
 export function readSaved(runFolder: string): SavedResult | undefined {
-  const content = contentOf(join(runFolder, resultName));
-  if (content === undefined) return undefined;
-  const ends = lineEndsIn(content);
-  const textAt = (line: number): string => content.toString('utf8', (ends[line - 1] ?? -1) + 1, ends[line]);
-  const head = headIn(ends.length === 0 ? '' : textAt(0));
-  if (head === undefined || ends.length !== 1 + 2 * (head.counts.findings + head.counts.absent))
-    return undefined;
+  const lines = linesIn(join(runFolder, resultName));
+  const head = headIn(lines?.textAt(0) ?? '');
+  if (lines === undefined || head === undefined) return undefined;
+  if (lines.count !== 1 + head.counts.findings + head.counts.absent) return undefined;
+  const textsFile = join(runFolder, textsName);
+  if (!beginsWith(textsFile, `${lines.textAt(0)}\n`)) return undefined;
+  let texts: Lines | undefined;
+  const textsAt = (line: number): LongTexts | undefined => {
+    texts ??= linesIn(textsFile);
+    // Another window may have worked out the result anew meanwhile.
+    if (texts?.count !== lines.count || texts.textAt(0) !== lines.textAt(0))
+      throw new AssessmentError('storage', { subject: textsFile, detail: 'EBUSY' });
+    return (JSON.parse(texts.textAt(line)) as LongTexts | null) ?? undefined;
+  };
   const read = function* (): Generator<SavedFinding, void> {
-    for (let line = 1; line < ends.length; line += 2) {
-      const brief = toFinding(textAt(line), head.runs);
-      const longTexts = (): LongTexts | null => JSON.parse(textAt(line + 1)) as LongTexts | null;
-      yield { brief, whole: () => addLongTexts(brief, longTexts() ?? undefined) };
+    for (let line = 1; line < lines.count; line += 1) {
+      const brief = toFinding(lines.textAt(line), head.runs);
+      yield { brief, whole: () => addLongTexts(brief, textsAt(line)) };
     }
   };
   return { head, read };
 }
 
-/** With all texts, unless it is to be brief, which takes half of the time. */
+/** With all texts, unless it is to be brief, which takes less than half of the time. */
 export function toResult({ head, read }: SavedResult, { isBrief = false } = {}): RunResult {
   const all = Array.from(read(), ({ brief, whole }) => (isBrief ? brief : whole()));
   const { findings } = head.counts;
   return { head, findings: all.slice(0, findings), absent: all.slice(findings) };
 }
 
-function contentOf(file: string): Buffer | undefined {
+interface Lines {
+  readonly count: number;
+  readonly textAt: (line: number) => string;
+}
+
+/** Undefined for a file that cannot be read. */
+function linesIn(file: string): Lines | undefined {
+  const content = unlessUnreadable(() => readFileSync(file));
+  if (content === undefined) return undefined;
+  const ends: number[] = [];
+  for (let at = content.indexOf(lineEnd); at >= 0; at = content.indexOf(lineEnd, at + 1)) ends.push(at);
+  const textAt = (line: number): string => content.toString('utf8', (ends[line - 1] ?? -1) + 1, ends[line]);
+  return { count: ends.length, textAt };
+}
+
+function beginsWith(file: string, text: string): boolean {
+  const expected = Buffer.from(text);
+  const start = Buffer.alloc(expected.length);
+  const isRead = unlessUnreadable(() => {
+    const opened = openSync(file, 'r');
+    try {
+      return readSync(opened, start, 0, start.length, 0) === start.length;
+    } finally {
+      closeSync(opened);
+    }
+  });
+  return isRead === true && start.equals(expected);
+}
+
+function unlessUnreadable<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(file);
+    return read();
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;
   }
-}
-
-function lineEndsIn(content: Buffer): readonly number[] {
-  const ends: number[] = [];
-  for (let at = content.indexOf(lineEnd); at >= 0; at = content.indexOf(lineEnd, at + 1)) ends.push(at);
-  return ends;
 }
 
 function headIn(text: string): ResultHead | undefined {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
@@ -105,21 +105,25 @@ test('an earlier run that comes later, for example by an import, is taken into a
   assert.deepEqual(await verdictsOf(fixture, last), { a: 'backAgain', b: 'sameBytes' });
 });
 
-test('a result that is missing or cut off is worked out again', async (t) => {
+test('a result that is missing or cut off, or whose texts are, is worked out again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], listOf('a'), sent);
+  const first = await fixture.addRun(['shop'], listOf('a'), sent);
   const last = await fixture.addRun(['shop'], listOf('a'), sent);
   const file = resultFileOf(fixture, last);
+  const texts = path.join(path.dirname(file), 'texts.jsonl');
   const whole = await readFile(file, 'utf8');
   for (const damage of [
     () => rm(file),
     () => truncate(file, whole.length - 20),
     () => writeFile(file, '{'),
+    () => rm(texts),
+    () => copyFile(path.join(fixture.runs.folderOf(first.id), 'texts.jsonl'), texts),
   ]) {
     await damage();
     const { shown } = await fixture.reopen(parseWorker).read(last);
     assert.deepEqual(toVerdicts(shown), { a: 'stillThere' });
     assert.equal(await readFile(file, 'utf8'), whole);
+    assert.equal((await readFile(texts, 'utf8')).split('\n')[0], whole.split('\n')[0]);
   }
 });
 
