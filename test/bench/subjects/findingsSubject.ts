@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
@@ -39,7 +39,7 @@ export async function openFindings(
     log: silent,
     isOpenHere: () => true,
     editedTexts: () => edited,
-    workerFile: join(import.meta.dirname, 'parseWorker.mjs'),
+    workerFile: resolve('dist/parseWorker.cjs'),
     decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
   });
   await runs.reload();

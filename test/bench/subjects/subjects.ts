@@ -20,7 +20,6 @@ export async function bundleSubjects(folder: string): Promise<Subjects> {
     entryPoints: {
       subject: join(import.meta.dirname, 'subject.ts'),
       archiverSubject: join(import.meta.dirname, 'archiverSubject.ts'),
-      parseWorker: join(source, 'src/core/findings/parse/parseWorker.ts'),
       archiveWorker: join(source, 'src/core/upload/archive/archiveWorker.ts'),
       secretWorker: join(source, 'src/core/upload/secrets/secretWorker.ts'),
     },
