@@ -137,7 +137,7 @@ export async function placeFindings(
       if (file === undefined) placed.add([each.place], []);
       else located.set(each.place, file);
     });
-    await Promise.all(placesByFile(files.run.id, located).map(look));
+    await inParallel(placesByFile(files.run.id, located), filesAtOnce, look);
     await report();
   }
   if (source !== undefined)

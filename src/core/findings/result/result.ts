@@ -11,7 +11,7 @@ import type { Identity } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 
 /** Raised whenever results would come out differently: saved ones are then worked out again. */
-const format = 1;
+const format = 2;
 
 /** A finding with what its run's result says about it. */
 export interface ResultFinding extends ComparedFinding {

@@ -1,7 +1,8 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { writeFileAtomic } from '../../files.ts';
+import { toMark, writeFileAtomic } from '../../files.ts';
 import type { Identity } from '../identity.ts';
 import {
   addLongTexts,
@@ -17,31 +18,36 @@ import {
 /** In a run's folder: lines of JSON, the head first: whether a result is current shows without the others. */
 const resultName = 'result.jsonl';
 
-/** The long texts, which are seldom read: the head again, then a line for each finding of the result. */
+/** The long texts, which are seldom read: a line for each finding of the result. */
 const textsName = 'texts.jsonl';
+
+const savedHeadSchema = z.extend(headSchema, {
+  /** Of the file of texts that belongs to it. */
+  textsMark: z.string(),
+});
 
 const lineEnd = 10;
 
 export async function writeResult(runFolder: string, { head, findings, absent }: RunResult): Promise<void> {
   const all = [...findings, ...absent];
-  const linesOf = function* (toLine: (finding: ResultFinding) => unknown): Generator<string> {
-    yield `${JSON.stringify(head)}\n`;
-    for (const each of all) yield `${JSON.stringify(toLine(each))}\n`;
+  const texts = linesOf(all, (each) => longTextsOf(each) ?? null);
+  const textsMark = await writeFileAtomic(join(runFolder, textsName), texts);
+  const lines = function* (): Generator<string, void> {
+    yield* linesOf([{ ...head, textsMark }], (each) => each);
+    yield* linesOf(all, (each) => toLine(toBrief(each)));
   };
-  // First: a result without its texts counts as damaged.
-  await writeFileAtomic(
-    join(runFolder, textsName),
-    linesOf((each) => longTextsOf(each) ?? null),
-  );
-  await writeFileAtomic(
-    join(runFolder, resultName),
-    linesOf((each) => toLine(toBrief(each))),
-  );
+  await writeFileAtomic(join(runFolder, resultName), lines());
+}
+
+function* linesOf<T>(values: readonly T[], toLineValue: (value: T) => unknown): Generator<string, void> {
+  for (const value of values) yield `${JSON.stringify(toLineValue(value))}\n`;
 }
 
 /** A saved result whose findings are read when they are needed. */
 export interface SavedResult {
   readonly head: ResultHead;
+  /** False if all texts of its findings are not here. */
+  readonly hasTexts: boolean;
   /** In the order of the file; the findings that are not reported follow. */
   readonly read: () => Iterable<SavedFinding>;
 }
@@ -55,26 +61,27 @@ interface SavedFinding {
 /** Undefined if there is none of this format, or a damaged one. */
 export function readSaved(runFolder: string): SavedResult | undefined {
   const lines = linesIn(join(runFolder, resultName));
-  const head = headIn(lines?.textAt(0) ?? '');
-  if (lines === undefined || head === undefined) return undefined;
+  const saved = headIn(lines?.textAt(0) ?? '');
+  if (lines === undefined || saved === undefined) return undefined;
+  const { textsMark, ...head } = saved;
   if (lines.count !== 1 + head.counts.findings + head.counts.absent) return undefined;
   const textsFile = join(runFolder, textsName);
-  if (!beginsWith(textsFile, `${lines.textAt(0)}\n`)) return undefined;
+  const hasTexts = (): boolean =>
+    unlessUnreadable(() => toMark(statSync(textsFile, { bigint: true }))) === textsMark;
   let texts: Lines | undefined;
-  const textsAt = (line: number): LongTexts | undefined => {
-    texts ??= linesIn(textsFile);
+  const textsAt = (position: number): LongTexts | undefined => {
     // Another window may have worked out the result anew meanwhile.
-    if (texts?.count !== lines.count || texts.textAt(0) !== lines.textAt(0))
-      throw new AssessmentError('storage', { subject: textsFile, detail: 'EBUSY' });
-    return (JSON.parse(texts.textAt(line)) as LongTexts | null) ?? undefined;
+    texts ??= hasTexts() ? linesIn(textsFile) : undefined;
+    if (texts === undefined) throw new AssessmentError('storage', { subject: textsFile, detail: 'EBUSY' });
+    return (JSON.parse(texts.textAt(position)) as LongTexts | null) ?? undefined;
   };
   const read = function* (): Generator<SavedFinding, void> {
     for (let line = 1; line < lines.count; line += 1) {
       const brief = toFinding(lines.textAt(line), head.runs);
-      yield { brief, whole: () => addLongTexts(brief, textsAt(line)) };
+      yield { brief, whole: () => addLongTexts(brief, textsAt(line - 1)) };
     }
   };
-  return { head, read };
+  return { head, hasTexts: hasTexts(), read };
 }
 
 /** With all texts, unless it is to be brief, which takes less than half of the time. */
@@ -99,20 +106,6 @@ function linesIn(file: string): Lines | undefined {
   return { count: ends.length, textAt };
 }
 
-function beginsWith(file: string, text: string): boolean {
-  const expected = Buffer.from(text);
-  const start = Buffer.alloc(expected.length);
-  const isRead = unlessUnreadable(() => {
-    const opened = openSync(file, 'r');
-    try {
-      return readSync(opened, start, 0, start.length, 0) === start.length;
-    } finally {
-      closeSync(opened);
-    }
-  });
-  return isRead === true && start.equals(expected);
-}
-
 function unlessUnreadable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -122,9 +115,9 @@ function unlessUnreadable<T>(read: () => T): T | undefined {
   }
 }
 
-function headIn(text: string): ResultHead | undefined {
+function headIn(text: string): z.infer<typeof savedHeadSchema> | undefined {
   try {
-    return headSchema.safeParse(JSON.parse(text)).data;
+    return savedHeadSchema.safeParse(JSON.parse(text)).data;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

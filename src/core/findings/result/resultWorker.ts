@@ -125,7 +125,7 @@ async function perform(
       const { run, compareWith, placing } = job;
       const result = compareWith ? await comparedWith(run, compareWith, deps) : await resultOf(run, deps);
       send({ head: result.head });
-      // An agent’s process asks for no present places, and keeps all texts.
+      // Without present places, as for an agent, all texts are kept.
       const found = toResult(result, { isBrief: placing?.texts !== undefined });
       return placeResult(run, found, placing, deps, async (message) => {
         send(message);

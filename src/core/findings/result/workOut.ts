@@ -69,7 +69,7 @@ async function readOrWorkOut(run: Run, deps: WorkOutDeps): Promise<SavedResult> 
   // Read again: results of hundreds of earlier runs may have been worked out meanwhile.
   const former = readSaved(runFolder);
   const own =
-    former?.head.findingsKey === findingsKey
+    former?.head.findingsKey === findingsKey && former.hasTexts
       ? { cut: former.head.cut, findings: toResult(former).findings }
       : await readOwn(run, former, deps);
   const result = await compareWithBefore(run, own, before, deps, findingsKey);
@@ -81,7 +81,7 @@ async function readOrWorkOut(run: Run, deps: WorkOutDeps): Promise<SavedResult> 
 /** The result of a run compared with a run that a person chose. Decisions follow the saved chains. */
 export async function comparedWith(run: Run, baseline: Run, deps: WorkOutDeps): Promise<SavedResult> {
   const saved = await resultOf(run, deps);
-  const { head, findings } = toResult(saved);
+  const { head, findings } = toResult(saved, { isBrief: true });
   const before = toResult(await resultOf(baseline, deps), { isBrief: true });
   const chosen: Before = {
     ...before,
@@ -116,7 +116,7 @@ async function readIfCurrent(
   deps: WorkOutDeps,
 ): Promise<SavedResult | undefined> {
   const saved = readSaved(runFolder);
-  if (saved === undefined) return undefined;
+  if (saved?.hasTexts !== true) return undefined;
   const { head } = saved;
   if (head.key !== resultKeyOf(run) || head.findingsKey !== findingsKey) return undefined;
   const known = new Map(head.earlier.map((each) => [each.id, each]));
@@ -261,7 +261,7 @@ async function compareWithBefore(
   const { findings, absent } = await compareFindings(compared, own, before, { hasBaseline, table, decode });
   const listed = absent.slice(0, maxAbsent);
   const head: ResultHead = {
-    format: 1,
+    format: 2,
     findingsKey,
     key: resultKeyOf(run),
     cut,
@@ -283,7 +283,7 @@ function inMemory({ head, findings, absent }: RunResult): SavedResult {
     brief: toBrief(finding),
     whole: () => finding,
   }));
-  return { head, read: () => all };
+  return { head, hasTexts: true, read: () => all };
 }
 
 function onDisk<T>(read: () => T): T {

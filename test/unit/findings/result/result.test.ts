@@ -117,13 +117,15 @@ test('a result that is missing or cut off, or whose texts are, is worked out aga
     () => truncate(file, whole.length - 20),
     () => writeFile(file, '{'),
     () => rm(texts),
+    () => truncate(texts, 20),
     () => copyFile(path.join(fixture.runs.folderOf(first.id), 'texts.jsonl'), texts),
   ]) {
     await damage();
     const { shown } = await fixture.reopen(parseWorker).read(last);
     assert.deepEqual(toVerdicts(shown), { a: 'stillThere' });
-    assert.equal(await readFile(file, 'utf8'), whole);
-    assert.equal((await readFile(texts, 'utf8')).split('\n')[0], whole.split('\n')[0]);
+    const head = (text: string): string => text.replace(/"textsMark":"[^"]*"/u, '');
+    assert.equal(head(await readFile(file, 'utf8')), head(whole));
+    assert.equal((await fixture.store.withTexts(shown))[0]?.finding.raw, listOf('a').slice(1, -1));
   }
 });
 
