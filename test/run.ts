@@ -268,7 +268,6 @@ function noteResults(suites: readonly PlaywrightSuite[]): void {
   }
 }
 
-/** Of a test that failed at first. */
 function notePassedAgain(name: string): void {
   print(`  - ${name}: passed when it was run again`);
 }
@@ -299,18 +298,18 @@ async function runNodeTests(patterns: readonly string[], options: NodeTestOption
   if (files.length === 0) throw new Error(`No test file matches ${String(patterns)}.`);
   const { passed, failed, skipped } = await runNodeFiles(files, options);
   if (failed.length === 0) return { passed: passed.length, failed: 0, skipped };
-  // Alone: on a busy machine, what a test waits for can be late. A file that failed as a whole is not among these names.
+  // One file at a time, since tests can fail because the machine is busy. A file or suite that failed as a whole still fails.
   const again = await runNodeFiles([...new Set(failed.map(({ file }) => file))], {
     concurrency: 1,
     names: failed.map(({ name }) => `(^|\\s)${literally(name)}$`),
   });
   const isSame = (one: NodeTest, other: NodeTest): boolean =>
     one.name === other.name && one.file === other.file;
-  const later = failed.filter((test) => again.passed.some((other) => isSame(test, other)));
-  for (const { name } of later) notePassedAgain(name);
-  const stillFailed = failed.filter((test) => !later.includes(test));
+  const passedAgain = failed.filter((test) => again.passed.some((other) => isSame(test, other)));
+  for (const { name } of passedAgain) notePassedAgain(name);
+  const stillFailed = failed.filter((test) => !passedAgain.includes(test));
   for (const { name, file, error } of stillFailed) noteFailure(`${name} (${path.relative('', file)})`, error);
-  return { passed: passed.length + later.length, failed: stillFailed.length, skipped };
+  return { passed: passed.length + passedAgain.length, failed: stillFailed.length, skipped };
 }
 
 interface NodeTest {

@@ -5,7 +5,7 @@ export type IntegrationEvent =
   | { readonly kind: 'passed'; readonly title: string; readonly name: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }
   | { readonly kind: 'skipped'; readonly title: string; readonly reason: string }
-  /** It failed, and is run again. */
+  /** The test failed, and is run again. */
   | { readonly kind: 'retried'; readonly title: string; readonly error: string }
   | { readonly kind: 'end' };
 

@@ -53,7 +53,7 @@ export function filesOf(
   return { run, runFolder, resolver: createResolver({ targets: run.targets, sent, places, mappingOf }) };
 }
 
-/** A place of a finding, and the sent file that it is in. */
+/** A place of a finding. `spot` is its sent file, if that is known. */
 interface SpotPlace {
   readonly place: Place;
   readonly spot: SentSpot | undefined;
@@ -63,7 +63,7 @@ type Locate = (place: SpotPlace) => Promise<LocatedFile | undefined>;
 
 export const filesAtOnce = 32;
 
-/** Finds the files that places are in. The names of files that are missing, and of the folders on the way to them, are added to `missing`. */
+/** Finds the file of a place. If there is none, adds the names in its path to `missing`. */
 function locateIn({ run: { targets }, runFolder, resolver }: RunFiles, missing: Set<string>): Locate {
   // Only a mapping leads to another sent file than the result names.
   const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(runFolder, target)));
@@ -82,7 +82,7 @@ function locateIn({ run: { targets }, runFolder, resolver }: RunFiles, missing: 
   };
 }
 
-/** Equal for places that are probably in one file. */
+/** Equal keys mean one file, except that a reported path can be in several targets. */
 function spotKey({ place, spot }: SpotPlace): string {
   return spot === undefined ? place.path : `${String(spot.target)}\0${spot.file.path}`;
 }
@@ -113,10 +113,10 @@ export async function placeFindings(
 ): Promise<PlacedFiles> {
   const missing = new Set<string>();
   const locate = locateIn(files, missing);
-  const placed = new PlacedSoFar(found);
+  const placed = new PlaceCollector(found);
   const changed = new Set<string>();
   let seen = source?.seen ?? new Map<string, SeenText>();
-  const report = (): Promise<void> => onPlaced(placed.takeKnown());
+  const report = (): Promise<void> => onPlaced(placed.takeComplete());
   const add = ({ file, places }: PlacesOfFile, current: CurrentPlaces): void => {
     if (current.isChanged) changed.add(file.file);
     placed.add(places, toLocatedPlaces(file, places, current));
@@ -151,23 +151,23 @@ export async function placeFindings(
   return { missing, changed, seen };
 }
 
-/** Findings whose places become known one after the other. */
-class PlacedSoFar {
+/** Collects places, and tells which findings have all of theirs. */
+class PlaceCollector {
   readonly #places = new Map<Place, LocatedPlace>();
   readonly #findingOf: ReadonlyMap<Place, ResultFinding>;
-  /** How many places of a finding are not known. */
+  /** By finding, the number of places that are still to come. */
   readonly #open: Map<ResultFinding, number>;
-  #known: ResultFinding[];
+  #complete: ResultFinding[];
 
   constructor(found: readonly ResultFinding[]) {
     this.#findingOf = new Map(
       found.flatMap((each) => each.finding.places.map((place) => [place, each] as const)),
     );
     this.#open = new Map(found.map((each) => [each, each.finding.places.length]));
-    this.#known = found.filter(({ finding }) => finding.places.length === 0);
+    this.#complete = found.filter(({ finding }) => finding.places.length === 0);
   }
 
-  /** `located` are those of the places that have a file. */
+  /** These places are known; `located` are those with a file. */
   add(places: readonly Place[], located: readonly LocatedPlace[]): void {
     for (const place of located) this.#places.set(place.reported, place);
     for (const place of places) {
@@ -175,15 +175,15 @@ class PlacedSoFar {
       if (found === undefined) continue;
       const open = (this.#open.get(found) ?? 0) - 1;
       this.#open.set(found, open);
-      if (open === 0) this.#known.push(found);
+      if (open === 0) this.#complete.push(found);
     }
   }
 
-  /** The findings of which all places have become known since the last call. */
-  takeKnown(): readonly PlacedFinding[] {
-    const known = this.#known;
-    this.#known = [];
-    return known.map((each) => toPlaced(each, this.#places));
+  /** Findings that have become complete since the last call. */
+  takeComplete(): readonly PlacedFinding[] {
+    const complete = this.#complete;
+    this.#complete = [];
+    return complete.map((each) => toPlaced(each, this.#places));
   }
 }
 

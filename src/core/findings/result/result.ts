@@ -30,7 +30,7 @@ export interface ResultFinding extends ComparedFinding {
   readonly isBrief?: boolean | undefined;
 }
 
-/** What is only shown when a person opens a finding. */
+/** Texts that are shown only in the details of a finding and in exports. */
 export type LongTexts = Pick<Finding, 'description' | 'recommendation' | 'blocks' | 'raw'>;
 
 /** Characters of each text that a brief finding keeps. */
@@ -49,7 +49,7 @@ export function toBrief(found: ResultFinding): ResultFinding {
   return { ...found, finding: { ...found.finding, ...brief }, isBrief: true };
 }
 
-/** Undefined for a brief finding. */
+/** Undefined if the finding is brief: then its result has none. */
 export function longTextsOf({ isBrief, finding }: ResultFinding): LongTexts | undefined {
   const { description, recommendation, blocks, raw } = finding;
   return isBrief === true ? undefined : { description, recommendation, blocks, raw };

@@ -15,14 +15,14 @@ import {
   toBrief,
 } from './result.ts';
 
-/** In a run's folder: lines of JSON, the head first: whether a result is current shows without the others. */
+/** Lies in the folder of a run. The first line is the head, each further line a brief finding, as JSON. The head alone shows whether the result is current. */
 const resultName = 'result.jsonl';
 
-/** The long texts, which are seldom read: a line for each finding of the result. */
+/** Lies beside the result. Each line has the long texts of one finding, in the order of the result; null for a finding that is saved without them. */
 const textsName = 'texts.jsonl';
 
 const savedHeadSchema = z.extend(headSchema, {
-  /** Of the file of texts that belongs to it. */
+  /** `toMark` of the texts file. */
   textsMark: z.string(),
 });
 
@@ -30,31 +30,28 @@ const lineEnd = 10;
 
 export async function writeResult(runFolder: string, { head, findings, absent }: RunResult): Promise<void> {
   const all = [...findings, ...absent];
-  const texts = linesOf(all, (each) => longTextsOf(each) ?? null);
-  const textsMark = await writeFileAtomic(join(runFolder, textsName), texts);
-  const lines = function* (): Generator<string, void> {
-    yield* linesOf([{ ...head, textsMark }], (each) => each);
-    yield* linesOf(all, (each) => toLine(toBrief(each)));
-  };
-  await writeFileAtomic(join(runFolder, resultName), lines());
+  const texts = all.map((finding) => longTextsOf(finding) ?? null);
+  const textsMark = await writeFileAtomic(join(runFolder, textsName), linesOf(texts));
+  const briefs = all.map((finding) => toLine(toBrief(finding)));
+  await writeFileAtomic(join(runFolder, resultName), linesOf([{ ...head, textsMark }, ...briefs]));
 }
 
-function* linesOf<T>(values: readonly T[], toLineValue: (value: T) => unknown): Generator<string, void> {
-  for (const value of values) yield `${JSON.stringify(toLineValue(value))}\n`;
+function* linesOf(values: readonly unknown[]): Generator<string, void> {
+  for (const value of values) yield `${JSON.stringify(value)}\n`;
 }
 
 /** A saved result whose findings are read when they are needed. */
 export interface SavedResult {
   readonly head: ResultHead;
-  /** False if all texts of its findings are not here. */
+  /** True if the long texts can be read, too. */
   readonly hasTexts: boolean;
-  /** In the order of the file; the findings that are not reported follow. */
+  /** Findings that the run reports, in the order of its file; then those that only earlier runs report. */
   readonly read: () => Iterable<SavedFinding>;
 }
 
 interface SavedFinding {
   readonly brief: ResultFinding;
-  /** With all texts that the result has. */
+  /** Also with its long texts. Throws `storage` if another window has replaced these. */
   readonly whole: () => ResultFinding;
 }
 
@@ -70,7 +67,6 @@ export function readSaved(runFolder: string): SavedResult | undefined {
     unlessUnreadable(() => toMark(statSync(textsFile, { bigint: true }))) === textsMark;
   let texts: Lines | undefined;
   const textsAt = (position: number): LongTexts | undefined => {
-    // Another window may have worked out the result anew meanwhile.
     texts ??= hasTexts() ? linesIn(textsFile) : undefined;
     if (texts === undefined) throw new AssessmentError('storage', { subject: textsFile, detail: 'EBUSY' });
     return (JSON.parse(texts.textAt(position)) as LongTexts | null) ?? undefined;
@@ -84,7 +80,7 @@ export function readSaved(runFolder: string): SavedResult | undefined {
   return { head, hasTexts: hasTexts(), read };
 }
 
-/** With all texts, unless it is to be brief, which takes less than half of the time. */
+/** Brief findings are read in less than half of the time. Otherwise throws what `whole` throws. */
 export function toResult({ head, read }: SavedResult, { isBrief = false } = {}): RunResult {
   const all = Array.from(read(), ({ brief, whole }) => (isBrief ? brief : whole()));
   const { findings } = head.counts;

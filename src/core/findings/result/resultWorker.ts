@@ -125,7 +125,7 @@ async function perform(
       const { run, compareWith, placing } = job;
       const result = compareWith ? await comparedWith(run, compareWith, deps) : await resultOf(run, deps);
       send({ head: result.head });
-      // Without present places, as for an agent, all texts are kept.
+      // Only a window asks for present places. It reads long texts later.
       const found = toResult(result, { isBrief: placing?.texts !== undefined });
       return placeResult(run, found, placing, deps, async (message) => {
         send(message);

@@ -33,7 +33,7 @@ describe('the destination of code and tokens', () => {
     await resetUserSettings();
     service = await startService();
     other = await startRecording();
-    // Its origin is that of no service before, which may have had its port: tokens stay saved.
+    // An earlier service may have had this port, and its token is still saved. Services are never addressed as localhost.
     otherUrl = `http://localhost:${other.port}/v1`;
   });
 
