@@ -183,10 +183,11 @@ function reasonLabel(reason: NotUploadedReason): string {
     link: t('Links'),
     special: t('Special files'),
     nestedRepository: t('Nested repositories'),
+    submodule: t('Submodules that aren’t checked out'),
     unreadable: t('Can’t be read'),
     unusableName: t('Names that aren’t valid on other systems'),
     outsideRoot: t('Outside the folder'),
-    repositoryData: t('Git, Mercurial, or Subversion data'),
+    repositoryData: t('Version control data'),
     choice: t('By your choice'),
     secret: t('Suspected secrets'),
   }[reason.kind];

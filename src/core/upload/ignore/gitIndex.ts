@@ -12,9 +12,9 @@ export type ObjectFormat = 'sha1' | 'sha256';
 export interface IndexEntries {
   /**
    * Called for each file in byte order, also for a submodule, and for each stage of a merge. A name is relative
-   * to the working tree, with a character for each byte.
+   * to the working tree, with a character for each byte. False: the caller can keep no more.
    */
-  readonly onFile: (name: string) => void;
+  readonly onFile: (name: string, isSubmodule: boolean) => boolean;
   /** Asked for each folder that stands for its files, as in a sparse checkout. A name as above; ends in `/`. */
   readonly isOnDisk: (folder: string) => boolean;
 }
@@ -86,11 +86,12 @@ function* read(
   let hasSparseFolder = false;
   let at = 12;
   for (let index = 0; index < count; index++) {
-    if (index % 256 === 0) yield;
+    // Few: each may have a name of the greatest length.
+    if (index % 16 === 0) yield;
     const start = at;
     at += 40 + hashBytes + 2;
     if (at > end) return 'damaged';
-    const isFolder = (content.readUInt32BE(start + 24) & 0o170000) === 0o040000;
+    const type = content.readUInt32BE(start + 24) & 0o170000;
     const flags = content.readUInt16BE(at - 2);
     if ((flags & 0x4000) !== 0) at += 2;
     let kept = 0;
@@ -114,8 +115,8 @@ function* read(
     at = version === 4 ? nul + 1 : start + ((nul - start + 8) & ~7);
     if (name === '') hasEmptyName = true;
     else if (name < before) return 'damaged';
-    else if (isFolder) hasSparseFolder ||= isOnDisk(name);
-    else onFile(name);
+    else if (type === 0o040000) hasSparseFolder ||= isOnDisk(name);
+    else if (!onFile(name, type === 0o160000)) return 'tooLarge';
     if (name !== '') before = name;
   }
   const problem = extensionProblem(content, at, end);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join, posix, sep } from 'node:path';
 import { pathInside } from '../../paths.ts';
 import { type IgnoreSettings, parseGitConfig } from './gitConfig.ts';
 import { type IndexEntries, type IndexProblem, type ObjectFormat, readGitIndex } from './gitIndex.ts';
@@ -26,9 +26,15 @@ interface Names {
   readonly folders: Set<string>;
 }
 
+/** For the names of all folders of an index, and for their places in a set: a few long paths name very many folders. */
+const maxFolderBytes = 32 << 20;
+const folderBytes = 32;
+
 /** The files that Git tracks in a selection's repositories. Paths are relative to its root; a folder's ends in `/`. */
 export class TrackedFiles {
   readonly unread: UnreadIndex[] = [];
+  /** Folders by their names in the indexes, whether on disk or not. */
+  readonly submodules: string[] = [];
   readonly #root: string;
   readonly #settings: Pick<IgnoreSettings, 'ignoreCase' | 'composeNames'>;
   readonly #sources: Pick<RuleSources, 'nameOf' | 'signal'>;
@@ -56,22 +62,36 @@ export class TrackedFiles {
   async add(repository: Repository): Promise<void> {
     const path = join(repository.gitDir, 'index');
     const names: Names = { files: new Set(), folders: new Set() };
-    const problem = await this.#read(path, repository, names);
-    if (problem === undefined) this.#names.push(names);
-    else this.unread.push({ file: this.#sources.nameOf(path), problem });
+    const submodules: string[] = [];
+    const problem = await this.#read(path, repository, names, submodules);
+    if (problem === undefined) {
+      this.#names.push(names);
+      for (const submodule of submodules) this.submodules.push(submodule);
+    } else this.unread.push({ file: this.#sources.nameOf(path), problem });
   }
 
-  async #read(path: string, repository: Repository, names: Names): Promise<IndexProblem | undefined> {
+  async #read(
+    path: string,
+    repository: Repository,
+    names: Names,
+    submodules: string[],
+  ): Promise<IndexProblem | undefined> {
     const format = objectFormatOf(repository);
     if (format === undefined) return 'unsupported';
-    const added = this.#toPrefix(pathInside(this.#root, repository.root));
-    const cut = added === undefined ? this.#toPrefix(pathInside(repository.root, this.#root)) : '';
+    const below = pathInside(this.#root, repository.root);
+    const added = this.#toPrefix(below) ?? '';
+    const cut = below === undefined ? (this.#toPrefix(pathInside(repository.root, this.#root)) ?? '') : '';
     const add = adding(names);
     const start = Buffer.from(repository.root + sep);
     const entries: IndexEntries = {
-      onFile: (name) => {
+      onFile: (name, isSubmodule) => {
         const key = this.#fold(fromLatin(name));
-        if (key.startsWith(cut ?? '')) add((added ?? '') + key.slice(cut?.length));
+        if (!key.startsWith(cut)) return true;
+        if (isSubmodule) {
+          const path = Buffer.from(name.slice(cut.length), 'latin1').toString('utf8');
+          submodules.push(`${posix.join(below ?? '', path)}/`);
+        }
+        return add(added + key.slice(cut.length));
       },
       isOnDisk: (folder) => existsSync(Buffer.concat([start, Buffer.from(folder, 'latin1')])),
     };
@@ -95,15 +115,20 @@ export class TrackedFiles {
   }
 }
 
-/** Adds files in byte order. */
-function adding({ files, folders }: Names): (path: string) => void {
+/** Adds files in byte order. False: their folders have too many names. */
+function adding({ files, folders }: Names): (path: string) => boolean {
   let last = '';
+  let bytes = 0;
   return (path) => {
     files.add(path);
     // Most files are in the folder of the one before.
-    if (folders.size > 0 && path.startsWith(last) && path.lastIndexOf('/') < last.length) return;
+    if (folders.size > 0 && path.startsWith(last) && path.lastIndexOf('/') < last.length) return true;
     last = folderOf(path);
-    for (let folder = last; !folders.has(folder); folder = folderOf(folder)) folders.add(folder);
+    for (let folder = last; !folders.has(folder); folder = folderOf(folder)) {
+      folders.add(folder);
+      bytes += folder.length + folderBytes;
+    }
+    return bytes <= maxFolderBytes;
   };
 }
 

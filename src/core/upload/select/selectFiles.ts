@@ -1,5 +1,5 @@
-import { lstatSync } from 'node:fs';
-import { sep } from 'node:path';
+import { lstatSync, opendirSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import type { UnreadByGit } from '../ignore/ignoreFile.ts';
@@ -21,7 +21,8 @@ import {
   withoutMatching,
 } from '../ignore/ruleLayers.ts';
 import { TrackedFiles } from '../ignore/trackedFiles.ts';
-import { isInPlace } from '../sourceFile.ts';
+import { inSlices } from '../../yieldingWork.ts';
+import { isInPlace, isUsableName } from '../sourceFile.ts';
 import { type FolderEntry, listFolder, reasonByType } from './folderEntries.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
@@ -55,6 +56,7 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   if (repository !== undefined) await tracked.add(repository);
   const walk = new Walk(root, top, tracked, sources, options);
   await walk.run(top);
+  await inSlices(walk.nameSubmodules(), signal);
   const { files, leftOut, bytes } = walk;
   const byFile = [...unreadByGit.values()].sort((one, other) => (one.file < other.file ? -1 : 1));
   return { root, files, leftOut, bytes, unreadByGit: byFile, unreadIndexes: tracked.unread };
@@ -131,6 +133,16 @@ class Walk {
       this.#options.signal?.throwIfAborted();
     }
     this.#options.onProgress?.(this.files.length);
+  }
+
+  /** Names the submodules that are not checked out, after all other paths: their folders are empty or missing. */
+  *nameSubmodules(): Generator<undefined, void> {
+    const known = new Set(this.#tracked.submodules.length === 0 ? [] : this.leftOut.map(({ path }) => path));
+    for (const path of this.#tracked.submodules) {
+      yield;
+      const isNamed = known.has(path) || !isUsableName(path.slice(0, -1));
+      if (!isNamed && isEmptyFolder(join(this.#root, path))) this.#leaveOut(path, { kind: 'submodule' });
+    }
   }
 
   /** Opens a folder, or leaves it out as a whole. */
@@ -264,8 +276,25 @@ class Walk {
   }
 }
 
+/** Data of version control systems, which holds the whole history. */
 function isRepositoryData(name: string): boolean {
-  return name.startsWith('.') && /^\.(?:git|hg|svn)$/i.test(name);
+  return /^(?:\.(?:git|hg|svn|bzr|jj|sl|pijul|fslckout)|_darcs|_fossil_|.*\.fossil)$/is.test(name);
+}
+
+/** Also true for one that is missing. */
+function isEmptyFolder(full: string): boolean {
+  try {
+    const folder = opendirSync(full);
+    try {
+      return folder.readSync() === null;
+    } finally {
+      folder.closeSync();
+    }
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    return code === 'ENOENT';
+  }
 }
 
 /** From the top, each ending in `/`. */

@@ -16,11 +16,13 @@ export type Reason =
   | { readonly kind: 'link' }
   | { readonly kind: 'special'; readonly type: 'fifo' | 'socket' | 'device' }
   | { readonly kind: 'nestedRepository' }
+  /** A submodule that is not checked out. */
+  | { readonly kind: 'submodule' }
   /** `file`: an ignore file that cannot be read, for which its whole folder is left out. */
   | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
   /** Not UTF-8, or unsafe to unpack on another system. */
   | { readonly kind: 'unusableName' }
-  /** The folder to send is, or is inside, `.git`, `.hg` or `.svn`. Such data inside a folder is skipped without a reason. */
+  /** The folder to send is, or is inside, data of a version control system (`.git`). Such data inside a folder is skipped without a reason. */
   | { readonly kind: 'repositoryData' }
   /** It, or a folder above it, became a link while it was read. */
   | { readonly kind: 'outsideRoot' };
@@ -34,7 +36,7 @@ export interface LeftOut {
   readonly reason: Reason;
 }
 
-/** What would be sent of a folder, and what would not; each in the byte order of paths. */
+/** What would be sent of a folder, and what would not; each in the byte order of paths, submodules at the end. */
 export interface Selection {
   /** Absolute and free of links. */
   readonly root: string;

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { leftOut, paths } from '../selecting.ts';
 import { git, gitTracksIgnored, named } from '../tracking.ts';
-import { asNobody, type Place, plant, testPlace } from '../trees.ts';
+import { asNobody, options, type Place, plant, plantRepository, testPlace } from '../trees.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { withLinks, withPipes, withRights } from '../../core/systemSkips.ts';
 
 const files = {
@@ -114,6 +115,40 @@ test('F167 an included nested repository names its own tracked files', async (t)
   assert.deepEqual((await named(at, at.root, included)).tracked, ['vendor/lib/a.gen']);
   writeFileSync(join(nested, '.git/index'), 'DIRC');
   assert.deepEqual((await named(at, at.root, included)).problems, ['vendor/lib/.git/index: damaged']);
+});
+
+test('F7 a submodule that is not checked out is named, and no other', async (t) => {
+  const at = repository(t);
+  const commit = 'a'.repeat(40);
+  const submodules = [
+    'dist/lib/own',
+    'libs/empty',
+    'libs/missing',
+    'libs/présent',
+    'libs/with-files',
+    'out/own',
+  ];
+  for (const path of submodules)
+    git(at, ['update-index', '--add', '--cacheinfo', `160000,${commit},${path}`]);
+  plantRepository(join(at.root, 'libs/présent'));
+  plant(at.root, { 'libs/with-files/a.c': '' });
+  mkdirSync(join(at.root, 'libs/empty'));
+  const names = async (folder = at.root, more = {}): Promise<string[]> =>
+    (await selectFiles(folder, options(at, more))).leftOut.flatMap(({ path, reason }) =>
+      ['submodule', 'nestedRepository'].includes(reason.kind) ? [`${path} ${reason.kind}`] : [],
+    );
+  const missing = ['dist/lib/own/', 'libs/empty/', 'libs/missing/', 'out/own/'].map(
+    (path) => `${path} submodule`,
+  );
+  assert.deepEqual(await names(), ['libs/présent/ nestedRepository', ...missing]);
+  assert.deepEqual(await names(join(at.root, 'libs')), [
+    'présent/ nestedRepository',
+    'empty/ submodule',
+    'missing/ submodule',
+  ]);
+  plantRepository(join(at.root, 'libs/missing'));
+  rmSync(indexOf(at));
+  assert.deepEqual(await names(), ['libs/missing/ nestedRepository', 'libs/présent/ nestedRepository']);
 });
 
 test('F7 F167 an ignored folder that is another repository is listed once, without the files of either', async (t) => {

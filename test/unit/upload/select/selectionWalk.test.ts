@@ -105,7 +105,7 @@ test(
   },
 );
 
-test('F113 internal data of git, Mercurial and Subversion is never sent, whatever is chosen', async (t) => {
+test('F113 internal data of version control systems is never sent, whatever is chosen', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'lib'));
@@ -118,9 +118,10 @@ test('F113 internal data of git, Mercurial and Subversion is never sent, whateve
     'a/.SVN/x',
     'b/.Git/x',
     'c/.hg',
+    ...['.bzr/x', '.jj/repo/x', '.sl/x', '.pijul/x', '_darcs/x', '_FOSSIL_', '.fslckout', 'd/old.fossil'],
   ];
   plant(at.root, { ...Object.fromEntries(data.map((path) => [path, 'secret'])), 'a/.gitx': '', 'lib/y': '' });
-  const include = [...data, ...data.map((path) => `${dirname(path)}/`), 'a/', 'b/', 'c/', 'lib/'];
+  const include = [...data, ...data.map((path) => `${dirname(path)}/`), 'a/', 'b/', 'c/', 'd/', 'lib/'];
   for (const more of [{}, { include }, { include, includeNestedRepositories: true }])
     assert.deepEqual(await paths(at, { ...more, includeNestedRepositories: true }), ['a/.gitx', 'lib/y']);
   for (const chosen of ['.git', '.git/refs', '.hg', 'lib/.git', 'a/.SVN']) {
