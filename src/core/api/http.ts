@@ -6,7 +6,7 @@ import { onDisk, replaceFile, toMark } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
 import { sendRequest, readAll } from './request.ts';
 import { presignedFailure, replyFailure } from './failure.ts';
-import { isPage, maxStartBytes } from './replyBody.ts';
+import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 
 /** A longer reply to a call or an upload is a `badResponse`. */
 const maxReplyBytes = 4 * 1024 * 1024;
@@ -70,7 +70,7 @@ export async function postJson(
 }
 
 async function readText(response: http.IncomingMessage, url: URL): Promise<string> {
-  return (await readAll(response, maxReplyBytes, url)).toString('utf8');
+  return bodyText(await readAll(response, maxReplyBytes, url), response.headers);
 }
 
 /** Azure's blob storage, public and sovereign, refuses an upload that does not say what kind of blob it is. */
@@ -151,8 +151,8 @@ export async function getFile(
         const file = await onDisk(open(temporary, 'w+', 0o600));
         try {
           const length = await save(response, url, file, options);
-          const body = await readStartOf(file);
-          if (isPage(body, response.headers['content-type']))
+          const body = bodyText(await readStartOf(file), response.headers);
+          if (isPage(body, response.headers['content-type']) || compressionOf(body) !== undefined)
             throw await presignedFailure(response, url, { ...options, body });
           return length;
         } finally {
@@ -193,10 +193,10 @@ async function save(
   return bytes;
 }
 
-async function readStartOf(file: FileHandle): Promise<string> {
+async function readStartOf(file: FileHandle): Promise<Buffer> {
   const buffer = Buffer.alloc(maxStartBytes);
   const { bytesRead } = await onDisk(file.read(buffer, 0, maxStartBytes, 0));
-  return buffer.toString('utf8', 0, bytesRead);
+  return buffer.subarray(0, bytesRead);
 }
 
 export interface HashedFile {

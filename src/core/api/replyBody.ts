@@ -17,7 +17,32 @@ export async function readStart(response: http.IncomingMessage): Promise<string>
   } catch {
     // The status is enough.
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return bodyText(Buffer.concat(chunks), response.headers);
+}
+
+const charset = /\bcharset\s*=\s*["']?([\w.:-]+)/i;
+const metaElement = /<meta\s[^>]{0,500}>/i;
+
+/** A body by its charset, else as UTF-8. No request asks for a compressed one, so such a body is only named. */
+export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): string {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (body.length > 0 && encoding !== 'identity') return `${compressed}${encoding}`;
+  if (body[0] === 0x1f && body[1] === 0x8b) return `${compressed}gzip`;
+  const [meta = ''] = metaElement.exec(body.toString('latin1', 0, 2_048)) ?? [];
+  const [, name = 'utf-8'] = charset.exec(headers['content-type'] ?? '') ?? charset.exec(meta) ?? [];
+  try {
+    return new TextDecoder(name, { ignoreBOM: true }).decode(body);
+  } catch (error) {
+    if (error instanceof RangeError) return body.toString('utf8'); // an unknown charset
+    throw error;
+  }
+}
+
+const compressed = 'Content-Encoding: ';
+
+/** The encoding of a body that came compressed, by `bodyText` or the `detail` of an error. */
+export function compressionOf(text: string): string | undefined {
+  return /^Content-Encoding: (.+)$/.exec(text)?.[1];
 }
 
 /** What may stand before the first element of a page; `\s` holds the byte order mark. */

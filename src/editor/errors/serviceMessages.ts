@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { isExhausted } from '../../core/api/failure.ts';
+import { compressionOf } from '../../core/api/replyBody.ts';
 import type { AssessmentError, ServiceErrorKind } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
@@ -8,8 +9,14 @@ import { type Messages, openSetting, type RetryAdvice, showLog, signInAgain } fr
 const t = vscode.l10n.t;
 
 /** Quotes the service after a sentence. */
-export function saidBy({ detail }: AssessmentError['data']): string {
-  return detail === undefined ? '' : ` ${t('Message from the service: {0}', detail)}`;
+export function saidBy({ detail }: AssessmentError['data'], quote = messageOf): string {
+  if (detail === undefined || detail === '') return '';
+  const compression = compressionOf(detail);
+  return ` ${compression === undefined ? quote(detail) : t('The response is compressed ({0}), although this wasn’t requested.', compression)}`;
+}
+
+function messageOf(detail: string): string {
+  return t('Message from the service: {0}', detail);
 }
 
 export function serviceMessages(
@@ -20,7 +27,7 @@ export function serviceMessages(
   const origin = failure.origin ?? t('the service');
   const said = saidBy(failure);
   const detail = failure.detail ?? '';
-  const onPage = detail === '' ? '' : ` ${t('Text of the page: {0}', detail)}`;
+  const onPage = saidBy(failure, () => t('Text of the page: {0}', detail));
   return {
     unauthorized: () => [
       t(

@@ -128,6 +128,13 @@ describe('the cause in an error message', () => {
     assert.match(messageOf('oldSarif'), /SARIF 1\.0, which VS Code can’t read/);
   });
 
+  it('is a compressed response, and never its bytes as a message from the service', () => {
+    for (const kind of ['serverError', 'intercepted'] as const) {
+      const { message } = describeError(new AssessmentError(kind, { detail: 'Content-Encoding: gzip' }));
+      assert.match(message, / The response is compressed \(gzip\), although this wasn’t requested\.$/);
+    }
+  });
+
   it('F111 is a crashed worker and not the disk', () => {
     const { message } = describeError(workerCrash(Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' })));
     assert.match(message, /worker of this extension stopped .*MODULE_NOT_FOUND/);

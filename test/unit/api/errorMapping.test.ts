@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
 import { transportFailure, isProvablyUnsent } from '../../../src/core/api/failure.ts';
 import { serviceMessage } from '../../../src/core/api/replyBody.ts';
-import { failureOf, workflow } from './clientCalls.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+import { failureOf, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 
 const kinds: Readonly<Record<number, ErrorKind>> = {
@@ -107,6 +111,84 @@ describe('the message of a response body', () => {
   test('is redacted before markup is cut, too', () => {
     const said = serviceMessage(`<p class="${'x'.repeat(1_975)}">No. canary-token</p>`, ['canary-token']);
     assert.match(said ?? '', /^No\. \[redac/);
+  });
+});
+
+describe('the body of a refusal', () => {
+  const japanese = Buffer.from('8bf382ab82dc82b982f1', 'hex'); // 空きません in Shift_JIS
+  const latin1 = Buffer.from('Zugriff für Müller verweigert', 'latin1');
+  const utf16 = Buffer.from('\uFEFFNein.', 'utf16le');
+  const gzip = gzipSync('{"message":"No."}');
+  const forms: readonly (readonly [
+    name: string,
+    headers: Record<string, string>,
+    body: string | Uint8Array,
+    said: string,
+  ])[] = [
+    [
+      'read by its charset',
+      { 'content-type': 'text/plain; charset=ISO-8859-1' },
+      latin1,
+      'Zugriff für Müller verweigert',
+    ],
+    [
+      'read by a quoted charset',
+      { 'content-type': 'text/plain; Charset="Shift_JIS"' },
+      japanese,
+      '空きません',
+    ],
+    [
+      'read by the charset that a page names',
+      { 'content-type': 'text/html' },
+      Buffer.concat([
+        Buffer.from('<html><meta charset=shift_jis><title>'),
+        japanese,
+        Buffer.from('</title>'),
+      ]),
+      '空きません',
+    ],
+    ['read as UTF-16 with its mark', { 'content-type': 'text/plain; charset=utf-16' }, utf16, 'Nein.'],
+    [
+      'read as UTF-8 where the charset is unknown',
+      { 'content-type': 'text/plain; charset=x-none' },
+      'für',
+      'für',
+    ],
+    [
+      'named, and not quoted, where it is compressed',
+      { 'content-encoding': 'gzip' },
+      gzip,
+      'Content-Encoding: gzip',
+    ],
+    ['named where only its first bytes show the compression', {}, gzip, 'Content-Encoding: gzip'],
+    ['named whatever the compression', { 'content-encoding': 'br' }, 'x', 'Content-Encoding: br'],
+  ];
+  for (const [name, headers, body, said] of forms)
+    test(`is ${name}`, async (t) => {
+      const { client, service } = await setUpClient(t);
+      service.addFault({ match: {}, before: { kind: 'reply', status: 400, headers, body } });
+      assert.equal((await failureOf(client.describe(workflow, 'run'))).data.detail, said);
+    });
+
+  test('is named where a response of 200 is compressed, to a call and for an artifact', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const runId = await startRun(t, client);
+    await service.finishRun(runId);
+    const folder = await tempFolder(t);
+    const before = { kind: 'reply', status: 200, body: gzip } as const;
+    for (const [method, call] of [
+      ['POST', () => client.describe(workflow, runId)],
+      ['GET', () => client.downloadArtifact(workflow, runId, 'report', join(folder, 'x'), { maxBytes: 1e6 })],
+    ] as const) {
+      const undo = service.addFault({
+        match: { method, ...(method === 'POST' && { path: '/describe' }) },
+        before,
+      });
+      const { kind, data } = await failureOf(call());
+      assert.deepEqual([kind, data.detail], ['badResponse', 'Content-Encoding: gzip']);
+      undo();
+    }
+    assert.deepEqual(await readdir(folder), []);
   });
 });
 
