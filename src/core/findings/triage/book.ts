@@ -32,11 +32,12 @@ export interface TriageBook {
 /** By fingerprint or findings file, then by `keysOf` the finding: most findings share these with no entry, and thousands may share one. */
 type EntryIndex = ReadonlyMap<string, ReadonlyMap<string, readonly TriageEntry[]>>;
 
-/** In the order in which they were made: the last one about a finding counts. */
-export function toBook(decided: readonly TriageEntry[]): TriageBook {
+/** In the order in which they were made: the last one about a finding counts. Takes a step for each. */
+export function* bookOf(decided: readonly TriageEntry[]): Generator<undefined, TriageBook> {
   const index = new Map<string, Map<string, TriageEntry[]>>();
   const entries: TriageEntry[] = [];
   for (const entry of decided.toReversed()) {
+    yield;
     if (entryOf({ index }, entry.identity) !== undefined) continue;
     entries.push(entry);
     for (const { group, keys } of groupsOf(entry.identity)) {
@@ -51,6 +52,8 @@ export function toBook(decided: readonly TriageEntry[]): TriageBook {
   }
   return { entries: entries.reverse(), index };
 }
+
+export const noBook: TriageBook = { entries: [], index: new Map() };
 
 /** Two findings share a group and a key in it if they are the same by one of the measures of `identity.ts`. */
 function groupsOf(

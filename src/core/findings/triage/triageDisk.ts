@@ -7,13 +7,13 @@ import { makePrivateFolder, markOf, readRegularFile, writeFileAtomic } from '../
 import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import {
+  bookOf,
   entryOf,
   formatEntry,
   formatLine,
   parseEntry,
   parseLine,
   type SharedNote,
-  toBook,
   type TriageBook,
   type TriageEntry,
 } from './book.ts';
@@ -55,6 +55,8 @@ export interface ReadDecisions {
   readonly failures: readonly AssessmentError[];
   /** Undefined if the book cannot be read: then nothing may be added to it. */
   readonly lines: ReadonlyMap<string, Line> | undefined;
+  /** True if the book ends with a part of a line, after a crash or on a full disk. */
+  readonly isTorn: boolean;
   readonly files: ReadonlyMap<string, SharedFile>;
 }
 
@@ -68,6 +70,10 @@ interface SharedFile {
 }
 
 const maxBookBytes = 64 * 1024 * 1024;
+/** Of a longer line, only the start is read, which is no decision. */
+const maxLineBytes = 1024 * 1024;
+/** Ends a line that a crash or a full disk cut off: it is no decision, and no damage. JSON does not end with it. */
+const tornMark = '#';
 /** Limits for shared folders, which come from a repository. */
 const maxFiles = 10_000;
 const maxFileBytes = 64 * 1024;
@@ -88,9 +94,9 @@ export async function readDecisions(
   ]);
   const mark = JSON.stringify([bookMark, place.shared, ...shared.marks]);
   if (former?.mark === mark) return former;
-  const { lines, failure } = await readLines(place.book, former?.lines);
+  const { lines, isTorn, failure } = await readLines(place.book, former?.lines);
   const values = [...(lines?.values() ?? [])].filter((line) => line !== undefined);
-  const book = toBook(values.filter((line) => 'identity' in line));
+  const book = await inSlices(bookOf(values.filter((line) => 'identity' in line)));
   const notes = new Map(values.flatMap((line) => ('identity' in line ? [] : [[line.file, line] as const])));
   const { proposals, newNotes } = sortShared(shared.files, book, notes, now);
   return {
@@ -102,6 +108,7 @@ export async function readDecisions(
     isEmpty: values.length === 0,
     failures: [failure, shared.failure].filter((each) => each !== undefined),
     lines,
+    isTorn,
     files: shared.files,
   };
 }
@@ -129,48 +136,59 @@ function sortShared(
   return { proposals, newNotes };
 }
 
-/** Each different line is parsed once. A damaged line affects no other. */
+/** A damaged line affects no other. */
 async function readLines(
   path: string,
   former: ReadDecisions['lines'],
-): Promise<{ lines: ReadDecisions['lines']; failure?: AssessmentError }> {
+): Promise<Pick<ReadDecisions, 'lines' | 'isTorn'> & { readonly failure?: AssessmentError }> {
+  const unread = { lines: undefined, isTorn: false };
   try {
     const found = await stat(path);
-    if (!found.isFile() || found.size > maxBookBytes) return { lines: undefined, failure: damaged(path) };
-    const lines = await inSlices(parseLines(await readFile(path, 'utf8'), former));
-    const isWhole = [...lines.values()].every((line) => line !== undefined);
-    return isWhole ? { lines } : { lines, failure: damaged(path) };
+    if (!found.isFile() || found.size > maxBookBytes) return { ...unread, failure: damaged(path) };
+    const read = await inSlices(parseLines(await readFile(path), former));
+    const isWhole = [...read.lines.values()].every((line) => line !== undefined);
+    return isWhole ? read : { ...read, failure: damaged(path) };
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return { lines: new Map() };
-    return { lines: undefined, failure: toStorageError(error, path) };
+    if (systemCode(error) === 'ENOENT') return { lines: new Map(), isTorn: false };
+    return { ...unread, failure: toStorageError(error, path) };
   }
 }
 
-function* parseLines(text: string, former: ReadDecisions['lines']): Generator<undefined, Map<string, Line>> {
+/** Each different line is parsed once. */
+function* parseLines(
+  content: Buffer,
+  former: ReadDecisions['lines'],
+): Generator<undefined, { readonly lines: ReadonlyMap<string, Line>; readonly isTorn: boolean }> {
   const lines = new Map<string, Line>();
-  const unfinished = text.slice(text.lastIndexOf('\n') + 1);
-  for (const line of text.split('\n')) {
-    if (line === '') continue;
-    const value = former?.get(line) ?? parseLine(line);
+  let isTorn = false;
+  let end: number;
+  for (let start = 0; start < content.length; start = end + 1) {
+    yield;
+    const lineFeed = content.indexOf('\n', start);
+    end = lineFeed < 0 ? content.length : lineFeed;
+    if (end === start || content[end - 1] === tornMark.charCodeAt(0)) continue;
+    const line = content.toString('utf8', start, Math.min(end, start + maxLineBytes));
+    const known = lines.has(line) ? lines : former;
+    const value = known?.has(line) === true ? known.get(line) : parseLine(line);
     // Another window may be writing the last line.
-    if (value === undefined && line === unfinished) continue;
+    isTorn = value === undefined && lineFeed < 0;
+    if (isTorn) continue;
     // One that comes again, such as a decision that was undone, counts from then on.
     lines.delete(line);
     lines.set(line, value);
-    yield;
   }
-  return lines;
+  return { lines, isTorn };
 }
 
 /** Throws `triageDamaged` if the book cannot be read; `storage`. All lines are on disk when it resolves. */
 export async function addToBook(
-  { place: { book }, lines, failures }: ReadDecisions,
+  { place: { book }, lines, isTorn, failures }: ReadDecisions,
   added: readonly (TriageEntry | SharedNote)[],
 ): Promise<void> {
   if (lines === undefined) throw failures[0] ?? damaged(book);
   if (added.length === 0) return;
-  // The line before may be unfinished, after a crash or on a full disk.
-  const content = Buffer.from(`\n${added.map(formatLine).join('\n')}\n`);
+  // The line before may also be torn since it was read.
+  const content = Buffer.from(`${isTorn ? tornMark : ''}\n${added.map(formatLine).join('\n')}\n`);
   try {
     await makePrivateFolder(dirname(book));
     const file = await open(book, 'a', 0o600);

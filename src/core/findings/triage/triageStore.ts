@@ -2,7 +2,7 @@ import type { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
 import type { Identity, isSameFinding } from '../identity.ts';
-import { entryName, entryOf, type SharedNote, toBook, type TriageBook, type TriageEntry } from './book.ts';
+import { entryName, entryOf, noBook, type SharedNote, type TriageBook, type TriageEntry } from './book.ts';
 import {
   asOf,
   dayAfter,
@@ -307,8 +307,6 @@ export class TriageStore {
     return next;
   }
 }
-
-const noBook = toBook([]);
 
 /** Names the files of decisions that are shared. One about the same finding reuses its file, since Git would take a new one for a rename. */
 function withFiles(

@@ -3,7 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isSameByTitle } from '../../../../src/core/findings/identity.ts';
-import { entryOf, formatLine, toBook } from '../../../../src/core/findings/triage/book.ts';
+import {
+  bookOf,
+  entryOf,
+  formatLine,
+  type TriageBook,
+  type TriageEntry,
+} from '../../../../src/core/findings/triage/book.ts';
 import { readDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
 
@@ -33,6 +39,14 @@ const unquoted = decisions.map((each) => ({
     only: ['title'] as const,
   },
 }));
+
+function toBook(decided: readonly TriageEntry[]): TriageBook {
+  const steps = bookOf(decided);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 const decidedAgain = unquoted.map((each) => ({ ...each, at: each.at + count }));
 
@@ -70,6 +84,21 @@ await testBlocks(import.meta.filename, {
       return async () => {
         const read = await readDecisions(folder, { book }, undefined, 0);
         assert.equal(read.book.entries.length, count);
+      };
+    },
+  },
+  'F187 a book of 60 MB in one line is damaged, and the decisions after it are read': {
+    prepare: async (after) => {
+      const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
+      after(() => rm(folder, { recursive: true }));
+      const book = path.join(folder, 'book.jsonl');
+      await writeFile(
+        book,
+        `[${'{},'.repeat(20e6)}{}]\n${decisions.slice(0, 3).map(formatLine).join('\n')}\n`,
+      );
+      return async () => {
+        const read = await readDecisions(folder, { book }, undefined, 0);
+        assert.deepEqual([read.book.entries.length, read.failures[0]?.kind], [3, 'triageDamaged']);
       };
     },
   },

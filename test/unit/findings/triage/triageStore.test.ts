@@ -405,12 +405,32 @@ test('a damaged or newer line of a book is reported, and affects no other decisi
     assert.equal(decided(store, 'b'), 'confirmed');
     assert.ok((await readFile(book(root), 'utf8')).startsWith(damaged));
   }
-  // The end of a write that was cut off, or that another window has not finished.
-  await writeFile(book(root), `${whole}\n${whole.trim().slice(0, -9)}`);
-  await store.reload();
-  assert.deepEqual([decided(store, 'a'), store.failures()], ['fixed', []]);
+});
+
+test('F187 a decision that a crash or a full disk cut off is set aside by the next one, and the book is whole', async (t) => {
+  const root = await makeRoot(t);
+  const store = openWindow(root);
+  await store.set([about('a')], 'fixed', '');
+  const whole = await readFile(book(root), 'utf8');
+  const line = whole.trim();
+  for (const torn of [line.slice(0, -9), `${line}\n${line.slice(0, 1)}`, '\0\0\0', line.slice(0, -1)]) {
+    await writeFile(book(root), `${whole}\n${torn}`);
+    const [first, second] = [openWindow(root), openWindow(root)];
+    await Promise.all([first, second].map((window) => window.load(['shop'])));
+    assert.deepEqual([decided(first, 'a'), first.failures()], ['fixed', []]);
+    // Both know of the torn line.
+    await Promise.all([first.set([about('b')], 'confirmed', ''), second.set([about('c')], 'confirmed', '')]);
+    const later = openWindow(root);
+    await later.load(['shop']);
+    assert.deepEqual(
+      [later.failures(), ['a', 'b', 'c'].map((name) => decided(later, name))],
+      [[], ['fixed', 'confirmed', 'confirmed']],
+    );
+  }
+  // A whole decision whose line break is missing counts.
+  await writeFile(book(root), line);
   await store.set([about('b')], 'confirmed', '');
-  assert.equal(decided(store, 'b'), 'confirmed');
+  assert.deepEqual([store.failures(), decided(store, 'a')], [[], 'fixed']);
 });
 
 test('a book that is too large takes no more decisions, and says so', async (t) => {
