@@ -6,7 +6,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const results = path.join(root, 'test-results');
 const failed = path.join(results, 'failed');
 
-/** The web workbench sometimes starts its extension host twice, and then shows nothing that the first one registered. Retries are printed. */
+/** The web workbench sometimes starts its extension host twice, and then shows nothing that the first one registered. The closing lines name what passed so. */
 const retries = 1;
 
 export default defineConfig<object, OfFile>({

@@ -7,6 +7,10 @@ export type IntegrationEvent =
   | { readonly kind: 'skipped'; readonly title: string; readonly reason: string }
   /** The test failed, and is run again. */
   | { readonly kind: 'retried'; readonly title: string; readonly error: string }
+  /** The test has passed, but not at first. */
+  | { readonly kind: 'passedAgain'; readonly title: string }
+  /** How long a test file took, or a suite of it. */
+  | { readonly kind: 'file'; readonly file: string; readonly ms: number }
   | { readonly kind: 'end' };
 
 export const resultsVariable = 'INTEGRATION_RESULTS';

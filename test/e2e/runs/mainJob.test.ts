@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { playJob } from '../../demo/playJob.ts';
+import type { Workbench } from '../../host/workbench.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { test } from '../fixtures.ts';
 import { ignoredSecret, startAssessment } from '../stage.ts';
@@ -146,11 +147,15 @@ test('F63 a run started in one window appears in an idle second window, and only
   );
   await service.finishRun(service.runs().at(-1)!.id);
   await second.runCommand('Whitebox: Check Run Status Now');
-  await second.notification('The assessment of shop has finished');
-  await eventually(
-    () => first.statusBarItem('whitebox.status').innerText(),
-    (text) => text.trim() === '12',
-  );
-  const notices = (await first.notifications()).filter(({ message }) => message.includes('has finished'));
-  assert.deepEqual(notices, []);
+  const noticesOf = async (window: Workbench): Promise<number> =>
+    (await window.notifications()).filter(({ message }) => message.includes('has finished')).length;
+  // By the window that drives the run then: the other one takes it over from a window that is too slow.
+  const countNotices = async (): Promise<number> => (await noticesOf(first)) + (await noticesOf(second));
+  await eventually(countNotices, (count) => count > 0);
+  for (const window of [first, second])
+    await eventually(
+      () => window.statusBarItem('whitebox.status').innerText(),
+      (text) => text.trim() === '12',
+    );
+  assert.equal(await countNotices(), 1);
 });

@@ -32,7 +32,7 @@ export async function bundleIntegrationTests(window: TestWindow, set: TestSet = 
           }));
           // require: mocha's globals must be there before a test file is evaluated.
           bundle.onLoad({ filter: /.*/, namespace: 'tests' }, () => ({
-            contents: `export function loadTests() { ${tests.map((file) => `require(${JSON.stringify(`./${file.replaceAll('\\', '/')}`)});`).join(' ')} }`,
+            contents: `export function loadTests(before) { ${tests.map(load).join(' ')} }`,
             resolveDir: folder,
           }));
           bundle.onResolve({ filter: /^[^.]/ }, ({ path: name, kind }) =>
@@ -43,4 +43,9 @@ export async function bundleIntegrationTests(window: TestWindow, set: TestSet = 
     ],
   });
   return outfile;
+}
+
+function load(file: string): string {
+  const name = file.replaceAll('\\', '/');
+  return `before(${JSON.stringify(name)}); require(${JSON.stringify(`./${name}`)});`;
 }

@@ -8,13 +8,14 @@ export async function run(): Promise<void> {
     const mocha = new Mocha({ ui: 'bdd', timeout: 90_000, retries: 1, reporter: Mocha.reporters.Base });
     const grep = process.env[grepVariable];
     if (grep !== undefined) mocha.fgrep(grep);
-    mocha.suite.emit('pre-require', globalThis, '', mocha);
-    loadTests();
+    loadTests((file) => mocha.suite.emit('pre-require', globalThis, file, mocha));
+    const retried = new Set<string>();
     await new Promise<void>((resolve) => {
       const runner = mocha.run(() => resolve());
-      runner.on('pass', (test) =>
-        report({ kind: 'passed', title: test.fullTitle(), name: test.title, ms: test.duration ?? 0 }),
-      );
+      runner.on('pass', (test) => {
+        if (retried.has(test.fullTitle())) report({ kind: 'passedAgain', title: test.fullTitle() });
+        report({ kind: 'passed', title: test.fullTitle(), name: test.title, ms: test.duration ?? 0 });
+      });
       runner.on('fail', (test, error: Error) =>
         report({
           kind: 'failed',
@@ -23,9 +24,16 @@ export async function run(): Promise<void> {
           error: describeError(error),
         }),
       );
-      runner.on('retry', (test: Mocha.Test, error: Error) =>
-        report({ kind: 'retried', title: test.fullTitle(), error: describeError(error) }),
-      );
+      runner.on('retry', (test: Mocha.Test, error: Error) => {
+        retried.add(test.fullTitle());
+        report({ kind: 'retried', title: test.fullTitle(), error: describeError(error) });
+      });
+      let since = performance.now();
+      runner.on('suite end', ({ file, parent }) => {
+        if (parent?.root !== true) return;
+        report({ kind: 'file', file: file ?? '', ms: performance.now() - since });
+        since = performance.now();
+      });
       runner.on('pending', (test) =>
         report({
           kind: 'skipped',

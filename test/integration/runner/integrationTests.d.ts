@@ -1,5 +1,5 @@
 /** The module that bundle.ts creates from the test files. */
 declare module 'integration-tests' {
-  /** Evaluates the test files, which register their suites. */
-  export function loadTests(): void;
+  /** Evaluates the test files, which register their suites; `before` is called with each. */
+  export function loadTests(before: (file: string) => void): void;
 }

@@ -36,8 +36,9 @@ export async function followResults(
       const event = JSON.parse(line) as IntegrationEvent;
       if (event.kind === 'end') return tally;
       onTest(event);
-      if (event.kind !== 'retried') tally[event.kind] += 1;
-      process.stdout.write(`${describeEvent(event)}\n`);
+      if (event.kind in tally) tally[event.kind as keyof Tally] += 1;
+      const said = describeEvent(event);
+      if (said !== undefined) process.stdout.write(`${said}\n`);
     }
     read = lines.length;
     if (wasOver) {
@@ -48,14 +49,14 @@ export async function followResults(
         error: reason(),
       } as const;
       onTest(event);
-      process.stdout.write(`${describeEvent(event)}\n`);
+      process.stdout.write(`${describeEvent(event) ?? ''}\n`);
       return { ...tally, failed: tally.failed + 1 };
     }
     await Promise.race([over, delay(200)]);
   }
 }
 
-function describeEvent(event: Exclude<IntegrationEvent, { kind: 'end' }>): string {
+function describeEvent(event: Exclude<IntegrationEvent, { kind: 'end' }>): string | undefined {
   switch (event.kind) {
     case 'passed':
       return `  ✔ ${event.title} (${event.ms} ms)`;
@@ -65,5 +66,9 @@ function describeEvent(event: Exclude<IntegrationEvent, { kind: 'end' }>): strin
       return `  - ${event.title}: failed, and is run again\n${event.error.replaceAll(/^/gmu, '      ')}`;
     case 'skipped':
       return `  - ${event.title}: skipped, ${event.reason}`;
+    case 'passedAgain':
+      return `  - ${event.title}: passed when it was run again`;
+    case 'file':
+      return undefined;
   }
 }

@@ -28,10 +28,13 @@ function makeMemory(): { get(key: string): unknown; update(key: string, value: u
   };
 }
 
+type Files = Readonly<Record<string, string | Buffer>>;
+
 type RunParts = readonly [
   folders: readonly string[],
   findings: string,
-  sent?: Readonly<Record<string, string | Buffer>>,
+  /** Of each folder, or the same of every one. */
+  sent?: Files | readonly Files[],
 ];
 
 /** A finding store with its own folder on disk, run store and triage store. */
@@ -137,7 +140,11 @@ export async function setUpFindings(
         endedAt: count,
         artifacts: [{ name: 'findings', file: 'findings.json' }],
       };
-      if (sent !== undefined) await storeSent(run, runs.folderOf(id), sent);
+      if (sent !== undefined)
+        for (const index of targets.keys()) {
+          const files = Array.isArray(sent) ? (sent as readonly Files[])[index] : (sent as Files);
+          await storeSent(run, index, runs.folderOf(id), files ?? {});
+        }
       await runs.create(run);
       const source = { runs, workerFile: parseWorker, decode: decodeShiftJis };
       // As the last step of collecting; a file that cannot be read does not keep the run from ending.
@@ -150,17 +157,12 @@ export async function setUpFindings(
 
 const decodeShiftJis: Decode = (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content));
 
-async function storeSent(
-  run: Run,
-  runFolder: string,
-  sent: Readonly<Record<string, string | Buffer>>,
-): Promise<void> {
-  for (const [index, { folder }] of run.targets.entries()) {
-    await storeManifest(runFolder, index, sent);
-    for (const [name, text] of Object.entries(sent)) {
-      await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
-      await writeFile(path.join(folder, name), text);
-    }
+async function storeSent(run: Run, index: number, runFolder: string, sent: Files): Promise<void> {
+  await storeManifest(runFolder, index, sent);
+  for (const [name, text] of Object.entries(sent)) {
+    const file = path.join(run.targets[index]!.folder, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
   }
 }
 

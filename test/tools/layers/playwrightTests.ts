@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { installedVariable, installPackaged } from '../../e2e/stage.ts';
+import { prepareBrowser } from '../../host/chromium.ts';
+import type { Tally } from '../../integration/runner/results.ts';
+import { literally } from './nodeTests.ts';
+import type { Results } from './result.ts';
+
+interface PlaywrightSuite {
+  readonly file: string;
+  readonly specs: readonly {
+    readonly title: string;
+    readonly tests: readonly {
+      readonly status: string;
+      readonly results: readonly {
+        readonly duration: number;
+        readonly error?: { readonly message?: string };
+      }[];
+    }[];
+  }[];
+  readonly suites?: readonly PlaywrightSuite[];
+}
+
+interface PlaywrightReport {
+  readonly config: { readonly rootDir: string };
+  /** Tests after a failed one in a serial suite count as skipped. */
+  readonly stats: {
+    readonly expected: number;
+    readonly unexpected: number;
+    readonly skipped: number;
+    /** Passed on retry. */
+    readonly flaky: number;
+  };
+  /** Errors outside of tests. */
+  readonly errors: readonly { readonly message?: string }[];
+  readonly suites: readonly PlaywrightSuite[];
+}
+
+/** Runs a Playwright project; failures have a screenshot and a trace. */
+export async function runPlaywright(project: string, results: Results, grep?: string): Promise<Tally> {
+  // Once, for all stages to copy.
+  if (project !== 'browser') {
+    const installed = await mkdtemp(path.join(tmpdir(), 'installed-'));
+    await installPackaged(installed);
+    process.env[installedVariable] = installed;
+  }
+  // Not by two tests at once.
+  await prepareBrowser();
+  const reportFile = 'test-results/results.json';
+  await rm(reportFile, { force: true });
+  const { resolve } = createRequire(import.meta.url);
+  const cli = path.join(path.dirname(resolve('@playwright/test/package.json')), 'cli.js');
+  const args = ['--config', 'test/e2e', '--project', project, '--pass-with-no-tests'];
+  if (grep !== undefined) args.push('--grep', literally(grep));
+  await once(spawn(process.execPath, [cli, 'test', ...args], { stdio: 'inherit' }), 'exit');
+  const report = JSON.parse(await readFile(reportFile, 'utf8')) as PlaywrightReport;
+  noteSuites(report.suites, path.relative('', report.config.rootDir), results);
+  for (const { message } of report.errors) results.fail(project, message);
+  const { expected, unexpected, skipped, flaky } = report.stats;
+  return { passed: expected + flaky, failed: unexpected + report.errors.length, skipped };
+}
+
+function noteSuites(suites: readonly PlaywrightSuite[], root: string, results: Results): void {
+  for (const suite of suites) {
+    for (const { title, tests } of suite.specs) {
+      if (tests.every(({ status }) => status === 'expected' || status === 'flaky'))
+        results.passedNames.add(title);
+      for (const { status, results: runs } of tests) {
+        if (status === 'unexpected') results.fail(title, runs.at(-1)?.error?.message);
+        if (status === 'flaky') results.passAgain(title);
+        for (const { duration } of runs) results.took(path.join(root, suite.file), duration);
+      }
+    }
+    noteSuites(suite.suites ?? [], root, results);
+  }
+}
