@@ -1,3 +1,4 @@
+import { clip } from '../visibleText.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
 /** Worst first. `none` has no business impact; the rating of `unrated` cannot be read. */
@@ -38,18 +39,21 @@ export interface Place {
   readonly targetIndex?: number | undefined;
 }
 
-/** The topic of a `Block`; `details` is a second description, `recommendation` a second recommendation, `other` what no other part shows. */
-export type BlockKind =
-  | 'details'
-  | 'impact'
-  | 'exploitScenario'
-  | 'attackScenario'
-  | 'evidence'
-  | 'reproductionSteps'
-  | 'rootCause'
-  | 'proofOfConcept'
-  | 'recommendation'
-  | 'other';
+/** Topics of blocks; `details` is a second description, `recommendation` a second recommendation, `other` what no other part shows. */
+export const BLOCK_KINDS = [
+  'details',
+  'impact',
+  'exploitScenario',
+  'attackScenario',
+  'evidence',
+  'reproductionSteps',
+  'rootCause',
+  'proofOfConcept',
+  'recommendation',
+  'other',
+] as const;
+
+export type BlockKind = (typeof BLOCK_KINDS)[number];
 
 /** Prose beside the description, as received. */
 export interface Block {
@@ -64,8 +68,8 @@ export interface Cvss {
 }
 
 /**
- * `id`, `title`, `rule`, `severityText`, `confidence`, `url`, and `feature` are single lines with visible control and bidi characters.
- * Every other text is untrusted and as received.
+ * What lists, Problems, filters, and decisions need of a finding; the rest is in its `Details`. `id`, `title`, `rule`, `severityText`, `url`, and
+ * `feature` are single lines with visible control and bidi characters. Every other text is untrusted and as received.
  */
 export interface Finding {
   /** Position in the findings file, from 0. */
@@ -79,10 +83,8 @@ export interface Finding {
   readonly severity: Severity;
   /** The rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
-  readonly confidence?: string | undefined;
-  readonly description: string;
-  readonly blocks: readonly Block[];
-  readonly recommendation: string;
+  /** The start of the description. */
+  readonly summary: string;
   /** The main place first; empty if no file path can be read. */
   readonly places: readonly Place[];
   readonly cwes: readonly number[];
@@ -96,10 +98,36 @@ export interface Finding {
   readonly perspective?: string | undefined;
   /** Set if the tool that found it has suppressed it. It counts until people decide. */
   readonly toolDecision?: TriageDecision | undefined;
-  /** `clipped`: texts or places were cut. `unreadable`: the item is no object, and only `raw` has its content. */
+  /** `clipped`: texts or places were cut. `unreadable`: the item is no object, and only `Details.raw` has its content. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
+}
+
+/** What is read when somebody looks at a finding. `confidence` is a single line as in `Finding`. */
+export interface Details {
+  readonly description: string;
+  readonly recommendation: string;
+  readonly blocks: readonly Block[];
+  readonly confidence?: string | undefined;
   /** The item as JSON; absent if it is too long or nested too deeply. */
   readonly raw?: string | undefined;
+}
+
+/** A finding as its file has it. */
+export type ReportedFinding = Finding & Details;
+
+export interface WithDetails {
+  readonly details: Details;
+}
+
+export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
+  const { description, recommendation, blocks, confidence, raw, ...finding } = reported;
+  return { finding, details: { description, recommendation, blocks, confidence, raw } };
+}
+
+const maxSummary = 200;
+
+export function summaryOf(description: string): string {
+  return clip(description.trim(), maxSummary);
 }
 
 export function isLiveFinding({ url, feature, perspective }: Finding): boolean {
@@ -144,11 +172,11 @@ const blockNames: Readonly<Record<BlockKind, string>> = {
 };
 
 /** The finding with plain field names, for exports and agents; empty fields are omitted. */
-export function toPlainFinding(finding: Finding): Readonly<Record<string, unknown>> {
-  const { id, title, severity, severityText, confidence, description, recommendation, places, cwes, cvss } =
-    finding;
+export function toPlainFinding(finding: Finding, details: Details): Readonly<Record<string, unknown>> {
+  const { id, title, severity, severityText, places, cwes, cvss } = finding;
   const { rule, feature, perspective, method, url } = finding;
-  const blocks = Map.groupBy(finding.blocks, ({ kind }) => blockNames[kind]);
+  const { confidence, description, recommendation } = details;
+  const blocks = Map.groupBy(details.blocks, ({ kind }) => blockNames[kind]);
   const parts: readonly (readonly [string, unknown])[] = [
     ['id', id],
     ['title', title],

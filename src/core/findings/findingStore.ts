@@ -25,8 +25,8 @@ import {
   readPlaced,
   toShownRun,
 } from './placedRun.ts';
-import { type ResultSource, withTexts } from './result/readResult.ts';
-import type { Texted } from './result/texts.ts';
+import type { Detailable, Detailed } from './result/details.ts';
+import { type ResultSource, withDetails } from './result/readResult.ts';
 import {
   areSameShown,
   type ShownFinding,
@@ -285,9 +285,8 @@ export class FindingStore implements Disposable {
     });
   }
 
-  /** The findings with all their texts: they are shown without the long ones. */
-  withTexts<T extends Texted>(findings: readonly T[]): Promise<readonly T[]> {
-    return withTexts(findings, this.#deps);
+  withDetails<const T extends readonly Detailable[]>(findings: T): Promise<Detailed<T>> {
+    return withDetails(findings, this.#deps);
   }
 
   /** The runs that tested a finding's pair on a live application, latest first. */

@@ -4,7 +4,7 @@ import type { Failure, Run } from '../run/state/run.ts';
 import { folderSubjectKey } from './chooseRun.ts';
 import type { Verdict } from './result/verdict.ts';
 import type { Drift } from './drift/drift.ts';
-import type { Finding, Place } from './finding.ts';
+import type { Finding, Place, WithDetails } from './finding.ts';
 import type { Identity } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import type { EvidenceOfPlaces } from './place/evidence.ts';
@@ -46,8 +46,6 @@ export interface ShownFinding {
   readonly verdict?: Verdict | undefined;
   /** The sent files of the finding's places, in their order. */
   readonly sent?: readonly (SentSpot | undefined)[] | undefined;
-  /** True if its long texts are only in the result of its run: see `FindingStore.withTexts`. */
-  readonly isBrief?: boolean | undefined;
   readonly evidence?: EvidenceOfPlaces | undefined;
   /** Of the main place's file, by CODEOWNERS. Absent until known, and where no such file covers it. */
   readonly owners?: readonly string[] | undefined;
@@ -71,6 +69,13 @@ export interface ShownRun {
   readonly unlisted?: number | undefined;
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
 }
+
+export type DetailedFinding = ShownFinding & WithDetails;
+
+export type DetailedRun = Omit<ShownRun, 'shown' | 'absent'> & {
+  readonly shown: readonly DetailedFinding[];
+  readonly absent?: readonly DetailedFinding[] | undefined;
+};
 
 type Placed = Pick<ShownFinding, 'run' | 'folder' | 'places'> & { readonly finding: Pick<Finding, 'places'> };
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createTwoFilesPatch } from 'diff';
 import * as vscode from 'vscode';
 import { attackPathOf } from '../../core/findings/finding.ts';
-import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import type { DetailedFinding } from '../../core/findings/shownFinding.ts';
 import { codeBlock, codeSpan } from '../../core/findings/view/codeMarkdown.ts';
 import { addressOf } from '../../core/findings/view/findingMarkdown.ts';
 import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
@@ -23,7 +23,7 @@ const maxComparisonMs = 100;
 
 /** Asks an agent whether the cause of a finding is gone: writes the question into the chat, where a person sends it, else to the clipboard. */
 export async function checkWhetherFixed(
-  shown: ShownFinding,
+  shown: DetailedFinding,
   deps: FindingStores & { readonly secretWorkerFile: string },
 ): Promise<void> {
   const data = await withProgress(t('Comparing with the assessed code…'), async (_onStep, signal) => {
@@ -47,7 +47,7 @@ export async function checkWhetherFixed(
 }
 
 async function describeChanges(
-  shown: ShownFinding,
+  shown: DetailedFinding,
   deps: FindingStores,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
@@ -66,7 +66,7 @@ async function describeChanges(
     : [t('There is nothing to compare: {0}.', (await whyNotSent(shown.run, deps)).why)];
 }
 
-function describe({ shown, changes }: { shown: ShownFinding; changes: readonly string[] }): string {
+function describe({ shown, changes }: { shown: DetailedFinding; changes: readonly string[] }): string {
   const steps = attackPathOf(shown.finding).map((place, at) => {
     const role = place.role === undefined ? '' : `${roleLabel(place.role)} `;
     return `${String(at + 1)}. ${role}${codeSpan(addressOf(place, shown))}`;

@@ -32,7 +32,7 @@ type Tool = vscode.LanguageModelTool<object>;
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   const reading = readingTools({
     findings: () => ({ runs: findings.shownRuns(), place: (shown) => Promise.resolve(shown) }),
-    withTexts: (shown) => findings.withTexts(shown),
+    withDetails: (shown) => findings.withDetails(shown),
     runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
     branch,

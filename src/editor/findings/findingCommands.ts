@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isLiveFinding } from '../../core/findings/finding.ts';
-import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import type { DetailedFinding, ShownFinding } from '../../core/findings/shownFinding.ts';
 import { checkWhetherFixed } from '../agents/checkWhetherFixed.ts';
 import { type ConfirmDeps, confirmLive } from '../blackbox/confirmLive.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
@@ -47,10 +47,10 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
       if (shown === undefined) showNoFinding();
       else await act(shown);
     };
-  const onWhole = (act: (shown: ShownFinding) => unknown): Handler =>
+  const onDetailed = (act: (shown: DetailedFinding) => unknown): Handler =>
     onOne(async (shown) => {
-      const [whole = shown] = await findings.withTexts([shown]);
-      await act(whole);
+      const [detailed] = await findings.withDetails([shown]);
+      await act(detailed);
     });
   const onAll =
     (act: (shown: readonly ShownFinding[]) => unknown): Handler =>
@@ -74,16 +74,16 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.setTriage': onAll((shown) => setTriage(shown, deps)),
     'whitebox.extendAcceptance': onAll((shown) => extendAcceptance(shown, deps)),
     'whitebox.reviewSharedDecisions': (folder) => reviewSharedDecisions(folder, deps),
-    'whitebox.copyFinding': onAll(async (shown) => copyFindings(await findings.withTexts(shown), deps)),
-    'whitebox.fixWithAgent': onAll(async (shown) => fixWithAgent(await findings.withTexts(shown), deps)),
-    'whitebox.checkWhetherFixed': onWhole((shown) => checkWhetherFixed(shown, deps)),
+    'whitebox.copyFinding': onAll(async (shown) => copyFindings(await findings.withDetails(shown), deps)),
+    'whitebox.fixWithAgent': onAll(async (shown) => fixWithAgent(await findings.withDetails(shown), deps)),
+    'whitebox.checkWhetherFixed': onDetailed((shown) => checkWhetherFixed(shown, deps)),
     'whitebox.showFindingJson': onOne(showFindingJson),
     'whitebox.confirmLive': onOne((shown) =>
       isLiveFinding(shown.finding) ? showAlreadyLive() : confirmLive(shown, deps),
     ),
     'whitebox.copyUrl': onOne(copyUrl),
     'whitebox.openUrl': onOne(openUrl),
-    'whitebox.shareFinding': onWhole((shown) => shareFinding(shown, deps)),
+    'whitebox.shareFinding': onDetailed((shown) => shareFinding(shown, deps)),
     'whitebox.showAttackPath': onOne((shown) => showAttackPath(shown, findings)),
     'whitebox.openAsAssessed': onOne((shown) => openAsAssessed(shown, deps)),
   };

@@ -3,10 +3,15 @@ import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { Finding } from '../../core/findings/finding.ts';
+import type { Details, Finding } from '../../core/findings/finding.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/view/placeLinks.ts';
-import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../core/findings/shownFinding.ts';
+import {
+  type DetailedFinding,
+  localPlaceOf,
+  type ShownFinding,
+  type ShownPlace,
+} from '../../core/findings/shownFinding.ts';
 import { codeSpan } from '../../core/findings/view/codeMarkdown.ts';
 import { addressOf, escapeMarkdown, quoteOf, requestOf } from '../../core/findings/view/findingMarkdown.ts';
 import { isSamePath } from '../../core/paths.ts';
@@ -66,18 +71,16 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, finding.index) ?? shown;
   let linked = shown;
-  /** What was read for which brief finding: an edit of the file changes its places, and not its texts. */
-  let whole: { readonly of: Finding; readonly finding: Finding } | undefined;
+  /** Kept, since an edit of the file changes only places, and a removed run has no details. */
+  let read: { readonly of: Finding; readonly details: Details } | undefined;
   return {
     id: `${run.id}:${String(finding.index)}`,
     title: clip(titleOfFinding(finding), 60),
     load: async () => {
-      // Of a removed run, what was read stays.
-      const now = findings.find(run.id, finding.index) ?? linked;
-      if (whole?.of === now.finding) linked = { ...now, isBrief: undefined, finding: whole.finding };
-      else [linked = now] = await findings.withTexts([now]);
-      whole = { of: now.finding, finding: linked.finding };
-      return toContent(linked, await findings.confirmationsOf(linked));
+      linked = findings.find(run.id, finding.index) ?? linked;
+      const [{ details }] = read?.of === linked.finding ? [read] : await findings.withDetails([linked]);
+      read = { of: linked.finding, details };
+      return toContent({ ...linked, details }, await findings.confirmationsOf(linked));
     },
     openPlace: async (index) => {
       const place = linked.places[index];
@@ -94,7 +97,7 @@ function columnOf({ file }: ShownPlace): vscode.ViewColumn {
   return seen?.viewColumn ?? vscode.ViewColumn.One;
 }
 
-function toContent(shown: ShownFinding, confirmations: readonly Confirmation[]): ReportContent {
+function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[]): ReportContent {
   const places = shown.places.slice(0, maxPlaces);
   // Texts that become links: each entry in the list of places, and texts that name exactly one place.
   const links = [
@@ -127,7 +130,7 @@ const tones: Readonly<Record<Evidence['kind'], Tone>> = {
   asSent: undefined,
 };
 
-function factsOf(shown: ShownFinding, [lastTest]: readonly Confirmation[]): ReportContent['facts'] {
+function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): ReportContent['facts'] {
   const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
   const { at, note } = shown.triage;
   const decision = decisionLabel(shown.triage);
@@ -153,15 +156,15 @@ function factsOf(shown: ShownFinding, [lastTest]: readonly Confirmation[]): Repo
 
 /** What supports a finding, and how it compares with other runs and the current code. */
 export function standingOf({
-  finding,
+  details,
   places,
   verdict,
   decidedBefore,
   evidence,
-}: ShownFinding): readonly Fact[] {
+}: DetailedFinding): readonly Fact[] {
   const quoted = leastOf(evidence);
   return [
-    [t('Confidence'), finding.confidence],
+    [t('Confidence'), details.confidence],
     [t('Quoted code'), quoted && evidenceLabel(quoted), quoted && tones[quoted.kind]],
     [t('Compared with earlier runs'), verdict && verdictLabel(verdict)],
     [t('Earlier decision'), decidedBeforeLabel(decidedBefore), 'amber'],
@@ -176,17 +179,17 @@ function knownFacts(facts: readonly Fact[]): ReportContent['facts'] {
 }
 
 /** The texts of the findings file, in reading order. Each part is rendered separately. */
-function partsOf(shown: ShownFinding): ReportContent['parts'] {
-  const { run, finding } = shown;
+function partsOf(shown: DetailedFinding): ReportContent['parts'] {
+  const { run, finding, details } = shown;
   const origin = knownFacts([
     [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
     ['ID', finding.id],
   ]);
   const texts = [
-    [t('Description'), visibleText(finding.description)],
+    [t('Description'), visibleText(details.description)],
     [t('Locations'), placesOf(shown)],
-    [blockLabel('recommendation'), visibleText(finding.recommendation)],
-    ...finding.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
+    [blockLabel('recommendation'), visibleText(details.recommendation)],
+    ...details.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
     [t('Origin'), origin.map(({ label, value }) => `- ${label}: ${escapeMarkdown(value)}`).join('\n')],
   ] as const;
   return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
@@ -220,9 +223,8 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       const run = runs.get(runId);
       const shown = run === undefined ? undefined : await findInRun(run, Number(index), findings);
       if (shown === undefined) return undefined;
-      const [{ finding } = shown] = await findings.withTexts([shown]);
-      const { raw } = finding;
-      const json = raw && toVisibleJson(raw);
+      const [{ details }] = await findings.withDetails([shown]);
+      const json = details.raw && toVisibleJson(details.raw);
       const why = t(
         'This finding is too long or too deeply nested to be shown by itself. To see it, use Open Findings File on its run.',
       );

@@ -7,7 +7,7 @@ import {
   readTracker,
 } from '../../core/findings/importExport/issueTracker.ts';
 import { fenceData } from '../../core/findings/agents/toolAnswers.ts';
-import { folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
+import { type DetailedFinding, folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import { runIdOf } from '../../core/run/state/run.ts';
@@ -29,7 +29,7 @@ interface SharingDeps {
 }
 
 export async function copyFindings(
-  shown: readonly ShownFinding[],
+  shown: readonly DetailedFinding[],
   { secretWorkerFile }: SharingDeps,
 ): Promise<void> {
   await vscode.env.clipboard.writeText(findingsMarkdown(await maskSecrets(shown, secretWorkerFile)));
@@ -38,7 +38,7 @@ export async function copyFindings(
 }
 
 export async function fixWithAgent(
-  shown: readonly ShownFinding[],
+  shown: readonly DetailedFinding[],
   { secretWorkerFile }: SharingDeps,
 ): Promise<void> {
   const request = t(
@@ -80,7 +80,7 @@ async function hasChat(): Promise<boolean> {
 }
 
 /** Of findings whose secrets are masked. */
-export function findingsMarkdown(shown: readonly ShownFinding[]): string {
+export function findingsMarkdown(shown: readonly DetailedFinding[]): string {
   const words: FindingWords = {
     severity: t('Severity'),
     place: t('Location'),
@@ -102,7 +102,7 @@ const maxTitleLength = 200;
 const messageShownMs = 5_000;
 
 /** Copies a link to a finding, or opens the page for a new issue in the tracker of the git remote. Sends nothing. */
-export async function shareFinding(unmasked: ShownFinding, deps: SharingDeps): Promise<void> {
+export async function shareFinding(unmasked: DetailedFinding, deps: SharingDeps): Promise<void> {
   const tracker = await trackerOf(unmasked);
   const shown = await maskSecrets(unmasked, deps.secretWorkerFile);
   const link = linkTo(shown);
@@ -147,7 +147,7 @@ async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined>
 }
 
 async function openIssue(
-  shown: ShownFinding,
+  shown: DetailedFinding,
   link: string | undefined,
   tracker: IssueTracker,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import type { DetailedFinding, ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { extensionId, toLinkQuery } from '../../../src/core/run/state/runLink.ts';
@@ -24,7 +24,7 @@ const deps = { secretWorkerFile: path.join(extensionPath, 'dist', 'secretWorker.
 
 describe('links to findings and runs', () => {
   let run: Run;
-  let shown: ShownFinding;
+  let shown: DetailedFinding;
   let known: readonly Run[];
   let opened: ShownFinding[];
   let tracked: unknown[];

@@ -17,6 +17,7 @@ import { toTrend } from '../../../src/editor/report/trend.ts';
 import type { HostMessage } from '../../../src/core/report/protocol.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
+import { addDetails } from '../../../src/core/findings/result/details.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { until } from '../until.ts';
@@ -30,7 +31,7 @@ const identity = { fingerprint: '', spot: '', title: '', only: [], run: '', inde
 const nothingRead = {
   find: () => undefined,
   confirmationsOf: () => Promise.resolve([]),
-  withTexts: (findings) => Promise.resolve(findings),
+  withDetails: (findings) => addDetails(findings, () => Promise.resolve(new Map())),
 } satisfies Partial<FindingStore> as unknown as FindingStore;
 
 describe('an open document', () => {

@@ -4,7 +4,7 @@ import { VERDICTS } from '../../../src/core/findings/result/verdict.ts';
 import { EVIDENCE } from '../../../src/core/findings/place/evidence.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
 import type { Identity } from '../../../src/core/findings/identity.ts';
-import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import type { DetailedFinding, ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 
@@ -46,7 +46,7 @@ export function invent({
   evidence,
   owners,
   ...finding
-}: Invented = {}): ShownFinding {
+}: Invented = {}): DetailedFinding {
   const { drift = 'same' } = at ?? {};
   return {
     run,
@@ -55,12 +55,9 @@ export function invent({
       id: 'WB-1',
       title: 'Invented finding',
       severity: 'high',
-      description: '',
-      blocks: [],
-      recommendation: '',
+      summary: '',
       places: [],
       cwes: [],
-      raw: '{}',
       ...finding,
     },
     places:
@@ -76,6 +73,7 @@ export function invent({
               drift,
             },
           ],
+    details: { description: '', recommendation: '', blocks: [], raw: '{}' },
     folder: undefined,
     identity: { ...noIdentity, fingerprint: String(finding.index ?? 0) },
     triage: { state, note: '', at: 0 },
@@ -85,7 +83,7 @@ export function invent({
   };
 }
 
-export const inventedFindings: fc.Arbitrary<ShownFinding[]> = fc
+export const inventedFindings: fc.Arbitrary<DetailedFinding[]> = fc
   .array(
     fc.record({
       title: fc.constantFrom('SQL from a request', 'ＳＱＬ インジェクション', 'Weak hash'),

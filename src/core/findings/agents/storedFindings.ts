@@ -13,7 +13,7 @@ import { OWNERS_FILES } from '../place/owners.ts';
 import { filesOf, placeFindings } from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
 import { type PlacedRun, readPlaced, toShownRun } from '../placedRun.ts';
-import { type ResultSource, withTexts } from '../result/readResult.ts';
+import { type ResultSource, withDetails } from '../result/readResult.ts';
 import { folderOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
 import { showDecided } from '../triage/decide.ts';
 import { type TriagePlace, triagePlaceOf } from '../triage/triageDisk.ts';
@@ -99,7 +99,7 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
       return toToolFindings(loaded, found, stored, deps);
     },
     runs: readRunsOfFolder,
-    withTexts: async (findings) => withTexts(findings, toSource(await readRunsOfFolder())),
+    withDetails: async (findings) => withDetails(findings, toSource(await readRunsOfFolder())),
     confirmationsOf: async ({ identity }) =>
       readConfirmations(identity.fingerprint, toSource(await readRunsOfFolder())),
     clock: deps.clock,

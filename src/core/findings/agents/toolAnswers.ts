@@ -10,7 +10,7 @@ import type { ComparedBranch, NoBranch } from '../view/branchChanges.ts';
 import { isHiddenBy } from '../view/filter.ts';
 import { inEnglish, zeroFindings } from '../view/zeroFindings.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
-import { isAtLeast, SEVERITIES, severityRank, toPlainFinding } from '../finding.ts';
+import { isAtLeast, SEVERITIES, severityRank, toPlainFinding, type WithDetails } from '../finding.ts';
 import { localPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleToAgents } from '../../visibleText.ts';
 import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
@@ -82,8 +82,7 @@ export interface ToolFindings {
 export interface ToolSource {
   readonly findings: () => ToolFindings | Promise<ToolFindings>;
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
-  /** The findings with all their texts. */
-  readonly withTexts: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
+  readonly withDetails: (finding: readonly [ToolFinding]) => Promise<readonly [ToolFinding & WithDetails]>;
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
   /** Compares files with the branch's base; absent outside VS Code. */
   readonly branch?: { compare(): Promise<ComparedBranch> };
@@ -91,7 +90,7 @@ export interface ToolSource {
 }
 
 /** Tools that only read, and answer with text. They throw errors for the model. */
-export function readingTools({ findings, runs, withTexts, confirmationsOf, branch, clock }: ToolSource) {
+export function readingTools({ findings, runs, withDetails, confirmationsOf, branch, clock }: ToolSource) {
   return {
     listFindings: async (input: unknown) => {
       const wanted = readInput(toolInputs.listFindings, input);
@@ -102,7 +101,8 @@ export function readingTools({ findings, runs, withTexts, confirmationsOf, branc
       const { finding } = readInput(toolInputs.getFinding, input);
       const { runs: shownRuns, place } = await findings();
       const found = findNamed(allOf(shownRuns), finding);
-      const [shown = found] = await withTexts(await place([found]));
+      const [placed = found] = await place([found]);
+      const [shown] = await withDetails([placed]);
       return answerText(getFinding(shown, await confirmationsOf(shown)));
     },
     getRunStatus: async (input: unknown) => {
@@ -210,7 +210,10 @@ const resultNames: Readonly<Record<LiveResult, string>> = {
 };
 
 /** Everything about a finding, with its live tests; long texts and lists are cut. */
-export function getFinding(shown: ToolFinding, confirmations: readonly Confirmation[] = []): unknown {
+export function getFinding(
+  shown: ToolFinding & WithDetails,
+  confirmations: readonly Confirmation[] = [],
+): unknown {
   return cut({
     finding: toolName(shown),
     fingerprint: shown.identity.fingerprint,
@@ -235,7 +238,7 @@ export function getFinding(shown: ToolFinding, confirmations: readonly Confirmat
             result: resultNames[result],
             found: found.map(({ title, severity, method, url }) => ({ title, severity, method, url })),
           })),
-    reported: toPlainFinding(shown.finding),
+    reported: toPlainFinding(shown.finding, shown.details),
   });
 }
 

@@ -1,13 +1,13 @@
 import type { Place } from '../finding.ts';
-import { folderOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
+import { type DetailedFinding, type DetailedRun, folderOf } from '../shownFinding.ts';
 import { clip, visibleText } from '../../visibleText.ts';
 import { isUndecided } from '../triage/triage.ts';
 
-const columns: readonly (readonly [string, (shown: ShownFinding) => string | number | undefined])[] = [
+const columns: readonly (readonly [string, (shown: DetailedFinding) => string | number | undefined])[] = [
   ['id', ({ finding }) => finding.id],
   ['title', ({ finding }) => finding.title],
   ['severity', ({ finding: { severity, severityText } }) => severityText ?? severity],
-  ['confidence', ({ finding }) => finding.confidence],
+  ['confidence', ({ details }) => details.confidence],
   ['cwe', ({ finding }) => finding.cwes.map((cwe) => `CWE-${String(cwe)}`).join(' ')],
   ['cvss_score', ({ finding }) => finding.cvss?.score],
   ['cvss_vector', ({ finding }) => finding.cvss?.vector],
@@ -21,8 +21,8 @@ const columns: readonly (readonly [string, (shown: ShownFinding) => string | num
   ['perspective', ({ finding }) => finding.perspective],
   ['method', ({ finding }) => finding.method],
   ['url', ({ finding }) => finding.url],
-  ['description', ({ finding }) => finding.description],
-  ['recommendation', ({ finding }) => finding.recommendation],
+  ['description', ({ details }) => details.description],
+  ['recommendation', ({ details }) => details.recommendation],
   ['other_places', ({ finding }) => finding.places.slice(1).map(toText).join('\n')],
   ['triage', ({ triage }) => (isUndecided(triage) ? '' : triage.state)],
   ['triage_note', ({ triage }) => triage.note],
@@ -44,7 +44,7 @@ const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-
 const maxCellLength = 32_000;
 
 /** One row for each finding, including those that only earlier runs report. Spreadsheets read it as UTF-8 and find no formula. */
-export function toCsv({ shown, absent = [] }: ShownRun): string {
+export function toCsv({ shown, absent = [] }: DetailedRun): string {
   const names = columns.map(([name]) => name);
   const rows = [...shown, ...absent].map((finding) => columns.map(([, read]) => toCell(read(finding))));
   return `\uFEFF${[names, ...rows].map((cells) => `${cells.map(inQuotes).join(',')}\r\n`).join('')}`;

@@ -5,7 +5,8 @@ import { readIfThere } from '../../files.ts';
 import { keptArtifact } from '../../run/state/artifacts.ts';
 import type { Run } from '../../run/state/run.ts';
 import { maskSecrets } from '../../upload/secrets/checkSecrets.ts';
-import type { ShownFinding, ShownRun } from '../shownFinding.ts';
+import { addDetails, type ReadDetails } from '../result/details.ts';
+import type { DetailedRun, ShownFinding, ShownRun } from '../shownFinding.ts';
 import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
 import { toCsv } from './csv.ts';
 import { toCodeScanning, type UploadTarget } from './sarif/codeScanning.ts';
@@ -21,7 +22,7 @@ type ExportForm =
       readonly repository: AssessedRepository & UploadTarget;
     };
 
-/** A file to be made of the findings of a run, which may be brief. Plain data only. */
+/** A file to be made of the findings of a run. Plain data only. */
 export interface ExportRequest {
   readonly source: ShownRun;
   readonly form: ExportForm;
@@ -37,19 +38,19 @@ export interface ExportedFile {
 }
 
 interface ExportRunDeps {
-  readonly withTexts: (findings: readonly ShownFinding[]) => Promise<readonly ShownFinding[]>;
+  readonly detailsOf: ReadDetails;
   readonly runFolderOf: (runId: string) => string;
 }
 
 /** Makes the file. All its texts are masked, except the artifacts in a bundle. Blocks its thread, so it runs in a worker. */
 export async function exportRun(
   { source, form, tool, secretWorkerFile }: ExportRequest,
-  { withTexts, runFolderOf }: ExportRunDeps,
+  { detailsOf, runFolderOf }: ExportRunDeps,
 ): Promise<ExportedFile> {
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   switch (form.kind) {
     case 'codeScanning': {
-      const listed = await withTexts(form.listed);
+      const listed = await addDetails(form.listed, detailsOf);
       const placed = await placeResults(source.run, listed, form.repository, runFolderOf);
       const masked = await mask({ source, placed, repository: form.repository });
       const content = toJson(toCodeScanning(masked.source, masked.placed, masked.repository, tool));
@@ -61,15 +62,19 @@ export async function exportRun(
       return { content: new Uint8Array(zipBundle(toBundle(await mask(source), artifacts, tool))) };
     }
     case 'csv':
-      return { content: toBytes(toCsv(await mask(await wholeOf(source, withTexts)))) };
+      return { content: toBytes(toCsv(await mask(await detailedRun(source, detailsOf)))) };
     case 'sarif':
-      return { content: toJson(toSarif(await mask(await wholeOf(source, withTexts)), tool)) };
+      return { content: toJson(toSarif(await mask(await detailedRun(source, detailsOf)), tool)) };
   }
 }
 
-async function wholeOf(source: ShownRun, withTexts: ExportRunDeps['withTexts']): Promise<ShownRun> {
+async function detailedRun(source: ShownRun, detailsOf: ReadDetails): Promise<DetailedRun> {
   const { shown, absent = [] } = source;
-  return { ...source, shown: await withTexts(shown), absent: await withTexts(absent) };
+  return {
+    ...source,
+    shown: await addDetails(shown, detailsOf),
+    absent: await addDetails(absent, detailsOf),
+  };
 }
 
 async function readArtifacts(run: Run, runFolder: string): Promise<readonly BundleFile[]> {

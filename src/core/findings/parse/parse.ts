@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
 import { AssessmentError } from '../../errors.ts';
 import { clip, visibleLine } from '../../visibleText.ts';
-import { type Block, type Finding, type Place, severityRank } from '../finding.ts';
+import {
+  type Block,
+  type Details,
+  type Finding,
+  type Place,
+  type ReportedFinding,
+  severityRank,
+  summaryOf,
+} from '../finding.ts';
 import * as aliases from './aliases.ts';
 import { findList } from './findList.ts';
 import { attempt, fieldsOfItem, type Item, othersOf } from './item.ts';
@@ -25,7 +33,7 @@ const maxLiveLength = 5_000;
 
 /** A findings file as read. */
 export interface ParsedFindings {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ReportedFinding[];
   readonly cut: Cut | undefined;
 }
 
@@ -53,7 +61,7 @@ export function parseFindings(text: string, options: ParseOptions): ParsedFindin
 export function listFindings(
   text: string,
   { runId }: ParseOptions,
-): { readonly findings: Iterable<Finding>; readonly cut: Cut | undefined } {
+): { readonly findings: Iterable<ReportedFinding>; readonly cut: Cut | undefined } {
   const items = findList(readJson(text));
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
@@ -73,7 +81,7 @@ function worstOf(items: readonly Item[], count: number): readonly (readonly [num
   return worstFirst.map(({ entry }) => entry).sort(([one], [other]) => one - other);
 }
 
-function* readItems(items: Iterable<readonly [number, Item]>, runId: string): Generator<Finding> {
+function* readItems(items: Iterable<readonly [number, Item]>, runId: string): Generator<ReportedFinding> {
   const makeId = createIds(runId);
   let length = 0;
   for (const [index, item] of items) {
@@ -85,7 +93,14 @@ function* readItems(items: Iterable<readonly [number, Item]>, runId: string): Ge
 }
 
 /** In characters, with `overheadLength` for each part. */
-export function lengthOf({ title, description, recommendation, blocks, places, raw = '' }: Finding): number {
+function lengthOf({
+  title,
+  places,
+  description,
+  recommendation,
+  blocks,
+  raw = '',
+}: Pick<Finding, 'title' | 'places'> & Details): number {
   let length = title.length + description.length + recommendation.length + raw.length + overheadLength;
   for (const { text } of blocks) length += text.length + overheadLength;
   for (const { path, snippet = '', label = '' } of places)
@@ -108,7 +123,7 @@ function createIds(runId: string): MakeId {
 }
 
 /** Every item gives a finding, whatever it is. */
-function readFinding(item: Item, index: number, makeId: MakeId): Finding {
+function readFinding(item: Item, index: number, makeId: MakeId): ReportedFinding {
   const fields = fieldsOfItem(item);
   const name =
     firstHit(fields, aliases.TITLE, (value) => toFreeText(value) || undefined) ??
@@ -156,6 +171,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
     severity,
     severityText,
     confidence,
+    summary: summaryOf(description),
     description: clip(description, MAX_TEXT),
     blocks: allBlocks.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) })),
     recommendation: clip(recommendation, MAX_TEXT),

@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
 import { readIfThere, toMark, writeFileAtomic } from '../../files.ts';
-import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parse.ts';
+import { type Details, type Finding, splitReported } from '../finding.ts';
+import { type Cut, maxFindingsBytes, parseFindings } from './parse.ts';
 
 /** In a run's folder: holds the mark of a findings file that was too large. */
 const noteName = 'findings-too-large';
@@ -14,20 +15,31 @@ export function findingsMarkOf(runFolder: string): string {
   return toMark(statSync(fileIn(runFolder), { bigint: true }));
 }
 
+export interface FindingsFile {
+  readonly findings: readonly Finding[];
+  /** By `Finding.index`. */
+  readonly details: ReadonlyMap<number, Details>;
+  readonly cut: Cut | undefined;
+  /** Its SHA-256, shortened. */
+  readonly file: string;
+}
+
 /**
  * Reads the findings file of a run, which takes time and memory: only in a worker. A file that was `findingsTooLarge` is not read again until it changes, or
  * `allowReading` is called. Throws `findingsTooLarge`, `malformedFindings` or the system's error. `isReadOnly`: nothing is noted.
- * `file` is its SHA-256, shortened.
  */
 export async function readFindings(
   runFolder: string,
   { runId, isReadOnly }: { readonly runId: string; readonly isReadOnly: boolean },
-): Promise<ParsedFindings & { readonly file: string }> {
+): Promise<FindingsFile> {
   await refuseTooLarge(runFolder);
   try {
     const content = contentOf(fileIn(runFolder));
     const file = hash('sha256', content, 'hex').slice(0, 32);
-    return { ...parseFindings(content.toString('utf8'), { runId }), file };
+    const { findings: reported, cut } = parseFindings(content.toString('utf8'), { runId });
+    const split = reported.map(splitReported);
+    const details = new Map(split.map((each) => [each.finding.index, each.details]));
+    return { findings: split.map(({ finding }) => finding), details, cut, file };
   } catch (error) {
     const isTooLarge = error instanceof AssessmentError && error.kind === 'findingsTooLarge';
     if (isTooLarge && !isReadOnly) await noteTooLarge(runFolder);

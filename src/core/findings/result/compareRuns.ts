@@ -9,7 +9,7 @@ import type { Finding } from '../finding.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, sentIn, type SentSpot } from '../place/sentFiles.ts';
 import { continueChain, movedChain, type RunTable } from './chain.ts';
-import { type FoundByRun, type ResultFinding, toBrief } from './result.ts';
+import type { FoundByRun, ResultFinding } from './result.ts';
 import type { LaterRun } from './laterLines.ts';
 import { pairFindings } from './match.ts';
 import {
@@ -59,7 +59,7 @@ export async function compareFindings(
   const absent = [...before.findings, ...before.absent]
     .filter((finding) => !paired.has(finding))
     .map((finding): ResultFinding => ({
-      ...toBrief(finding),
+      ...finding,
       ...movedChain(finding, table),
       verdict: canMiss ? absenceOf(finding, run) : undefined,
       missedBy: isComplete(run)

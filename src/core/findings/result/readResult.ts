@@ -5,13 +5,12 @@ import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { hasFindings, subjectOf } from '../chooseRun.ts';
 import { noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
-import type { Finding } from '../finding.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import type { CurrentPlaces, KnownTexts, PlacesOfFile, SeenText } from '../place/currentPlaces.ts';
 import type { PlacedFinding } from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
 import type { ResultHead } from './result.ts';
-import { addTexts, type Texted } from './texts.ts';
+import { addDetails, type Detailable, type Detailed, type DetailsByIndex } from './details.ts';
 import type {
   PlacedAt,
   PlacedFacts,
@@ -116,14 +115,14 @@ export async function saveResult(run: Run, source: ResultSource, signal?: AbortS
   if (hasFindings(run)) await askForResults({ kind: 'save', run }, [run], source, {}, signal);
 }
 
-/** Findings with all their texts, which brief ones get from their runs' results. Throws what `readResult` throws. */
-export async function withTexts<T extends Texted>(
-  findings: readonly T[],
+/** Findings with their details. Throws what `readResult` of their runs throws. */
+export function withDetails<const T extends readonly Detailable[]>(
+  findings: T,
   source: ResultSource,
-): Promise<readonly T[]> {
-  return addTexts(findings, async (wanted) => {
-    const about = wanted.map(({ run }) => run);
-    return (await askForResults({ kind: 'texts', wanted }, about, source, {})) as readonly Finding[][];
+): Promise<Detailed<T>> {
+  return addDetails(findings, async (run, indexes) => {
+    const job: ResultJob = { kind: 'details', run, indexes };
+    return (await askForResults(job, [run], source, {})) as DetailsByIndex;
   });
 }
 

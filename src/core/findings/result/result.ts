@@ -3,10 +3,8 @@ import * as z from 'zod/mini';
 import { isObject } from '../../json.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
-import { clip } from '../../visibleText.ts';
 import type { ComparedFinding } from './laterLines.ts';
 import type { Verdict } from './verdict.ts';
-import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 
@@ -26,38 +24,6 @@ export interface ResultFinding extends ComparedFinding {
   readonly likely: readonly Identity[];
   /** `foldersKeyOf` complete runs that did not report it after the one that did. */
   readonly missedBy?: readonly string[] | undefined;
-  /** True if its long texts are only in the result of the run that reports it. */
-  readonly isBrief?: boolean | undefined;
-}
-
-/** Texts that are shown only in the details of a finding and in exports. */
-export type LongTexts = Pick<Finding, 'description' | 'recommendation' | 'blocks' | 'raw'>;
-
-/** Characters of each text that a brief finding keeps. */
-const maxBriefLength = 2_000;
-
-/** Without its long texts: `withTexts` reads these from the result of its run. */
-export function toBrief(found: ResultFinding): ResultFinding {
-  if (found.isBrief === true) return found;
-  const { description, recommendation } = found.finding;
-  const brief = {
-    description: clip(description, maxBriefLength),
-    recommendation: clip(recommendation, maxBriefLength),
-    blocks: [],
-    raw: undefined,
-  };
-  return { ...found, finding: { ...found.finding, ...brief }, isBrief: true };
-}
-
-/** Undefined if the finding is brief: then its result has none. */
-export function longTextsOf({ isBrief, finding }: ResultFinding): LongTexts | undefined {
-  const { description, recommendation, blocks, raw } = finding;
-  return isBrief === true ? undefined : { description, recommendation, blocks, raw };
-}
-
-export function addLongTexts(found: ResultFinding, texts: LongTexts | undefined): ResultFinding {
-  if (texts === undefined) return found;
-  return { ...found, finding: { ...found.finding, ...texts }, isBrief: undefined };
 }
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });

@@ -4,9 +4,7 @@ import type { WorkerAnswer } from '../../askWorker.ts';
 import { AssessmentError, fileError } from '../../errors.ts';
 import type { Run } from '../../run/state/run.ts';
 import { inParallel } from '../../yieldingWork.ts';
-import type { Finding } from '../finding.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
-import { lengthOf } from '../parse/parse.ts';
 import {
   type CurrentPlaces,
   type KnownTexts,
@@ -27,10 +25,8 @@ import {
 import type { Decode } from '../place/sentFiles.ts';
 import { mainPlaceOf } from '../shownFinding.ts';
 import { readTrendRows } from './trendRows.ts';
-import type { ResultFinding, ResultHead, RunResult } from './result.ts';
-import { type SavedResult, toResult } from './resultFile.ts';
-import { addTexts, type WantedTexts } from './texts.ts';
-import { comparedWith, keepSourceOf, readIfPossible, resultOf, type WorkOutDeps } from './workOut.ts';
+import type { FoundByRun, ResultFinding, ResultHead } from './result.ts';
+import { comparedWith, detailsOf, keepSourceOf, resultOf, type WorkOutDeps } from './workOut.ts';
 
 /** What the worker is to do with the results of runs. */
 export type ResultJob =
@@ -46,8 +42,8 @@ export type ResultJob =
   | { readonly kind: 'place'; readonly files: readonly PlacesOfFile[]; readonly texts: KnownTexts }
   /** Keeps the sent texts, and saves the result. */
   | { readonly kind: 'save'; readonly run: Run }
-  /** Answers with findings by their `Finding.index`, as far as they can be read. */
-  | { readonly kind: 'texts'; readonly wanted: readonly WantedTexts[] }
+  /** Answers with `DetailsByIndex`. */
+  | { readonly kind: 'details'; readonly run: Run; readonly indexes: ReadonlySet<number> }
   | { readonly kind: 'trend'; readonly rows: readonly Run[] }
   /** Answers with an `ExportedFile`. */
   | { readonly kind: 'export'; readonly request: ExportRequest };
@@ -95,6 +91,8 @@ export type ResultReply = { readonly id: number; readonly text: string | undefin
 
 /** In characters: the extension host must take a message over in a few milliseconds. */
 const maxPieceLength = 256 * 1024;
+/** Characters that stand for what a finding takes besides its places. */
+const overheadLength = 500;
 
 /** The worker's part. */
 export async function performJob(port: MessagePort, { job, ...start }: ResultStart): Promise<void> {
@@ -125,9 +123,7 @@ async function perform(
       const { run, compareWith, placing } = job;
       const result = compareWith ? await comparedWith(run, compareWith, deps) : await resultOf(run, deps);
       send({ head: result.head });
-      // Only a window asks for present places. It reads long texts later.
-      const found = toResult(result, { isBrief: placing?.texts !== undefined });
-      return placeResult(run, found, placing, deps, async (message) => {
+      return placeResult(run, result.read(), placing, deps, async (message) => {
         send(message);
         await mayGoOn();
       });
@@ -147,21 +143,24 @@ async function perform(
         await resultOf(job.run, deps);
       }
       return undefined;
-    case 'texts':
-      return readTexts(job.wanted, (run) => resultOf(run, deps));
+    case 'details':
+      return detailsOf(job.run, job.indexes, deps);
     case 'trend':
       return readTrendRows(job.rows, deps, (done) => send({ done }));
     case 'export': {
       // Loaded here, so that no other job loads it.
       const { exportRun } = await import('../importExport/exportRun.ts');
-      // Findings of earlier runs that can no longer be read stay brief.
-      const read = (run: Run): Promise<SavedResult | undefined> =>
-        run.id === job.request.source.run.id ? resultOf(run, deps) : readIfPossible(run, deps);
       return exportRun(job.request, {
-        withTexts: async (findings) => {
-          const whole = await addTexts(findings, (wanted) => readTexts(wanted, read));
-          send({ reading: undefined });
-          return whole;
+        detailsOf: async (run, indexes) => {
+          try {
+            return await detailsOf(run, indexes, deps);
+          } catch (error) {
+            // Findings of earlier runs that can no longer be read have their summaries.
+            if (run.id === job.request.source.run.id || !(error instanceof AssessmentError)) throw error;
+            return new Map();
+          } finally {
+            send({ reading: undefined });
+          }
         },
         runFolderOf: (id) => join(deps.runsFolder, id),
       });
@@ -169,32 +168,10 @@ async function perform(
   }
 }
 
-async function readTexts(
-  wanted: readonly WantedTexts[],
-  read: (run: Run) => Promise<SavedResult | undefined>,
-): Promise<readonly (readonly Finding[])[]> {
-  const found: (readonly Finding[])[] = [];
-  for (const { run, indexes } of wanted) {
-    const saved = await read(run);
-    found.push(saved === undefined ? [] : findingsAt(run, new Set(indexes), saved));
-  }
-  return found;
-}
-
-/** What a run itself reports, by `Finding.index`. No line is read after the last of these. */
-function findingsAt(of: Run, indexes: ReadonlySet<number>, { read }: SavedResult): readonly Finding[] {
-  const found: Finding[] = [];
-  for (const { brief, whole } of read()) {
-    if (brief.run === of.id && indexes.has(brief.finding.index)) found.push(whole().finding);
-    if (found.length === indexes.size) break;
-  }
-  return found;
-}
-
 /** Places what a result reports, and what only earlier runs report, as far as these runs are still here. */
 async function placeResult(
   run: Run,
-  { findings, absent }: RunResult,
+  { findings, absent }: FoundByRun,
   placing: Placing | undefined,
   deps: WorkOutDeps,
   send: (message: ResultMessage) => Promise<void>,
@@ -240,7 +217,9 @@ function* piecesOf(placed: readonly PlacedAt[]): Generator<readonly PlacedAt[], 
   let length = 0;
   for (const each of placed) {
     piece.push(each);
-    length += lengthOf(each[1].found.finding);
+    for (const { path, snippet = '', label = '' } of each[1].found.finding.places)
+      length += path.length + snippet.length + label.length;
+    length += overheadLength;
     if (length < maxPieceLength) continue;
     yield piece;
     piece = [];

@@ -3,8 +3,7 @@ import { type Run, runIdOf } from '../../run/state/run.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { type Identity, spotKeysOf } from '../identity.ts';
 import type { Cut } from '../parse/parse.ts';
-import type { ResultFinding } from './result.ts';
-import { toResult } from './resultFile.ts';
+import type { FoundByRun, ResultFinding, ResultHead } from './result.ts';
 import { readIfPossible, type WorkOutDeps } from './workOut.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -39,7 +38,7 @@ export async function readTrendRows(
   for (const [done, run] of runs.toReversed().entries()) {
     onRun(done);
     const saved = await readIfPossible(run, deps);
-    const result = saved && toResult(saved, { isBrief: true });
+    const result = saved && { head: saved.head, ...saved.read() };
     rows.unshift(result && toRow(run, result, byFolder, rowIds));
   }
   const chains = new Map<string, readonly Identity[]>();
@@ -63,7 +62,7 @@ interface Row {
 /** `byFolder` has, for each folder, the findings of the latest run that is about it. */
 function toRow(
   run: Run,
-  { head, findings, absent }: ReturnType<typeof toResult>,
+  { head, findings, absent }: FoundByRun & { readonly head: ResultHead },
   byFolder: Map<string, readonly ResultFinding[]>,
   rowIds: ReadonlySet<string>,
 ): Row {

@@ -8,7 +8,7 @@ import { baselineAmong, continuesRun, earlierRuns, isOfSameFolders } from '../ch
 import { compareFindings, type ComparedRun, isAbout, type OwnFinding } from './compareRuns.ts';
 import { identitiesOf } from '../identity.ts';
 import type { Cut } from '../parse/parse.ts';
-import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
+import { type FindingsFile, findingsMarkOf, readFindings } from '../parse/readFindings.ts';
 import { checkEvidence, evidenceKey, type KnownEvidence } from '../place/evidence.ts';
 import { createResolver } from '../place/resolver.ts';
 import { type Decode, readSent, sentFileOf } from '../place/sentFiles.ts';
@@ -21,9 +21,9 @@ import {
   type ResultFinding,
   type ResultHead,
   type RunResult,
-  toBrief,
 } from './result.ts';
-import { readSaved, type SavedResult, toResult, writeResult } from './resultFile.ts';
+import { type DetailsByIndex, readDetails, writeDetails } from './details.ts';
+import { readSaved, type SavedResult, writeResult } from './resultFile.ts';
 
 /** Findings that are not reported; the others are counted. */
 const maxAbsent = 10_000;
@@ -69,22 +69,41 @@ async function readOrWorkOut(run: Run, deps: WorkOutDeps): Promise<SavedResult> 
   // Read again: results of hundreds of earlier runs may have been worked out meanwhile.
   const former = readSaved(runFolder);
   const own =
-    former?.head.findingsKey === findingsKey && former.hasTexts
-      ? { cut: former.head.cut, findings: toResult(former).findings }
-      : await readOwn(run, former, deps);
+    former?.head.findingsKey === findingsKey
+      ? { cut: former.head.cut, findings: former.read().findings }
+      : await readOwn(run, former, deps, findingsKey);
   const result = await compareWithBefore(run, own, before, deps, findingsKey);
   // Without the file, the result is worked out again when it is needed.
   if (!deps.isReadOnly) await writeResult(runFolder, result).catch(() => undefined);
-  return inMemory(result);
+  return { head: result.head, read: () => result };
+}
+
+/** Details of what a run reports; read from its findings file unless they are saved. */
+export async function detailsOf(
+  run: Run,
+  indexes: ReadonlySet<number>,
+  deps: WorkOutDeps,
+): Promise<DetailsByIndex> {
+  const runFolder = join(deps.runsFolder, run.id);
+  const inputs = findingsKeyOf(
+    run,
+    onDisk(() => findingsMarkOf(runFolder)),
+  );
+  const saved = await readDetails(runFolder, inputs, indexes);
+  if (saved !== undefined) return saved;
+  const { details } = await readFile(run, deps, inputs);
+  return new Map([...details].filter(([index]) => indexes.has(index)));
 }
 
 /** The result of a run compared with a run that a person chose. Decisions follow the saved chains. */
 export async function comparedWith(run: Run, baseline: Run, deps: WorkOutDeps): Promise<SavedResult> {
   const saved = await resultOf(run, deps);
-  const { head, findings } = toResult(saved, { isBrief: true });
-  const before = toResult(await resultOf(baseline, deps), { isBrief: true });
+  const { head } = saved;
+  const { findings } = saved.read();
+  const before = await resultOf(baseline, deps);
   const chosen: Before = {
-    ...before,
+    ...before.read(),
+    head: before.head,
     baseline: { id: baseline.id, cut: before.head.cut },
     unread: new Set(),
     known: [],
@@ -95,15 +114,13 @@ export async function comparedWith(run: Run, baseline: Run, deps: WorkOutDeps): 
     const { sameAs = [], likely = [] } = findings[at] ?? {};
     return { ...finding, sameAs, likely };
   });
-  return inMemory({ ...compared, findings: withChains });
+  return { head: compared.head, read: () => ({ ...compared, findings: withChains }) };
 }
 
 /** Keeps the sent texts that the findings of a run point at. Throws `storage` for a damaged archive. */
 export async function keepSourceOf(run: Run, deps: WorkOutDeps): Promise<void> {
   const runFolder = join(deps.runsFolder, run.id);
-  if (deps.tooLarge.includes(run.id)) throw new AssessmentError('findingsTooLarge');
-  deps.onReading(run.id);
-  const { findings } = await readFindings(runFolder, { runId: run.id, isReadOnly: deps.isReadOnly });
+  const { findings } = await readFile(run, deps);
   await keepSource(run, runFolder, (await locate(run, findings, deps)).spots.flat());
 }
 
@@ -116,7 +133,7 @@ async function readIfCurrent(
   deps: WorkOutDeps,
 ): Promise<SavedResult | undefined> {
   const saved = readSaved(runFolder);
-  if (saved?.hasTexts !== true) return undefined;
+  if (saved === undefined) return undefined;
   const { head } = saved;
   if (head.key !== resultKeyOf(run) || head.findingsKey !== findingsKey) return undefined;
   const known = new Map(head.earlier.map((each) => [each.id, each]));
@@ -141,16 +158,30 @@ interface Before extends FoundByRun {
   readonly known: readonly Run[];
 }
 
-async function readOwn(run: Run, former: SavedResult | undefined, deps: WorkOutDeps): Promise<Own> {
-  const runFolder = join(deps.runsFolder, run.id);
-  const { isReadOnly, decode, tooLarge, onReading } = deps;
+/** Reads the findings file of a run, and saves the details for these inputs. */
+async function readFile(run: Run, deps: WorkOutDeps, inputs?: string): Promise<FindingsFile> {
+  const { isReadOnly, runsFolder, tooLarge, onReading } = deps;
   if (tooLarge.includes(run.id)) throw new AssessmentError('findingsTooLarge');
   onReading(run.id);
-  const { findings, cut, file } = await readFindings(runFolder, { runId: run.id, isReadOnly });
+  const runFolder = join(runsFolder, run.id);
+  const read = await readFindings(runFolder, { runId: run.id, isReadOnly });
+  // Without the details, the findings file is read again when they are needed.
+  if (inputs !== undefined && !isReadOnly)
+    await writeDetails(runFolder, inputs, read.details).catch(() => undefined);
+  return read;
+}
+
+async function readOwn(
+  run: Run,
+  former: SavedResult | undefined,
+  deps: WorkOutDeps,
+  inputs: string,
+): Promise<Own> {
+  const { findings, cut, file } = await readFile(run, deps, inputs);
   const { source, spots, sentPaths } = await locate(run, findings, deps);
   const identities = identitiesOf(findings, sentPaths, { run: runIdOf(run) ?? run.id, file });
   const located = findings.map((finding, at) => ({ finding, sent: spots[at] ?? [] }));
-  const evidence = await checkEvidence(located, source, evidenceIn(former), decode);
+  const evidence = await checkEvidence(located, source, evidenceIn(former), deps.decode);
   return {
     cut,
     findings: located.flatMap((each, at) => {
@@ -182,18 +213,18 @@ async function locate(run: Run, findings: readonly OwnFinding['finding'][], { ru
 function evidenceIn(former: SavedResult | undefined): KnownEvidence {
   const known = new Map<string, ReturnType<KnownEvidence['get']>>();
   if (former !== undefined)
-    for (const { finding, evidence } of toResult(former, { isBrief: true }).findings)
+    for (const { finding, evidence } of former.read().findings)
       for (const [at, place] of finding.places.entries()) known.set(evidenceKey(place), evidence?.[at]);
   return known;
 }
 
 /** The latest results before this run: for each of its folders, that of the latest earlier run that can be read. */
 async function readBefore(run: Run, earlier: readonly Run[], deps: WorkOutDeps): Promise<Before> {
-  const read = new Map<string, { readonly run: Run; readonly result: RunResult } | undefined>();
+  const read = new Map<string, (FoundByRun & { readonly run: Run; readonly head: ResultHead }) | undefined>();
   const readOnce = async (other: Run) => {
     if (!read.has(other.id)) {
       const saved = await readIfPossible(other, deps);
-      read.set(other.id, saved && { run: other, result: toResult(saved, { isBrief: true }) });
+      read.set(other.id, saved && { run: other, head: saved.head, ...saved.read() });
     }
     return read.get(other.id);
   };
@@ -209,14 +240,12 @@ async function readBefore(run: Run, earlier: readonly Run[], deps: WorkOutDeps):
   const results = [...new Set(byFolder.values())].flatMap((other) => read.get(other.id) ?? []);
   const isFrom = (other: Run) => (finding: ResultFinding) =>
     isAbout(run, finding) ? byFolder.get(pathKey(finding.home)) === other : isOfSameFolders(run, other);
-  const unreadBefore = results.flatMap(({ result: { head } }) =>
-    head.earlier.filter((each) => each.isUnread),
-  );
+  const unreadBefore = results.flatMap(({ head }) => head.earlier.filter((each) => each.isUnread));
   return {
-    findings: results.flatMap((each) => each.result.findings.filter(isFrom(each.run))),
-    absent: results.flatMap((each) => each.result.absent.filter(isFrom(each.run))),
-    head: { unlisted: Math.max(0, ...results.map(({ result: { head } }) => head.unlisted)) },
-    baseline: baseline && ofBaseline && { id: baseline.id, cut: ofBaseline.result.head.cut },
+    findings: results.flatMap((each) => each.findings.filter(isFrom(each.run))),
+    absent: results.flatMap((each) => each.absent.filter(isFrom(each.run))),
+    head: { unlisted: Math.max(0, ...results.map(({ head }) => head.unlisted)) },
+    baseline: baseline && ofBaseline && { id: baseline.id, cut: ofBaseline.head.cut },
     unread: new Set([
       ...[...read].flatMap(([id, found]) => (found === undefined ? [id] : [])),
       ...unreadBefore.map(({ id }) => id),
@@ -276,14 +305,6 @@ async function compareWithBefore(
     counts: { findings: findings.length, absent: listed.length },
   };
   return { head, findings, absent: listed };
-}
-
-function inMemory({ head, findings, absent }: RunResult): SavedResult {
-  const all = [...findings, ...absent].map((finding) => ({
-    brief: toBrief(finding),
-    whole: () => finding,
-  }));
-  return { head, hasTexts: true, read: () => all };
 }
 
 function onDisk<T>(read: () => T): T {

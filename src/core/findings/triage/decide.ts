@@ -33,7 +33,7 @@ export function showDecided(triage: Pick<TriageStore, 'get' | 'version'>): ShowF
       decidedBefore,
       verdict,
     } = isDecided ? last.shown : decide({ run, found, places }, triage);
-    const { finding, folder, identity, sent, isBrief, sameAs } = found;
+    const { finding, folder, identity, sent, sameAs } = found;
     const present: ShownFinding = {
       run,
       finding,
@@ -41,7 +41,6 @@ export function showDecided(triage: Pick<TriageStore, 'get' | 'version'>): ShowF
       folder,
       identity,
       sent,
-      isBrief,
       triage: decision,
       decidedBefore,
       verdict,

@@ -168,7 +168,7 @@ function searchText({ finding, places }: ShownFinding): string {
   return normalized(
     [
       finding.title,
-      finding.description,
+      finding.summary,
       finding.id,
       finding.feature ?? '',
       finding.url ?? '',

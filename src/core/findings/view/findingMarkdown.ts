@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { type BlockKind, cweUrl, type Finding, type Place, type Severity } from '../finding.ts';
-import { localPlaceOf, type ShownFinding } from '../shownFinding.ts';
+import { type DetailedFinding, localPlaceOf, type ShownFinding } from '../shownFinding.ts';
 import { isUndecided, type TriageDecision } from '../triage/triage.ts';
 import { clip, visibleLine, visibleText } from '../../visibleText.ts';
 import { codeBlock, codeSpan } from './codeMarkdown.ts';
@@ -18,7 +18,7 @@ export interface FindingWords {
   readonly triageOf: (decision: TriageDecision) => string;
   /** Evidence, and the state compared with other runs and the present code; undefined texts are omitted. */
   readonly standingOf: (
-    shown: ShownFinding,
+    shown: DetailedFinding,
   ) => readonly (readonly [label: string, text: string | undefined, ...unknown[]])[];
   readonly blockOf: (kind: BlockKind) => string;
 }
@@ -30,10 +30,11 @@ const marker = /^(\s*(?:[-*+]|\d{1,3}[.)])\s+)(\S.*)$/;
 const span = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*/g;
 
 /** A self-contained Markdown document for people and agents. Untrusted texts are in code blocks that they cannot end. */
-export function findingMarkdown(shown: ShownFinding, words: FindingWords): string {
+export function findingMarkdown(shown: DetailedFinding, words: FindingWords): string {
   const { finding, triage } = shown;
   const [main, ...others] = finding.places;
-  const { severity, severityText, cvss, description, blocks, recommendation } = finding;
+  const { severity, severityText, cvss } = finding;
+  const { description, blocks, recommendation } = shown.details;
   const rating = [
     words.severityOf(severity),
     severityText === undefined ? undefined : `“${escapeMarkdown(severityText)}”`,

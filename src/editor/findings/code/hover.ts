@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import type { DetailedFinding } from '../../../core/findings/shownFinding.ts';
 import { escapeMarkdown, inertMarkdown } from '../../../core/findings/view/findingMarkdown.ts';
 import { blockLabel, severityLabel, titleOfFinding } from '../../labels.ts';
 import type { DisplayedFindings } from './displayedFindings.ts';
@@ -7,25 +8,29 @@ import type { DisplayedFindings } from './displayedFindings.ts';
 const maxFindings = 5;
 const maxTextLength = 1_500;
 
-export function registerHover({ displayed }: { readonly displayed: DisplayedFindings }): vscode.Disposable {
+interface Deps {
+  readonly displayed: DisplayedFindings;
+  readonly findings: FindingStore;
+}
+
+export function registerHover({ displayed, findings }: Deps): vscode.Disposable {
   return vscode.languages.registerHoverProvider(
     { scheme: 'file' },
     {
-      provideHover: (document, position) => {
-        const described = displayed
-          .at(document.uri, new vscode.Range(position, position))
-          .filter(({ finding }) => `${finding.description}${finding.recommendation}`.trim() !== '');
-        return described.length === 0
-          ? undefined
-          : new vscode.Hover(described.slice(0, maxFindings).map(toMarkdown));
+      provideHover: async (document, position) => {
+        const there = displayed.at(document.uri, new vscode.Range(position, position));
+        const described = (await findings.withDetails(there.slice(0, maxFindings))).filter(
+          ({ details }) => `${details.description}${details.recommendation}`.trim() !== '',
+        );
+        return described.length === 0 ? undefined : new vscode.Hover(described.map(toMarkdown));
       },
     },
   );
 }
 
 /** Texts of the findings file are untrusted: links, images, HTML and commands in them are inert. */
-function toMarkdown({ finding }: ShownFinding): vscode.MarkdownString {
-  const { description, recommendation } = finding;
+function toMarkdown({ finding, details }: DetailedFinding): vscode.MarkdownString {
+  const { description, recommendation } = details;
   const parts = [
     `**${escapeMarkdown(`${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`)}**`,
     inertMarkdown(description, maxTextLength),

@@ -180,7 +180,7 @@ function tooltipOf(
     `${rating} · ${decisionWithNote(triage)}`,
     facts,
     where.join('\n'),
-    visibleText(finding.description),
+    visibleText(finding.summary),
   ]
     .filter((part) => part !== '')
     .join('\n\n')

@@ -223,7 +223,7 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   const worst = async () => (await ask('listFindings', { limit: 1 })).findings[0];
 
   await Promise.all(Array.from({ length: 8 }, worst));
-  assert.deepEqual(await readNow(), ['a.js', 'result.jsonl', 'texts.jsonl']);
+  assert.deepEqual(await readNow(), ['a.js', 'result.jsonl']);
   await writeFile(file('a.js'), 'one\n');
   assert.equal((await worst())?.drift, 'gone');
   await decide(fixture, 'confirmed');
@@ -395,7 +395,7 @@ function watchingReads(file: string): string {
     for (const key of ['readFileSync', 'open']) {
       const real = fs[key];
       fs[key] = function (name, ...args) {
-        if (/(findings\\.json|(result|texts)\\.jsonl|shop.*\\.js)$/.test(String(name))) note(${JSON.stringify(file)}, String(name).replace(/.*[\\\\/]/, '') + '\\n');
+        if (/(findings\\.json|(result|details)\\.jsonl|shop.*\\.js)$/.test(String(name))) note(${JSON.stringify(file)}, String(name).replace(/.*[\\\\/]/, '') + '\\n');
         return real.call(this, name, ...args);
       };
     }

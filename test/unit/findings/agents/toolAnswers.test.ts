@@ -15,8 +15,13 @@ import {
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
 import type { BranchChange, ComparedBranch } from '../../../../src/core/findings/view/branchChanges.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
-import type { ShownFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
+import type {
+  DetailedFinding,
+  ShownFinding,
+  ShownPlace,
+} from '../../../../src/core/findings/shownFinding.ts';
 import { runOf } from '../../run/sampleRuns.ts';
+import { invent } from '../shownFindings.ts';
 import { anyItems, shopRun, sourceOf } from '../importExport/exportingFindings.ts';
 
 const marked = new Marked({ gfm: true });
@@ -71,7 +76,7 @@ async function list(
 }
 
 /** A finding of two places, the second gone from the file or moved within it. */
-function driftedTo(drift: ShownPlace['drift']): ShownFinding {
+function driftedTo(drift: ShownPlace['drift']): DetailedFinding {
   const [shown] = sourceOf([
     { title: 'Bad', locations: ['a.js', 'b.js'].map((path) => ({ path, line: 7 })) },
   ]).shown;
@@ -211,7 +216,7 @@ describe('tool answers', () => {
       const { listFindings: listed } = readingTools({
         findings: () => ({ runs: [source], place: (some) => Promise.resolve(some) }),
         runs: () => ({ runs: [], unread: 0 }),
-        withTexts: (shown) => Promise.resolve(shown),
+        withDetails: ([shown]) => Promise.resolve([{ ...invent(), ...shown }]),
         confirmationsOf: () => Promise.resolve([]),
         branch: { compare: () => Promise.resolve(state) },
         clock: systemClock,
@@ -348,9 +353,9 @@ describe('a finding as Markdown', () => {
         anyItems,
         fc.constantFrom('```', '<!--', '<pre>', '# a', '- ~~~', '[x]:\n````'),
         (some, end) => {
-          for (const { finding, ...shown } of sourceOf(some).shown) {
-            const description = `${finding.description}\n${end}`;
-            const text = findingMarkdown({ ...shown, finding: { ...finding, description } }, words);
+          for (const shown of sourceOf(some).shown) {
+            const description = `${shown.details.description}\n${end}`;
+            const text = findingMarkdown({ ...shown, details: { ...shown.details, description } }, words);
             const kinds: string[] = [];
             void marked.walkTokens(marked.lexer(text), (token) => {
               kinds.push(token.type === 'heading' ? `heading ${String(token.depth)}` : token.type);

@@ -15,7 +15,7 @@ import {
 import { placeResults } from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
-import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest, toSpot } from '../../run/storedManifest.ts';
@@ -54,16 +54,21 @@ describe('findings for code scanning', () => {
   });
   after(() => rm(root, { recursive: true }));
 
-  const findingsOf = (items: unknown, of: Run = run): ShownFinding[] =>
+  const findingsOf = (items: unknown, of: Run = run): DetailedFinding[] =>
     shownOf(parseFindings(JSON.stringify(items), { runId: of.id }).findings, undefined, of).map((shown) => ({
       ...shown,
       sent: shown.finding.places.map((place) => toSpot(place.path, sent, folder)),
     }));
 
-  const logOf = async (source: ShownRun): Promise<Log> => {
+  const logOf = async (source: DetailedRun): Promise<Log> => {
     const { listed } = chooseForUpload(source);
     const repository = { root, folders: [{ folder, path: 'services/shop' }] };
-    const placed = await placeResults(source.run, listed, repository, () => storage);
+    const placed = await placeResults(
+      source.run,
+      listed as readonly DetailedFinding[],
+      repository,
+      () => storage,
+    );
     const target = {
       names: ['shop'],
       uri: repositoryUri('https://user:x@git.example/a/b.git'),
@@ -200,13 +205,13 @@ describe('findings for code scanning', () => {
       path: 'src/app.js',
       drift: 'moved' as const,
     };
-    const absent = (verdict: Verdict, state: TriageState = 'open'): ShownFinding => ({
+    const absent = (verdict: Verdict, state: TriageState = 'open'): DetailedFinding => ({
       ...gone!,
       verdict,
       triage: { ...undecided, state },
       places: [{ ...here, reported: gone!.finding.places[0]!, startLine: 9, endLine: 9 }],
     });
-    const reported = (state: TriageState): ShownFinding => ({
+    const reported = (state: TriageState): DetailedFinding => ({
       ...absent('new', state),
       verdict: undefined,
       run,

@@ -43,7 +43,7 @@ describe('CSV', () => {
             file,
             note,
           ]),
-          source.shown.map(({ finding: { title, description, places } }) =>
+          source.shown.map(({ finding: { title, places }, details: { description } }) =>
             [title, description, places[0]?.snippet ?? '', places[0]?.path ?? '', triage.note].map((text) =>
               plain(visibleText(text)),
             ),

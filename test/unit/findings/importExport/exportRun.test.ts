@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Log } from 'sarif';
 import type { ExportRequest } from '../../../../src/core/findings/importExport/exportRun.ts';
 import { makeExport } from '../../../../src/core/findings/result/readResult.ts';
-import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import type { ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 import { importOf, textOf } from './bundles.ts';
@@ -45,15 +45,9 @@ async function exported(
   return (await makeExport({ source, form, tool, secretWorkerFile }, from, signal)).content;
 }
 
-test('an export of findings without their long texts has the whole texts, at the places of the findings', async (t) => {
+test('an export has the details of findings, also of those that only an earlier run reports', async (t) => {
   const { fixture, source } = await setUp(t);
-  const toBrief = (shown: ShownFinding): ShownFinding => ({
-    ...shown,
-    finding: { ...shown.finding, description: '', recommendation: '', blocks: [], raw: undefined },
-    isBrief: true,
-  });
-  const shown = source.shown.map(toBrief);
-  const absent = (source.absent ?? []).map(toBrief);
+  const { shown, absent = [] } = source;
   const folder = path.join(fixture.root, 'shop');
   const repository = { root: folder, folders: [{ folder, path: '' }], names: ['shop'] };
   const forms: readonly (readonly [Form, readonly (keyof ReturnType<typeof textsOf>)[]])[] = [
@@ -62,7 +56,7 @@ test('an export of findings without their long texts has the whole texts, at the
     [{ kind: 'codeScanning', listed: [...shown, ...absent], repository }, ['description']],
   ];
   for (const [form, names] of forms) {
-    const content = new TextDecoder().decode(await exported({ ...source, shown, absent }, form, fixture));
+    const content = new TextDecoder().decode(await exported(source, form, fixture));
     const missing = ['Later', 'Earlier']
       .flatMap((title) => names.map((name) => textsOf(title)[name]))
       .filter((text) => !content.includes(text));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Finding } from '../../../../src/core/findings/finding.ts';
-import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import { type ReportedFinding, splitReported } from '../../../../src/core/findings/finding.ts';
+import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { identitiesOf } from '../../../../src/core/findings/identity.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import {
@@ -36,14 +36,14 @@ export const shopRun: RunIn<'succeeded'> = {
 
 /** Findings as the store shows them, without local files. */
 export function shownOf(
-  findings: readonly Finding[],
+  findings: readonly ReportedFinding[],
   triage: (index: number) => TriageDecision = () => undecided,
   run: Run = shopRun,
-): ShownFinding[] {
+): DetailedFinding[] {
   const subjects = findings.map(({ places }) => ({ folder: undefined, path: places[0]?.path ?? '' }));
   return identitiesOf(findings, subjects, { run: run.id }).map((identity, index) => ({
     run,
-    finding: findings[index]!,
+    ...splitReported(findings[index]!),
     places: [],
     folder: run.targets[0]?.folder,
     identity,
@@ -51,7 +51,7 @@ export function shownOf(
   }));
 }
 
-export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): ShownRun {
+export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): DetailedRun {
   const { findings } = parseFindings(JSON.stringify(items), { runId: shopRun.id });
   return { run: shopRun, shown: shownOf(findings, triage) };
 }

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type ExportRequest, exportRun } from '../../../../src/core/findings/importExport/exportRun.ts';
-import type { Finding, Place } from '../../../../src/core/findings/finding.ts';
-import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import type { Place, ReportedFinding } from '../../../../src/core/findings/finding.ts';
+import type {
+  DetailedFinding,
+  DetailedRun,
+  ShownFinding,
+} from '../../../../src/core/findings/shownFinding.ts';
 import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import { shopRun, shownOf, tool } from './exportingFindings.ts';
@@ -15,7 +19,7 @@ const steps = (['source', 'step', 'sink', 'evidence', 'related'] as const).map((
   return { path: `src/${role}.js`, startLine: 3, snippet: role, label: role, role };
 });
 const main: Place = { path: 'src/app.js', startLine: 1, snippet: 'eval(x)', label: 'Here' };
-const finding: Finding = {
+const reported: ReportedFinding = {
   index: 0,
   id: 'F-1',
   title: 'Invented finding',
@@ -23,6 +27,7 @@ const finding: Finding = {
   severity: 'high',
   severityText: 'High!',
   confidence: 'sure',
+  summary: 'It is short.',
   description: 'It is invented.',
   blocks: (
     [
@@ -63,7 +68,7 @@ function planted(value: unknown, tokenOf: (number: number) => string): { value: 
 function sourceOf(tokenOf: (number: number) => string) {
   const { value, tokens } = planted(
     {
-      finding,
+      reported,
       triage: { state: 'acceptedRisk', note: 'Accepted', at: 1, until: '2031-01-01', via: 'agent' },
       owners: ['@acme/shop'],
       names: { folder: '/home/canary/shop', name: 'shop', remote: 'https://git.example/acme/shop' },
@@ -73,7 +78,7 @@ function sourceOf(tokenOf: (number: number) => string) {
     tokenOf,
   );
   const { names, local, ...facts } = value as {
-    finding: Finding;
+    reported: ReportedFinding;
     triage: ShownFinding['triage'];
     owners: string[];
     names: { folder: string; name: string; remote: string };
@@ -86,9 +91,9 @@ function sourceOf(tokenOf: (number: number) => string) {
     targets: [{ folder, name: names.name }],
     targetFile: `${folder}/shop.blackbox.json`,
   };
-  const [shown] = shownOf([facts.finding], () => facts.triage, run);
+  const [shown] = shownOf([facts.reported], () => facts.triage, run);
   assert.ok(shown);
-  const places = facts.finding.places.map((reported) => {
+  const places = facts.reported.places.map((reported) => {
     return {
       file: `${folder}/${local}`,
       folder,
@@ -98,11 +103,11 @@ function sourceOf(tokenOf: (number: number) => string) {
       drift: 'moved' as const,
     };
   });
-  const sent = facts.finding.places.map(({ path }) => {
+  const sent = facts.reported.places.map(({ path }) => {
     return { target: 0, folder, file: { path, bytes: 1, sha256: 'ab' } };
   });
-  const all: ShownFinding = { ...shown, places, sent, owners: facts.owners, evidence: [facts.evidence] };
-  const source: ShownRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
+  const all: DetailedFinding = { ...shown, places, sent, owners: facts.owners, evidence: [facts.evidence] };
+  const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
   const folders = [{ folder, path: '' }];
   const repository = { root: folder, folders, names: [names.name], uri: names.remote };
   return { source, listed: [all], repository, tokens };
@@ -132,10 +137,7 @@ const kinds: Readonly<Record<string, (number: number) => string>> = {
   azure: (number) => ['aB3', '8Q', '~', body(number, 34)].join(''),
 };
 
-const deps = {
-  withTexts: (findings: readonly ShownFinding[]) => Promise.resolve(findings),
-  runFolderOf: (id: string) => `/home/canary/${id}`,
-};
+const runFolderOf = (id: string): string => `/home/canary/${id}`;
 
 for (const [kind, tokenOf] of Object.entries(kinds))
   test(`F180 a credential (${kind}) in any text of a finding is in no export, in whatever form`, async () => {
@@ -143,7 +145,8 @@ for (const [kind, tokenOf] of Object.entries(kinds))
     assert.ok(tokens.length > 40);
     const textOf = async (form: ExportRequest['form']): Promise<string> => {
       const request = { source: unmasked, form, tool, secretWorkerFile };
-      return new TextDecoder().decode((await exportRun(request, deps)).content);
+      const detailsOf = () => Promise.resolve(new Map(listed.map((each) => [0, each.details])));
+      return new TextDecoder().decode((await exportRun(request, { detailsOf, runFolderOf })).content);
     };
     const source = await maskSecrets(unmasked, secretWorkerFile);
     const exports = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
-import type { ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import type { DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
@@ -42,10 +42,10 @@ const weak = {
   line: 4,
 };
 
-function logOf(source: ShownRun): Log {
+function logOf(source: DetailedRun): Log {
   return toSarif(source, tool);
 }
-function resultsOf(source: ShownRun): Result[] {
+function resultsOf(source: DetailedRun): Result[] {
   return logOf(source).runs[0]?.results ?? [];
 }
 
@@ -139,7 +139,7 @@ describe('SARIF', () => {
 
   test('prefixes paths with their folder if there are several, also for runs with another folder order', () => {
     const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
-    const inShop = (targets: Run['targets'], index: number): ShownRun => {
+    const inShop = (targets: Run['targets'], index: number): DetailedRun => {
       const run = { ...shopRun, targets };
       const { findings } = parseFindings(JSON.stringify([{ ...weak, target_index: index }]), { runId: 'r' });
       return { run, shown: shownOf(findings, undefined, run) };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toPlainFinding } from '../../../../src/core/findings/finding.ts';
+import { splitReported, toPlainFinding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { at, keysOf, readOne, spellings } from './spellings.ts';
 
@@ -318,7 +318,8 @@ describe('other fields', () => {
       Array.from({ length: 5_000 }, (_, at) => [`key${String(at)}`, 'x'.repeat(99)]),
     );
     assert.equal(othersOf(many)?.length, 65_536);
-    const again = toPlainFinding(readOne({ title: 't', status: 'new' }));
+    const { finding, details } = splitReported(readOne({ title: 't', status: 'new' }));
+    const again = toPlainFinding(finding, details);
     assert.deepEqual(readOne(again).blocks, [{ kind: 'other', text: '- ` status `: new' }]);
   });
 

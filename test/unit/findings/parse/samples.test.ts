@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import type { Finding } from '../../../../src/core/findings/finding.ts';
+import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 
-async function readSample(name: string): Promise<readonly Finding[]> {
+async function readSample(name: string): Promise<readonly ReportedFinding[]> {
   const text = await readFile(new URL(`../../../fixtures/findings/${name}`, import.meta.url), 'utf8');
   const { findings, cut } = parseFindings(text, { runId: 'run' });
   assert.equal(cut, undefined);
@@ -12,7 +12,7 @@ async function readSample(name: string): Promise<readonly Finding[]> {
   return findings;
 }
 
-const placesOf = ({ places }: Finding) =>
+const placesOf = ({ places }: ReportedFinding) =>
   places.map(({ path, startLine, endLine, role }) => [path, startLine, endLine, role]);
 
 test('SARIF 2.1.0: results of all runs are read with texts of their rules', async () => {

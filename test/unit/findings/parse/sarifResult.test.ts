@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Finding } from '../../../../src/core/findings/finding.ts';
+import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 
 // All logs here are invented. Sections are those of SARIF 2.1.0.
@@ -11,11 +11,15 @@ const rule = {
   properties: { 'security-severity': '9.0' },
 };
 
-function readLog(log: object): readonly Finding[] {
+function readLog(log: object): readonly ReportedFinding[] {
   return parseFindings(JSON.stringify(log), { runId: 'run' }).findings;
 }
 
-function read(result: object, rules: readonly object[] = [rule], run: object = {}): Finding | undefined {
+function read(
+  result: object,
+  rules: readonly object[] = [rule],
+  run: object = {},
+): ReportedFinding | undefined {
   return readLog({
     version: '2.1.0',
     runs: [{ tool: { driver: { rules } }, ...run, results: [{ ruleId: 'R', ...result }] }],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Finding } from '../../../../src/core/findings/finding.ts';
+import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 
-export function readOne(item: unknown): Finding {
+export function readOne(item: unknown): ReportedFinding {
   const { findings } = parseFindings(JSON.stringify([item]), { runId: 'run' });
   assert.equal(findings.length, 1);
   return findings[0]!;

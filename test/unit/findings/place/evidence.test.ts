@@ -133,7 +133,7 @@ test('F140 quotes are checked against the sent text, not the current one, and on
   const runFolder = fixture.runs.folderOf(run.id);
   await rm(path.join(runFolder, 'source'), { recursive: true });
   assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
-  await rm(path.join(runFolder, 'texts.jsonl'));
+  await rm(path.join(runFolder, 'details.jsonl'));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
   await rm(path.join(runFolder, 'result.jsonl'));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: text', 'unchecked: text']);

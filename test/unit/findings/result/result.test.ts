@@ -105,50 +105,51 @@ test('an earlier run that comes later, for example by an import, is taken into a
   assert.deepEqual(await verdictsOf(fixture, last), { a: 'backAgain', b: 'sameBytes' });
 });
 
-test('a result that is missing or cut off, or whose texts are, is worked out again', async (t) => {
+test('a result or a file of details that is missing or damaged is made again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], listOf('a'), sent);
   const last = await fixture.addRun(['shop'], listOf('a'), sent);
   const file = resultFileOf(fixture, last);
-  const texts = path.join(path.dirname(file), 'texts.jsonl');
+  const details = path.join(path.dirname(file), 'details.jsonl');
   const whole = await readFile(file, 'utf8');
   for (const damage of [
     () => rm(file),
     () => truncate(file, whole.length - 20),
     () => writeFile(file, '{'),
-    () => rm(texts),
-    () => truncate(texts, 20),
-    () => copyFile(path.join(fixture.runs.folderOf(first.id), 'texts.jsonl'), texts),
+    () => rm(details),
+    () => truncate(details, 20),
+    async () => writeFile(details, (await readFile(details, 'utf8')).replace('"blocks":[]', '"blocks":0')),
+    () => copyFile(path.join(fixture.runs.folderOf(first.id), 'details.jsonl'), details),
   ]) {
     await damage();
     const { shown } = await fixture.reopen(parseWorker).read(last);
     assert.deepEqual(toVerdicts(shown), { a: 'stillThere' });
-    const head = (text: string): string => text.replace(/"textsMark":"[^"]*"/u, '');
-    assert.equal(head(await readFile(file, 'utf8')), head(whole));
-    assert.equal((await fixture.store.withTexts(shown))[0]?.finding.raw, listOf('a').slice(1, -1));
+    assert.equal(await readFile(file, 'utf8'), whole);
+    const [detailed] = await fixture.store.withDetails(shown);
+    assert.equal(detailed?.details.raw, listOf('a').slice(1, -1));
+    assert.match(await readFile(details, 'utf8'), /"blocks":\[\]/);
   }
 });
 
-test('findings are shown without long texts, which are read when they are needed', async (t) => {
+test('findings have a summary, and their details are read when somebody looks', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const texts = { description: 'd'.repeat(5_000), impact: 'All rows can be read.' };
   const reported = [{ title: 'a', file: 'a.js', line: 1, ...texts }];
-  const toTexts = ({ finding }: ShownFinding): unknown => [
-    finding.description.length,
-    finding.blocks.map(({ text }) => text),
-    finding.raw,
-  ];
-  const check = async (shown: readonly ShownFinding[]): Promise<void> => {
-    assert.deepEqual(shown.map(toTexts), [[2_000, [], undefined]]);
-    const whole = await fixture.store.withTexts(shown);
-    assert.deepEqual(whole.map(toTexts), [[5_000, [texts.impact], JSON.stringify(reported[0])]]);
+  const check = async ([shown]: readonly ShownFinding[]): Promise<void> => {
+    assert.ok(shown);
+    assert.equal(shown.finding.summary, 'd'.repeat(200));
+    const [{ details }] = await fixture.store.withDetails([shown]);
+    assert.deepEqual(
+      [details.description, details.blocks.map(({ text }) => text), details.raw],
+      [texts.description, [texts.impact], JSON.stringify(reported[0])],
+    );
   };
   await fixture.addRun(['shop'], JSON.stringify(reported), sent);
   await check(fixture.store.all());
   await fixture.addRun(['shop'], '[]', sent);
   await check(fixture.store.absent());
   await rm(path.join(fixture.runs.folderOf('run-1'), 'findings.json'));
-  await assert.rejects(fixture.store.withTexts(fixture.store.absent()), { kind: 'storage' });
+  await assert.rejects(fixture.store.withDetails(fixture.store.absent()), { kind: 'storage' });
 });
 
 test('a comparison with a chosen run is not saved, and decisions follow the saved result', async (t) => {

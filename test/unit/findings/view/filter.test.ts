@@ -73,10 +73,10 @@ test('several values of one part keep more, and all values keep everything', () 
   );
 });
 
-test('text is searched in title, description, path, CWE, ID, feature and URL', () => {
+test('text is searched in title, summary, path, CWE, ID, feature and URL', () => {
   const finding = {
     title: 'SQL from a request',
-    description: 'An attacker reads the orders.',
+    summary: 'An attacker reads the orders.',
     id: 'WB-77',
     cwes: [89],
     feature: 'Order history',
@@ -107,7 +107,7 @@ test('a path that is not a local file is found, too', () => {
 });
 
 test('Japanese text is found in any character width', () => {
-  const finding = { title: 'ＳＱＬ　インジェクション', description: 'ﾊﾟｽﾜｰﾄﾞが平文で保存されています。' };
+  const finding = { title: 'ＳＱＬ　インジェクション', summary: 'ﾊﾟｽﾜｰﾄﾞが平文で保存されています。' };
   for (const text of ['sql', 'ＳＱＬ', 'ｲﾝｼﾞｪｸｼｮﾝ', 'インジェクション', 'パスワード', 'ＳＱＬ　平文'])
     assert.ok(passes({ text }, finding), text);
   assert.ok(!passes({ text: 'パスワート' }, finding));

@@ -119,7 +119,7 @@ function toResult(
   hash: string,
   ruleIds: readonly string[],
 ): Result {
-  const { finding, identity } = shown;
+  const { finding, details, identity } = shown;
   const ruleId = toRuleId(finding);
   const [first, ...further] = mainPlacesOf(finding);
   const flow = flowOf(finding).filter((place) => others.has(place));
@@ -135,7 +135,7 @@ function toResult(
     ruleId,
     ruleIndex: ruleIds.indexOf(ruleId),
     level: toLevel(finding.severity),
-    message: { text: `${toMessage(finding)}${note}` },
+    message: { text: `${toMessage(finding, details)}${note}` },
     locations: [toLocation(main, isElsewhere ? undefined : first?.label)],
     ...toFlowAndRelated(flow.slice(0, maxSteps), related.slice(0, maxRelated), locate),
     partialFingerprints: {

@@ -11,7 +11,12 @@ import {
   sentIn,
   sourceFile,
 } from '../../place/sentFiles.ts';
-import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../shownFinding.ts';
+import {
+  type DetailedFinding,
+  localPlaceOf,
+  type ShownFinding,
+  type ShownPlace,
+} from '../../shownFinding.ts';
 import { type FileToRead, type LinesOfPlace, readLines, type Region } from './lineHash.ts';
 
 /** A repository and its assessed folders; `path` is from its root, and empty for the root itself. */
@@ -30,7 +35,7 @@ export interface ResultPlace {
 }
 
 export interface ResultInRepository {
-  readonly shown: ShownFinding;
+  readonly shown: DetailedFinding;
   readonly main: ResultPlace;
   /** Whether `main` stands for the repository, since the finding names no file of it. */
   readonly isElsewhere: boolean;
@@ -56,7 +61,7 @@ interface Spot {
 /** Gives findings of a run, and of earlier runs, a file and a region in the repository. Regions of earlier runs are the present ones. */
 export async function placeResults(
   run: Run,
-  findings: readonly ShownFinding[],
+  findings: readonly DetailedFinding[],
   repository: AssessedRepository,
   runFolderOf: (runId: string) => string,
 ): Promise<readonly ResultInRepository[]> {

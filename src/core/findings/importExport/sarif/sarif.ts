@@ -5,7 +5,13 @@ import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../result/verdict.ts';
 import { type Finding, flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
-import { localPlaceOf, type ShownFinding, type ShownRun } from '../../shownFinding.ts';
+import {
+  type DetailedFinding,
+  type DetailedRun,
+  localPlaceOf,
+  type ShownFinding,
+  type ShownRun,
+} from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
 import {
@@ -32,7 +38,7 @@ interface LogFacts {
 }
 
 /** A SARIF 2.1.0 log with everything about a run's findings; the same findings always give the same text. */
-export function toSarif(source: ShownRun, tool: ExportTool): Log {
+export function toSarif(source: DetailedRun, tool: ExportTool): Log {
   const { run, shown, absent = [] } = source;
   const all = [...shown, ...absent];
   const findings = all.map(({ finding }) => finding);
@@ -107,8 +113,8 @@ function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invo
   };
 }
 
-function toResult(shown: ShownFinding, { run, ruleIds, hasVerdicts, hasSuppressions }: LogFacts): Result {
-  const { finding, identity, triage, verdict } = shown;
+function toResult(shown: DetailedFinding, { run, ruleIds, hasVerdicts, hasSuppressions }: LogFacts): Result {
+  const { finding, details, identity, triage, verdict } = shown;
   const { fingerprint } = identity;
   const score = securityScore(finding);
   const ruleId = toRuleId(finding);
@@ -120,7 +126,7 @@ function toResult(shown: ShownFinding, { run, ruleIds, hasVerdicts, hasSuppressi
       ? { kind: 'informational', level: 'none' }
       : { level: toLevel(finding.severity) }),
     ...withoutUndefined({ rank: score === undefined ? undefined : Math.round(score * 10) }),
-    message: { text: toMessage(finding) },
+    message: { text: toMessage(finding, details) },
     ...toLocations(shown, run),
     ...(finding.url !== undefined && {
       webRequest: withoutUndefined({ method: finding.method, target: finding.url }),
@@ -144,7 +150,7 @@ function toResult(shown: ShownFinding, { run, ruleIds, hasVerdicts, hasSuppressi
       'security-severity': score?.toFixed(1),
       // SARIF has no members for recommendations, further prose, ratings as written, and reported paths.
       whitebox: withoutUndefined({
-        finding: toPlainFinding(finding),
+        finding: toPlainFinding(finding, details),
         fingerprint,
         verdict,
         triage: isUndecided(triage) ? undefined : triage,

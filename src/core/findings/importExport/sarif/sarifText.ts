@@ -1,4 +1,4 @@
-import type { Finding } from '../../finding.ts';
+import type { Details, Finding } from '../../finding.ts';
 
 /** Escapes what SARIF would read as a link (2.1.0, 3.11.6) or a placeholder (3.11.5). */
 export function escapeMessage(text: string): string {
@@ -10,7 +10,7 @@ export function toSentence(text: string): string {
   return /[.!?。！？]$/.test(text) ? text : `${text}.`;
 }
 
-export function toMessage({ id, title, description }: Finding): string {
+export function toMessage({ id, title }: Finding, { description }: Details): string {
   const first = toSentence(title.trim() === '' ? id : title.trim());
   const rest = description === '' || description === title ? '' : `\n\n${description}`;
   return escapeMessage(`${first}${rest}`);
