@@ -1,6 +1,6 @@
 import { undrawn } from '../../visibleText.ts';
 import type { Match } from './ourRules.ts';
-import { type Found, searchText } from './searchText.ts';
+import { type Found, searchText, urlEncoded } from './searchText.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 
 export interface MaskStart {
@@ -76,7 +76,7 @@ function* chunksOf(texts: Iterable<string>): Generator<readonly string[]> {
 }
 
 async function search(text: string, lint: PresetLint): Promise<readonly Found[]> {
-  const found = await Promise.all(paths.map((path) => searchText(text, path, lint, between)));
+  const found = await Promise.all(paths.map((path) => searchText(text, path, lint, [between, urlEncoded])));
   return found.flat();
 }
 

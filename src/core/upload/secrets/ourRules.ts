@@ -1,3 +1,6 @@
+import { isExample, isPlaceholder } from './placeholders.ts';
+import { tableTokens, tokenPrefixes } from './tokenTable.ts';
+
 export interface Match {
   readonly rule: string;
   readonly index: number;
@@ -10,23 +13,23 @@ export interface Match {
 
 interface TokenRule {
   readonly rule: string;
+  /** A group is a start without letters of its own, looked for behind the rest: to begin with it would be slow. */
   readonly pattern: RegExp;
   /** Only in files whose path matches. */
   readonly file?: RegExp;
+  /** By default, what is not an example. */
   readonly accept?: (match: string, text: string, end: number) => boolean;
   readonly mask?: (match: string) => Pick<Match, 'secret' | 'masked' | 'alias'>;
   /** The secret's continuation after the match. */
   readonly rest?: RegExp;
 }
 
-// What secretlint's recommended preset does not look for. A token with a public part may begin anywhere, and ends before
-// a character that its own alphabet does not have: `\b` would miss a token beside a letter or `_`.
+// What has more than a prefix. A token with a public part may begin anywhere, and ends before a character that its own
+// alphabet does not have: `\b` would miss a token beside a letter or `_`.
 const tokenRules: readonly TokenRule[] = [
   {
     rule: 'aws-access-key-id',
-    pattern: /(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/g,
-    // Keys in AWS's documentation end in this.
-    accept: (match) => !match.endsWith('EXAMPLE'),
+    pattern: /(?<![A-Za-z0-9+/]{16})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])/g,
   },
   {
     // Also encrypted, PGP and Ed25519 keys, and keys quoted line by line in source code.
@@ -36,13 +39,7 @@ const tokenRules: readonly TokenRule[] = [
     // To the key's end, or to the end of a quote without it.
     rest: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
   },
-  { rule: 'age-secret-key', pattern: /AGE-SECRET-KEY-1[0-9A-Z]{58}(?![0-9A-Z])/g },
-  { rule: 'google-api-key', pattern: /AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g },
-  { rule: 'google-client-secret', pattern: /GOCSPX-[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])/g },
-  { rule: 'pypi-token', pattern: /pypi-AgE[A-Za-z0-9_-]{50,250}/g },
-  { rule: 'atlassian-token', pattern: /ATATT3[A-Za-z0-9_=-]{60,300}/g },
   { rule: 'azure-client-secret', pattern: /[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-]|\.[\w~.-])/g },
-  { rule: 'digitalocean-token', pattern: /do[opr]_v1_[0-9a-f]{64}(?![0-9a-f])/g },
   {
     rule: 'discord-token',
     pattern: /[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])/g,
@@ -54,35 +51,46 @@ const tokenRules: readonly TokenRule[] = [
     accept: (match) => !sampleSignatures.test(match),
   },
   {
-    rule: 'mailgun-key',
-    pattern: /key-[0-9a-z]{32}(?![0-9a-z-])/g,
-    accept: (match) => /\d/.test(match),
-  },
-  // Secretlint takes a `_` behind these for a part of them.
-  {
     rule: 'aws-secret-access-key',
-    pattern: /secret_?access_?key["']?\s{0,5}(?:=>?|:)\s{0,5}["']?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/gi,
+    pattern:
+      /secret_?access_?key(?:_\w{0,20})?["']?\s{0,5}(?:=>?|:)\s{0,5}["']?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/gi,
+    accept: (match) => !isExample(match.slice(-40)),
     mask: (match) => maskWhole(match.slice(-40)),
   },
-  { rule: 'github-token', pattern: /gh[pousr]_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g },
-  { rule: 'npm-token', pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g },
   {
     rule: 'slack-token',
-    pattern: /(?:xox[abopr]|xapp)-(?:[A-Za-z0-9]{1,40}-){1,10}[A-Za-z0-9]{10,40}(?![A-Za-z0-9])/g,
-    accept: (match) => /\d/.test(match),
+    pattern:
+      /xox(?:[abopr]-(?:\d-)?\d{8,14}-[A-Za-z0-9-]{17,100}[A-Za-z0-9]|s-\d{8,14}-\d{8,14}-\d{8,14}-[A-Fa-f0-9]{8,64}|e\.xox[bp]-\d-[A-Za-z0-9]{140,200}|e-(?:\d-[A-Za-z0-9]{120,200}|(?:\d{8,14}-){3}[A-Za-z0-9]{28,64}))(?![A-Za-z0-9])|xapp-\d-[A-Z0-9]{8,20}-\d{8,20}-[A-Za-z0-9]{40,100}(?![A-Za-z0-9])/g,
   },
-  { rule: 'postman-key', pattern: /PMAK-[0-9a-f]{24}-[0-9a-f]{34}(?![0-9a-f])/g },
+  { rule: 'sendgrid-key', pattern: /SG\.[\w-]{20,24}\.[\w-]{39,50}(?![\w-])/g },
+  {
+    rule: 'anthropic-key',
+    pattern: /sk-ant-(?:api|admin|oat|ort|sid)\d\d-[\w-]{80,120}AA(?![\w-])/g,
+  },
+  { rule: 'openai-key', pattern: /sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}(?![A-Za-z0-9])/g },
+  { rule: 'mailchimp-key', pattern: /(?<=([0-9a-f]{32}))-us\d{1,2}(?!\w)/g },
+  { rule: 'airtable-token', pattern: /pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?![0-9a-f])/g },
+  { rule: 'harness-token', pattern: /[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}(?![A-Za-z0-9])/g },
+  { rule: 'maxmind-key', pattern: /(?<=([A-Za-z0-9]{6}_[A-Za-z0-9]{29}))_mmk(?![A-Za-z0-9])/g },
+  { rule: 'facebook-token', pattern: /(?<!\d)\d{15,16}\|[\w-]{27}(?![\w-])/g },
   { rule: 'telegram-token', pattern: /(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])/g },
   {
     rule: 'terraform-token',
-    pattern: /(?<![A-Za-z0-9])[A-Za-z0-9]{14,60}\.atlasv1\.[\w=-]{60,70}(?![\w=-])/g,
+    pattern: /(?<=([A-Za-z0-9]{14,60}))\.atlasv1\.[\w=-]{60,70}(?![\w=-])/g,
   },
-  { rule: 'twilio-key', pattern: /SK[0-9a-f]{32}(?![0-9a-f])/g },
   { rule: 'azure-account-key', pattern: /AccountKey=[A-Za-z0-9+/]{86}==/g },
+  {
+    rule: 'authorization',
+    pattern:
+      /authorization["']?[ \t]{0,5}[:=][ \t]{0,5}["']?(?:Basic|Bearer|Token|Api-Token)[ \t]{1,5}[\w~+/=.-]{20,2000}/gi,
+    accept: (match) => isRandom(headerValue(match)) && !isExample(headerValue(match)),
+    mask: (match) => maskWhole(headerValue(match)),
+  },
   {
     rule: 'npmrc-auth',
     file: /npmrc$/i,
     mask: maskNpmrc,
+    accept: (line) => !isPlaceholder(line.slice(line.indexOf('=') + 1).trim()),
     pattern:
       /\/\/[^\s=]{1,256}:_(?:authToken|auth|password)[ \t]*=[ \t]*[^\s$][^\r\n]{3,256}|^_(?:auth|password)[ \t]*=[ \t]*[^\s$][^\r\n]{3,256}/gm,
   },
@@ -100,21 +108,41 @@ const sampleSignatures =
 
 export function findTokens(text: string, path: string): Match[] {
   const found: Match[] = [];
-  for (const { rule, pattern, file, accept, mask = maskWhole, rest } of tokenRules) {
+  for (const { rule, index, prefix, rest } of tableTokens(text)) {
+    if (isRandom(rest) && !isExample(rest)) found.push({ rule, index, ...maskWhole(prefix + rest) });
+  }
+  for (const { rule, pattern, file, accept = isNoExample, mask = maskWhole, rest } of tokenRules) {
     if (file?.test(path) === false) continue;
     for (const match of text.matchAll(pattern)) {
-      const [all] = match;
-      if (accept?.(all, text, match.index + all.length) === false) continue;
-      const { secret, ...masked } = mask(all);
+      const [tail, start = ''] = match;
+      const end = match.index + tail.length;
+      if (!accept(start + tail, text, end)) continue;
+      const { secret, ...masked } = mask(start + tail);
       found.push({
         rule,
-        index: match.index,
-        secret: secret + restOf(text, match.index + all.length, rest),
+        index: match.index - start.length,
+        secret: secret + restOf(text, end, rest),
         ...masked,
       });
     }
   }
   return found;
+}
+
+function isRandom(text: string): boolean {
+  return /\d/.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text));
+}
+
+function headerValue(header: string): string {
+  return header.slice(header.lastIndexOf(' ') + 1);
+}
+
+function isNoExample(token: string): boolean {
+  return !isExample(token.slice(publicPartOf(token).length));
+}
+
+function isExampleToken(value: string): boolean {
+  return publicPartOf(value) !== '' && !isNoExample(value);
 }
 
 function isSampleLogin(url: string): boolean {
@@ -147,7 +175,7 @@ const configFile =
   /\.(?:env|ini|cfg|cnf|conf|config|properties|toml|ya?ml|json[5c]?|xml|plist|tfvars|hcl|tf|sh|bash|zsh|fish|ps1|bat|cmd|service|gradle|dockerfile)$|(?:^|\/)(?:\.env[^/]*|\.[^/]*rc|dockerfile[^/]*|credentials|docker-compose[^/]*)$/i;
 
 const keyword =
-  'pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|api[_-]?key|(?:access|secret|private|signing|encryption|master|auth|account)[_-]?key';
+  'pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|api[_-]?key|(?:access|secret|private|signing|encryption|decryption|validation|master|auth|account)[_-]?key';
 const quoted = '"[^"\\r\\n]{1,256}"|\'[^\'\\r\\n]{1,256}\'';
 const between = '["\']?[ \\t]{0,16}(?:[:=]|>(?=[^<\\s]))[ \\t]{0,16}';
 
@@ -167,7 +195,7 @@ export function findAssignments(text: string, path: string): Match[] {
       continue;
     const isQuoted = /^["']/.test(raw);
     const value = isQuoted ? raw.slice(1, -1) : raw;
-    if (isPlaceholder(value) || (!isQuoted && syntax.test(value))) continue;
+    if (isPlaceholder(value) || isExampleToken(value) || (!isQuoted && syntax.test(value))) continue;
     if (isConfig && constant ? value.length < 6 : !looksRandom(value)) continue;
     found.push({
       rule: 'assignment',
@@ -191,85 +219,42 @@ function nameBefore(text: string, end: number): string {
 /** False for `bypass` and `tokenize`, true for `dbpassword` and `dbPass`. */
 function isWord(name: string, key: string): boolean {
   if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
+  // Names an assembly of .NET.
+  if (/public_?keytoken$/i.test(name)) return false;
   const before = name.charAt(name.length - key.length - 1);
   return !/[A-Za-z]/.test(before) || (/[a-z]/.test(before) && /^[A-Z]/.test(key));
 }
 
-const reference =
-  /\s|^\$|\$[{(]|\{\{|%[({]|^%\w+%$|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op|workspace|catalog|npm|link)[.:]|\*{3}|\.{3}|…|x{4}/i;
 /** Tags, anchors, aliases and comments, as in YAML. */
 const syntax = /^[!&*@#]/;
-const plainWords = new Set(
-  `a access admin an api app auth authorization aws base basic bar baz bearer change changeme client credential credentials db default demo
-  dev development disabled dummy empty enabled enter example fake false foo for guest here in insert invalid is it jwt key keys local
-  localhost me mine minio minioadmin mock mongo my mypassword mysql none not null oauth of optional pass passphrase password passwd placeholder
-  postgres postgresql private prod production public pw pwd rabbitmq read redacted redis replace required root sample sa secret set some
-  string super test testing the this to todo token true undefined unset unused use user username value with write your`.split(
-    /\s+/,
-  ),
-);
-
-/** Also true for a reference to a secret elsewhere. */
-function isPlaceholder(value: string): boolean {
-  if (reference.test(value) || /^(.)\1*$/.test(value) || /^[\d.,:_-]*$/.test(value)) return true;
-  const words = value.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).filter((word) => word !== '');
-  return words.every((word) => plainWords.has(word.toLowerCase()) || /^x+$/i.test(word));
-}
-
 /** ASCII with letters and digits, and not a name made of short words (`app-tls-2`, `a.b.c`). */
 function looksRandom(value: string): boolean {
   if (value.length < 8 || /[^ -~]/.test(value) || !/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
   return !/^[a-z]{1,20}(?:[-._:/](?:[a-z]{1,20}|v?\d{1,6}))+$/i.test(value);
 }
 
-const tokenStarts = [
-  'github_pat_|gh[pousr]_|glpat-|glc_|glsa_|npm_|pypi-',
-  'sk-ant-api\\d\\d-|sk-(?:proj|svcacct|admin)-|sk-|gsk_|hf_',
-  'AKIA|ASIA|AIza|GOCSPX-',
-  'xox[a-z]-|xapp-|SG\\.|shp(?:pa|ca|at|ss)_|[sr]k_(?:live|test)_',
-  'ATATT3|do[opr]_v1_|key-|PMAK-|eyJ',
-  'lin_api_|ntn_|ops_|hv[sbr]\\.|vc[piark]_|dapi|dckr_pat_|figd_|cf(?:k|ut|at)_|tskey-',
-].join('|');
-
-const tokenStart = new RegExp(tokenStarts, 'g');
-const awsSecretName = /secret_?access_?key/i;
-
-/** The text, of the same length, with a space where a letter of any script, a digit or `_` would hide a token from secretlint. */
-export function spacedOut(text: string): string {
-  let spaced = '';
-  let at = 0;
-  for (const { 0: start, index } of text.matchAll(tokenStart)) {
-    const before = index - 1;
-    // Not in a token: `ops_eyJ` has two starts.
-    if (before >= at && /[^\0-\x7f]|\w/.test(text.charAt(before))) spaced += `${text.slice(at, before)} `;
-    else spaced += text.slice(at, index);
-    spaced += start;
-    at = index + start.length;
-  }
-  spaced += text.slice(at);
-  // A key of AWS is known by its name alone, which may be anywhere before it.
-  return awsSecretName.test(text) ? spaced.replaceAll(/[^\0-\x7f]/g, ' ') : spaced;
-}
-
 /** The start of a token that names its issuer. */
 const publicPart = new RegExp(
   [
-    'https://hooks\\.slack\\.com/',
-    '[a-z][a-z0-9+.-]{1,20}(?::[a-z0-9+.-]{1,20})?://',
+    '[A-Za-z][A-Za-z0-9+.-]{1,20}(?::[a-z0-9+.-]{1,20})?://',
     '-----BEGIN [A-Z0-9 ]{0,40}-----',
-    'AGE-SECRET-KEY-1|AccountKey=',
-    tokenStarts,
+    tokenPrefixes,
+    'AccountKey=|AKIA|ASIA|ABIA|ACCA|xox[a-z][.-]|xapp-|SG\\.|sk-(?:ant-[a-z]{3,5}\\d\\d-)?|eyJ',
   ].join('|'),
-  'i',
+  'y',
 );
+
+function publicPartOf(token: string): string {
+  publicPart.lastIndex = 0;
+  return publicPart.exec(token)?.[0] ?? '';
+}
 
 /** From this length on, two characters show the owner which token it is, and are of no use to others. */
 const minTailLength = 20;
 
 /** The public part of a token, and at most two characters of the rest (`ghp_…a1`, `postgres://…`). */
 export function maskToken(token: string): string {
-  const match = publicPart.exec(token);
-  const shown = match?.index === 0 ? match[0] : '';
+  const shown = publicPartOf(token);
   const rest = token.slice(shown.length);
   const whole = shown.endsWith('/') || shown.startsWith('-');
   if (whole || rest.length < minTailLength) return `${shown}…`;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { undrawn } from '../../visibleText.ts';
 import { isPublicPem, type Match, riskyName } from './ourRules.ts';
-import { searchText } from './searchText.ts';
+import { searchText, urlEncoded } from './searchText.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
@@ -118,8 +118,8 @@ async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Prom
   const { text, end } = chunk;
   const found: LineMatch[] = [];
   // Most texts are plain, and the classes of Unicode are slow.
-  const between = /[^\t\n\r -~]/.test(text) ? undrawn : undefined;
-  for (const { matches, form } of await searchText(text, path, lint, between)) {
+  const inside = /[^\t\n\r -~]/.test(text) ? [urlEncoded, undrawn] : [urlEncoded];
+  for (const { matches, form } of await searchText(text, path, lint, inside)) {
     let line = chunk.firstLine;
     let at = 0;
     for (const match of matches.toSorted((a, b) => a.index - b.index)) {

@@ -1,10 +1,10 @@
-import { findAssignments, findTokens, type Match, spacedOut } from './ourRules.ts';
+import { findAssignments, findTokens, type Match } from './ourRules.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 
 /** A form of a text in which secrets are searched. */
 interface SearchedForm {
   readonly text: string;
-  /** Whether something was taken out of it. */
+  /** Whether something was taken out of it, or decoded. */
   readonly isJoined: boolean;
   /** The position in the original text of a position in `text`. */
   readonly originalOf: (index: number) => number;
@@ -16,34 +16,30 @@ export interface Found {
   readonly matches: readonly Match[];
 }
 
-/**
- * Searches a text as it is and spaced out. Without what `between` matches, which may be inside a secret, both forms are searched again. The surest rules come
- * first.
- */
+/** Characters of tokens in a URL, which encodes them. */
+export const urlEncoded = /%(?:2[BDEF]|3[ADF]|40|5F|7[CE])/gi;
+
+/** Searches a text as it is, and with what each of `inside` matches, which may be inside a secret, decoded or left out. The surest rules come first. */
 export async function searchText(
   text: string,
   path: string,
   lint: PresetLint,
-  between: RegExp | undefined,
+  inside: readonly RegExp[],
 ): Promise<readonly Found[]> {
   const asItIs: SearchedForm = { text, isJoined: false, originalOf: (index) => index };
-  const joined = between && without(text, between);
+  const joined = inside.flatMap((each) => without(text, each) ?? []);
   const found: Found[] = [];
-  for (const form of joined === undefined ? [asItIs] : [asItIs, joined]) {
-    const spaced = { ...form, text: spacedOut(form.text) };
-    for (const each of spaced.text === form.text ? [form] : [form, spaced])
-      found.push(
-        { form: each, matches: await lint(each.text, path) },
-        { form: each, matches: findTokens(each.text, path) },
-      );
-    // A password may have letters of any script.
-    found.push({ form, matches: findAssignments(form.text, path) });
-  }
+  for (const form of [asItIs, ...joined])
+    found.push(
+      { form, matches: findTokens(form.text, path) },
+      { form, matches: await lint(form.text, path) },
+      { form, matches: findAssignments(form.text, path) },
+    );
   return found;
 }
 
-function without(text: string, between: RegExp): SearchedForm | undefined {
-  const gaps = [...text.matchAll(between)];
+function without(text: string, inside: RegExp): SearchedForm | undefined {
+  const gaps = [...text.matchAll(inside)];
   if (gaps.length === 0) return undefined;
   const parts: string[] = [];
   /** Where the text was cut, and how much was cut up to there. */
@@ -51,10 +47,12 @@ function without(text: string, between: RegExp): SearchedForm | undefined {
   let end = 0;
   let length = 0;
   for (const { 0: gap, index } of gaps) {
-    parts.push(text.slice(end, index));
+    const decoded = gap.startsWith('%') ? decodeURIComponent(gap) : '';
+    parts.push(text.slice(end, index), decoded);
+    const at = index - length;
     end = index + gap.length;
-    length += gap.length;
-    cuts.push({ at: end - length, length });
+    length += gap.length - decoded.length;
+    cuts.push({ at, length });
   }
   parts.push(text.slice(end));
   return { text: parts.join(''), isJoined: true, originalOf: (index) => index + cutBefore(cuts, index) };

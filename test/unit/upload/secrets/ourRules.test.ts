@@ -224,6 +224,14 @@ test('hostile text is scanned in bounded time', { timeout: 20_000 }, async () =>
       fill(`${'a'.repeat(64)}PASSWORD="`),
       fill('SG.a.'),
     ],
+    ...[
+      fill('ghs_1_'),
+      fill('glpat-'),
+      fill('sk-ant-api03-'),
+      fill(`${'a'.repeat(60)}.atlasv1.`),
+      fill('xoxb-1234567890-'),
+    ],
+    ...[fill('authorization: bearer '), fill('hvs.'), fill('%2D%2E'), fill('SK'.repeat(17))],
     ...[`secretaccesskey${fill(' ')}`, fill(`SG.a.${'w'.repeat(300)}`), fill(`ops_ey${'A'.repeat(1270)}`)],
   ]) {
     const start = cpuMs();

@@ -14,7 +14,7 @@ export const workerFile = new URL('../../../../src/core/upload/secrets/secretWor
 export const invented = seeds(randomFrom(30));
 
 /** A token that is recognised anywhere. */
-export const githubToken = seedOf('secretlint/github');
+export const githubToken = seedOf('github-token');
 
 export type Content = Readonly<Record<string, string | Uint8Array>>;
 

@@ -57,7 +57,7 @@ test('a file changed since the last check is read again', async (t) => {
   const { suspicions } = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(
     suspicions.map(({ rule }) => rule),
-    ['secretlint/github'],
+    ['github-token'],
   );
 });
 
