@@ -119,7 +119,7 @@ test('F30 suspected secrets are listed masked, and excluded by default', async (
   await workbench.runCommand('Whitebox: Start Assessment…');
   const dialog = await workbench.dialogText();
   assert.match(dialog.message, /Suspected secrets in 1 file/);
-  assert.match(dialog.detail, /src\/deploy\.js:1 +github +ghp_/);
+  assert.match(dialog.detail, /src\/deploy\.js:1 +github token +ghp_/);
   assert.ok(!dialog.detail.includes(secret));
   await workbench.screenshot('preview-3-secret.png');
   await workbench.dialogButton('Exclude These Files');

@@ -170,14 +170,14 @@ describe('the question before an upload', () => {
         ['Suspected secrets in 1 file'],
       );
       const [{ detail, buttons }] = messages() as [ShownMessage];
-      assert.match(detail, /^Nothing has been sent\. .+ are masked:\n\nb\.js:1 {2}github {2}\S+…/);
+      assert.match(detail, /^Nothing has been sent\. .+ are masked:\n\nb\.js:1 {2}github token {2}\S+…/);
       assert.ok(!detail.includes(token));
       for (const button of buttons) assert.ok(detail.includes(`“${button}”`), button);
       await assert.rejects(readFile(to), { code: 'ENOENT' });
       await setUserSettings({ 'whitebox.secrets.checkBeforeUpload': 'warn' });
       await writeFile(source, 'two();\n');
       await vscode.commands.executeCommand('whitebox.saveArchive');
-      assert.match(messages().at(-1)?.text ?? '', /^Saved .*Suspected secrets [^:]*: b\.js:1 github \S+…/);
+      assert.match(messages().at(-1)?.text ?? '', /^Saved .*Suspected secrets [^:]*: b\.js:1 github token \S+…/);
     } finally {
       for (const file of [source, to]) await rm(file, { force: true });
     }
