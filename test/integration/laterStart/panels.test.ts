@@ -162,8 +162,8 @@ describe('an open document', () => {
       return facts.map((each) => each.find(({ label }) => label === 'Shown here')?.value);
     };
     const [whole, long, unreadable] = await saidOf([
-      { title: 'Invented' },
-      { title: 'Invented', description: 'long '.repeat(20_000) },
+      { title: 'Invented', severity: 'low' },
+      { title: 'Invented', severity: 'low', description: 'long '.repeat(20_000) },
       'Invented',
     ]);
     assert.equal(whole, undefined);

@@ -8,23 +8,30 @@ import type { TextStyle } from './freeText.ts';
  * `properties.` SARIF's property bag.
  */
 
-/** Keys of a wrapper object for the list of findings. */
-export const LIST = keyPaths('findings vulnerabilities results issues items data alerts');
+/** Lists under these keys are not findings, however much they look like some. By `normalKey`. */
+export const NO_FINDINGS: ReadonlySet<string> = new Set(['errors', 'recommendations', 'references', 'rules']);
+
+/** Says what became of a check. */
+export const OUTCOME = keyPaths('kind status status_code result check_result.result compliance.status');
+
+/** By `normalKey`. */
+export const PASSES: ReadonlySet<string> = new Set(['pass', 'passed', 'notapplicable']);
 
 export const ID = keyPaths('id finding_id vulnerability_id uuid guid fingerprint number');
 
-export const TITLE = keyPaths(`
-  title name summary rule_name type category rule.short_description rule.name check_id rule_id
-  rule.id
+export const OWN_TITLE = keyPaths(`
+  title name summary rule_name check_name test_name type category rule.short_description rule.name
 `);
+
+export const TITLE = [...OWN_TITLE, ...keyPaths('check_id rule_id rule.id')];
 
 export const RULE = keyPaths('rule_id check_id rule.id');
 
 /** Names that mean nothing but a rating. */
-export const SEVERITY_NAMES = keyPaths('severity severity_level risk risk_level level');
+export const SEVERITY_NAMES = keyPaths('severity severity_level issue_severity risk risk_level level');
 
 export const SEVERITY = keyPaths(`
-  severity severity_level risk risk_level properties.security-severity properties.severity
+  severity severity_level issue_severity risk risk_level properties.security-severity properties.severity
   rule.properties.security-severity level priority impact extra.severity
   rule.default_configuration.level
 `);
@@ -33,7 +40,7 @@ export const SEVERITY = keyPaths(`
 export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority', 'impact']);
 
 /** In a rating that is an object. */
-export const SEVERITY_PARTS = keyPaths('level value name score');
+export const SEVERITY_PARTS = keyPaths('level label value name score');
 
 /** In lower case. */
 export const SEVERITY_WORDS: ReadonlyMap<string, Severity> = new Map(
@@ -49,7 +56,7 @@ export const SEVERITY_WORDS: ReadonlyMap<string, Severity> = new Map(
 );
 
 export const DESCRIPTION = keyPaths(`
-  description details detail message explanation rationale overview body extra.message
+  description details detail message issue_text explanation rationale overview body extra.message
   rule.full_description
 `);
 
@@ -126,7 +133,7 @@ export const START_LINE = keyPaths(`
 export const END_LINE = keyPaths('end_line line_end to region.end_line line.end lines.end line_range.end');
 
 /** Both lines in one value: `[a, b]` or `"12-20"`. */
-export const LINE_RANGE = keyPaths('lines line_range line');
+export const LINE_RANGE = keyPaths('lines line_range file_line_range line');
 
 /** Objects with a line and a column. One with `character` counts both from 0, as language servers do. */
 export const START_POSITION = keyPaths('start begin range.start');
@@ -158,7 +165,7 @@ export const TARGET_INDEX = keyPaths('target_index archive_index target');
 
 /** Bare numbers count. */
 export const CWE = keyPaths(`
-  cwe cwe_id cwe_ids cwes taxonomy.cwe properties.cwe extra.metadata.cwe rule.properties.cwe
+  cwe cwe_id cwe_ids cwes issue_cwe taxonomy.cwe properties.cwe extra.metadata.cwe rule.properties.cwe
 `);
 
 /** Lists with other entries, too: bare numbers do not count. */
@@ -185,5 +192,5 @@ export const METHOD = keyPaths('method http_method request.method web_request.me
 export const URL_TEXT = keyPaths('url request.url web_request.target');
 
 export const CONFIDENCE = keyPaths(`
-  confidence confidence_level confidence_score probability extra.metadata.confidence
+  confidence confidence_level confidence_score issue_confidence probability extra.metadata.confidence
 `);

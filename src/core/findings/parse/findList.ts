@@ -1,109 +1,166 @@
-import { LIST } from './aliases.ts';
-import { isFinding, isSeverityName, type Item } from './item.ts';
+import * as aliases from './aliases.ts';
+import { inherit, isPass, isReadable, type Item, type Look, lookOf } from './item.ts';
+import { looksLikePath } from './pathText.ts';
 import { itemsOfSarif } from './sarifLog.ts';
-import { fieldsOf, hitsAt, isObject, type JsonObject } from '../../json.ts';
+import { type Fields, isObject, type JsonObject, normalKey } from '../../json.ts';
 
-const maxWrappers = 3;
+/** Keys from the root to a list. The elements of an array are on its level. */
+const maxDepth = 4;
 
-/** Only findings stand under these keys. */
-const surePaths = LIST.filter(([key]) => key === 'findings' || key === 'vulnerabilities');
-/** A list under these keys may also belong to one finding. */
-const ambiguousKeys = ['items', 'data'];
+/** An array, or an object whose members may be findings. */
+interface Container {
+  readonly value: readonly unknown[] | JsonObject;
+  readonly key?: string;
+  readonly isElement?: boolean;
+  /** What the groups and keys around it say about each of its findings. */
+  readonly around?: Fields | undefined;
+}
 
 /**
- * Finds the list of findings in a parsed file; undefined when there is none. In this order:
+ * Finds the findings in a parsed file, whatever the keys above them; undefined where the file has another shape. In this order:
  * 1. SARIF's results.
- * 2. An array at the root.
- * 3. A list under a key of `LIST`, or a map under it, in at most three wrappers. Of several lists, the first that is not empty.
- * 4. The root itself, as a lone finding.
+ * 2. The root, if it is a finding with a line.
+ * 3. Arrays and maps whose objects mostly look like findings. The walk goes down from the root, level by level, looks at nothing inside a finding, and takes
+ *    all of the first level that has any. Where nothing is rated or has a line, it may be a list of files: it only counts if there is no other list.
+ * 4. The root as any other finding, unless it has an empty list.
  */
 export function findList(root: unknown): readonly Item[] | undefined {
-  const results = itemsOfSarif(root);
-  if (results !== undefined) return results;
-  if (Array.isArray(root)) return itemsOfArray(root);
-  if (!isObject(root)) return undefined;
-  return knownList(root) ?? (isLoneFinding(root) ? [{ raw: root }] : ambiguousList(root));
+  const found = itemsOfSarif(root) ?? itemsOfWalk(root);
+  const isRefused = found !== undefined && found.length > 0 && !areMost(found, isReadable);
+  return isRefused ? undefined : found?.filter((item) => !isPass(item));
 }
 
-/** Lists under the same key in wrappers side by side count together. After an empty list, another one has to hold a finding for sure. */
-function knownList(root: JsonObject): readonly Item[] | undefined {
-  const isMaybeFinding = isFinding({ raw: root }, 'ratedAndPlaced');
-  let wrappers: readonly JsonObject[] = [root];
-  let hasEmptyList = false;
-  for (let depth = 0; depth <= maxWrappers && wrappers.length > 0; depth += 1) {
-    const fields = wrappers.map(fieldsOf);
-    for (const path of depth > 0 && isMaybeFinding ? surePaths : LIST) {
-      const [key = ''] = path;
-      const lists = fields.flatMap((each) => {
-        const items = itemsUnder(key, each.get(key));
-        return items === undefined ? [] : [items];
-      });
-      const items = lists.flat();
-      if (items.length > 0 && (!hasEmptyList || items.some((item) => isFinding(item, 'ratedOrPlaced'))))
-        return items;
-      hasEmptyList ||= lists.length > 0;
-    }
-    wrappers = wrappers.flatMap((wrapper) => Object.values(wrapper).filter(isObject));
+function itemsOfWalk(root: unknown): readonly Item[] | undefined {
+  if (!isContainer(root)) return undefined;
+  const lone: Item = { raw: root };
+  const look = lookOf(lone);
+  if (look?.hasLine === true) return [lone];
+  for (const holds of [holdsFindings, holdsFilesWithTitles]) {
+    const found = firstLevelWith(root, holds).flatMap(itemsIn);
+    if (found.length > 0) return found;
   }
-  return hasEmptyList ? [] : undefined;
+  // Other objects in a list may be findings of a shape that is not known.
+  const hasOthers = firstLevelWith(root, isListOfObjects).length > 0;
+  if (!hasOthers && firstLevelWith(root, isEmptyList).length > 0) return [];
+  return look !== undefined && (look.isSure || !hasOthers) ? [lone] : undefined;
 }
 
-function itemsUnder(key: string, value: unknown): readonly Item[] | undefined {
-  if (isObject(value)) return itemsOfMap(value);
-  const isList = Array.isArray(value) && (!ambiguousKeys.includes(key) || value.some(isObject));
-  return isList ? itemsOfArray(value) : undefined;
+/** The containers of the first level where `holds` is true of any. */
+function firstLevelWith(
+  root: Container['value'],
+  holds: (container: Container) => boolean,
+): readonly Container[] {
+  let level: Container[] = [{ value: root }];
+  for (let depth = 0; depth <= maxDepth; depth += 1) {
+    const below: Container[] = [];
+    const found: Container[] = [];
+    // Grows by the elements of arrays.
+    for (const container of level) {
+      if (holds(container)) found.push(container);
+      else if (Array.isArray(container.value)) addElements(container.value, container, level);
+      else addMembers(container.value as JsonObject, container, below);
+    }
+    if (found.length > 0) return found;
+    level = below;
+  }
+  return [];
 }
 
-/** A map by severity or ID, or a lone finding; undefined for a wrapper and any other object. */
-function itemsOfMap(map: JsonObject): readonly Item[] | undefined {
-  const entries = Object.entries(map);
-  const isWrapper = [map, ...Object.values(map)].some((value) => isObject(value) && itemsOfGroup(value));
-  if (isWrapper) return undefined;
-  if (isFinding({ raw: map }, 'ratedOrPlaced')) return [{ raw: map }];
-  const items = entries.flatMap(([name, value]): readonly Item[] => {
-    const isSeverity = isSeverityName(name);
-    const around = isSeverity ? { severity: name } : { id: name };
-    const values = isSeverity && Array.isArray(value) ? value : [value].filter(isObject);
-    return values.map((raw: unknown) => ({ raw, around }));
+function addElements(list: readonly unknown[], { around }: Container, level: Container[]): void {
+  for (const value of list)
+    if (isContainer(value))
+      level.push({ value, isElement: true, around: isObject(value) ? inherit(value, around) : around });
+}
+
+function addMembers(object: JsonObject, { around }: Container, below: Container[]): void {
+  for (const [key, member] of Object.entries(object)) {
+    // The only finding of a severity.
+    const value = isObject(member) && severityOf(key, member) !== undefined ? [member] : member;
+    if (isContainer(value)) below.push({ value, key, around: inherit(meaningOf(key, value), around) });
+  }
+}
+
+function isContainer(value: unknown): value is Container['value'] {
+  return typeof value === 'object' && value !== null;
+}
+
+/** All elements of an array, and of a map its objects. The title of a group is not theirs: they may be parts of a finding. */
+function itemsIn({ value, around }: Container): readonly Item[] {
+  if (Array.isArray(value)) return value.map((raw: unknown) => ({ raw, around }));
+  return Object.entries(value).flatMap(([key, raw]) => {
+    if (!isObject(raw)) return [];
+    const inherited = inherit({ id: key, ...meaningOf(key, raw) }, around);
+    for (const [name = ''] of aliases.TITLE) inherited?.delete(name);
+    return [{ raw, around: inherited }];
   });
-  const isBySeverity = entries.some(([name, value]) => isSeverityName(name) && Array.isArray(value));
-  const isById = items.some(({ raw }) => isFinding({ raw }, 'ratedOrPlaced'));
-  return entries.length === 0 || isBySeverity || isById ? items : undefined;
 }
 
-/** Each element is a finding, or a group of findings. */
-function itemsOfArray(elements: readonly unknown[]): readonly Item[] {
-  return elements.flatMap((raw: unknown) => (isObject(raw) ? itemsOfGroup(raw) : undefined) ?? [{ raw }]);
+function objectsIn(container: Container): readonly Item[] {
+  return itemsIn(container).filter(({ raw }) => isObject(raw));
 }
 
-/** The findings in a group, such as those of one file; undefined for an object that is a finding itself. */
-function itemsOfGroup(group: JsonObject): readonly Item[] | undefined {
-  const lists = hitsAt(fieldsOf(group), LIST).flatMap(({ path, value }) =>
-    Array.isArray(value) ? [{ isSure: surePaths.includes(path), list: value as readonly unknown[] }] : [],
+/** What a key says about the findings in its value. */
+function meaningOf(key: string, value: Container['value']): JsonObject {
+  const severity = severityOf(key, value);
+  if (severity !== undefined) return { severity };
+  return looksLikePath(key, 'places') ? { file: key } : {};
+}
+
+/** `error` and `info` are more than a severity, unless there is a list. */
+function severityOf(key: string, value: Container['value']): string | undefined {
+  const word = key.trim().toLowerCase();
+  const severity = aliases.SEVERITY_WORDS.get(word);
+  const isSure = Array.isArray(value) || word === severity || /[^a-z]/.test(word);
+  return isSure ? severity : undefined;
+}
+
+function holdsFindings(container: Container): boolean {
+  const { value, key = '' } = container;
+  const mayHold = isObject(value) ? isMap(container) : !aliases.NO_FINDINGS.has(normalKey(key));
+  if (!mayHold) return false;
+  const looks = objectsIn(container).map((item) => (isGroup(item) ? undefined : lookOf(item)));
+  return areMost(looks, isFinding) && looks.some((look) => look?.isSure === true || look?.hasLine === true);
+}
+
+function holdsFilesWithTitles(container: Container): boolean {
+  return Array.isArray(container.value) && areMost(objectsIn(container).map(lookOf), isFinding);
+}
+
+function isFinding(look: Look | undefined): boolean {
+  return look !== undefined;
+}
+
+/**
+ * False for an object with lists, for a finding, and for an element with several objects: members of these may look like findings, such as a tool, a place
+ * or a rule.
+ */
+function isMap({ value, isElement }: Container): boolean {
+  const members = Object.values(value);
+  const hasLists = members.some(
+    (member) => Array.isArray(member) && (member.length === 0 || member.some(isObject)),
   );
-  const { isSure, list } = lists.find((each) => each.list.length > 0) ?? lists[0] ?? {};
-  if (list === undefined) return undefined;
-  const hasObjects = list.some(isObject);
-  const isGroup =
-    isSure === true ? hasObjects || !isFindingItself(group) : hasObjects && !isFindingItself(group);
-  return isGroup ? list.map((raw) => ({ raw, around: group })) : undefined;
+  const hasParts = isElement === true && members.filter(isObject).length > 1;
+  return !hasLists && !hasParts && lookOf({ raw: value }) === undefined;
 }
 
-function isFindingItself(raw: JsonObject): boolean {
-  return isFinding({ raw }, 'ratedAndPlaced');
+/** True for an object without a line that has a list of rated findings. */
+function isGroup(item: Item): boolean {
+  const hasFindings = Object.values(item.raw as JsonObject).some((value) => {
+    const looks = Array.isArray(value) ? objectsIn({ value }).map(lookOf) : [];
+    return areMost(looks, isFinding) && looks.some((look) => look?.isSure === true);
+  });
+  return hasFindings && lookOf(item)?.hasLine !== true;
 }
 
-/** An object with lists of objects needs more proof: it may be a report of a shape that is not known. */
-function isLoneFinding(root: JsonObject): boolean {
-  const objects = Object.values(root).flatMap((value) =>
-    Array.isArray(value) ? value.filter(isObject) : [],
-  );
-  if (objects.some((object) => itemsOfGroup(object) !== undefined)) return false;
-  return isFinding({ raw: root }, objects.length > 0 ? 'ratedAndPlaced' : 'ratedOrPlaced');
+function isEmptyList({ value }: Container): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
-/** A list of texts, or an empty one. */
-function ambiguousList(root: JsonObject): readonly Item[] | undefined {
-  const lists = hitsAt(fieldsOf(root), LIST).map(({ value }) => value);
-  return lists.filter((value) => Array.isArray(value)).map(itemsOfArray)[0];
+function isListOfObjects({ value }: Container): boolean {
+  return Array.isArray(value) && value.some(isObject);
+}
+
+/** False for none. */
+function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
+  return items.filter(test).length * 2 > items.length;
 }

@@ -1,16 +1,9 @@
 import * as aliases from './aliases.ts';
 import { toFieldList, toFreeText } from './freeText.ts';
-import { readRating } from './rating.ts';
+import { readCwes, readRating } from './rating.ts';
+import { readLive } from './readLive.ts';
 import { readPlaces } from './readPlaces.ts';
-import {
-  type Fields,
-  fieldsOf,
-  hitsAt,
-  isObject,
-  type JsonObject,
-  type KeyPath,
-  normalKey,
-} from '../../json.ts';
+import { Fields, fieldsOf, hitsAt, isObject, type JsonObject, type KeyPath, normalKey } from '../../json.ts';
 
 /** An element of a list of findings. */
 export interface Item {
@@ -19,8 +12,8 @@ export interface Item {
   readonly resolved?: JsonObject | undefined;
   /** The rule that a SARIF result refers to. */
   readonly rule?: JsonObject | undefined;
-  /** What the group or the key around an item says: it counts where the item itself does not say so. */
-  readonly around?: JsonObject | undefined;
+  /** What groups and keys around an item say: it counts where the item itself does not say so. */
+  readonly around?: Fields | undefined;
   /** Why the tool suppressed the result, or empty. */
   readonly suppression?: string | undefined;
 }
@@ -32,12 +25,20 @@ export function fieldsOfItem({ raw, resolved, rule, around }: Item): Fields {
   const fields = fieldsOf(resolved ?? raw);
   fields.used = [];
   if (!isObject(raw)) return fields;
-  if (around !== undefined) inherit(fields, fieldsOf(around));
+  if (around !== undefined) addMissing(fields, around);
   if (rule !== undefined) fields.set('rule', rule);
   return fields;
 }
 
-function inherit(fields: Fields, outer: Fields): void {
+/** What a group or a key says about each finding inside it, before what is said around it. */
+export function inherit(group: JsonObject, around: Fields | undefined): Fields | undefined {
+  const fields = new Fields();
+  addMissing(fields, fieldsOf(group));
+  if (around !== undefined) addMissing(fields, around);
+  return fields.size === 0 ? undefined : fields;
+}
+
+function addMissing(fields: Fields, outer: Fields): void {
   for (const paths of inherited)
     if (hitsAt(fields, paths).length === 0)
       for (const { path, value } of hitsAt(outer, paths))
@@ -78,21 +79,53 @@ function joined(path: KeyPath): string {
   return path.length === 1 ? (path[0] ?? '') : path.join('.');
 }
 
-export function isSeverityName(key: string): boolean {
-  return aliases.SEVERITY_WORDS.has(key.trim().toLowerCase());
+/** What an item has that looks like a finding. */
+export interface Look {
+  /** True for a rating, a CWE, and a place in a live application. */
+  readonly isSure: boolean;
+  readonly hasLine: boolean;
 }
 
-/** `ratedAndPlaced` is asked where an object could also be the head of a report: that often has a rating, too. */
-export type Proof = 'ratedOrPlaced' | 'ratedAndPlaced';
-
-/** True for an item with the proof, and with a name or prose. */
-export function isFinding(item: Item, proof: Proof): boolean {
+/** Undefined unless the item has a title or a description, and a rating, a CWE or a place, also one in a live application. */
+export function lookOf(item: Item): Look | undefined {
   const fields = fieldsOfItem(item);
-  const isRated = readRating(fields).severity !== 'unrated';
-  if (proof === 'ratedAndPlaced' && !isRated) return false;
-  const needsPlace = proof === 'ratedAndPlaced' || !isRated;
-  if (needsPlace && readPlaces(fields).places.length === 0) return false;
-  return hitsAt(fields, [...aliases.TITLE, ...aliases.DESCRIPTION]).some(
-    ({ value }) => toFreeText(value) !== '',
+  if (!isNamed(fields)) return undefined;
+  const isSure = isRated(fields) || isLive(fields) || readCwes(fields).length > 0;
+  const { places } = readPlaces(fields);
+  if (places.length === 0 && !isSure) return undefined;
+  return { isSure, hasLine: places.some(({ startLine }) => startLine !== undefined) };
+}
+
+/** True for an item with a title of its own, a place, or a rating: the ID of a rule is no title. */
+export function isReadable(item: Item): boolean {
+  const fields = fieldsOfItem(item);
+  return (
+    hasText(fields, aliases.OWN_TITLE) ||
+    isRated(fields) ||
+    isLive(fields) ||
+    readPlaces(fields).places.length > 0
   );
+}
+
+/** True for a check that found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
+export function isPass(item: Item): boolean {
+  return hitsAt(fieldsOfItem(item), aliases.OUTCOME).some(
+    ({ value }) => typeof value === 'string' && aliases.PASSES.has(normalKey(value)),
+  );
+}
+
+function isNamed(fields: Fields): boolean {
+  return hasText(fields, aliases.TITLE) || hasText(fields, aliases.DESCRIPTION);
+}
+
+function isLive(fields: Fields): boolean {
+  return Object.keys(readLive(fields)).length > 0;
+}
+
+function isRated(fields: Fields): boolean {
+  return readRating(fields).severity !== 'unrated';
+}
+
+function hasText(fields: Fields, paths: readonly KeyPath[]): boolean {
+  return hitsAt(fields, paths).some(({ value }) => toFreeText(value) !== '');
 }

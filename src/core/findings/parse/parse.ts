@@ -16,6 +16,7 @@ import { attempt, fieldsOfItem, type Item, othersOf } from './item.ts';
 import { type Fields, firstHit, hitsAt, isObject, type KeyPath, readJson } from '../../json.ts';
 import { MAX_TEXT, type TextStyle, toFreeText } from './freeText.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
+import { readLive } from './readLive.ts';
 import { type Places, readPlaces } from './readPlaces.ts';
 
 export const maxFindingsBytes = 64 * 1024 * 1024;
@@ -28,8 +29,6 @@ const overheadLength = 48;
 const maxTitleLength = 300;
 const maxIdLength = 256;
 const maxRawLength = 1_000_000;
-/** Longest feature name and address (docs/api.md, section 2.7). */
-const maxLiveLength = 5_000;
 
 /** A findings file as read. */
 export interface ParsedFindings {
@@ -62,12 +61,20 @@ export function listFindings(
   text: string,
   { runId }: ParseOptions,
 ): { readonly findings: Iterable<ReportedFinding>; readonly cut: Cut | undefined } {
-  const items = findList(readJson(text));
+  const items = findList(readJson(withoutFence(text)));
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
   return total > maxFindings
     ? { findings: readItems(worstOf(items, maxFindings), runId), cut: { shown: maxFindings, total } }
     : { findings: readItems(items.entries(), runId), cut: undefined };
+}
+
+/** The file in a Markdown fence around all of it. */
+function withoutFence(text: string): string {
+  const whole = text.replace(/^\uFEFF/, '').trim();
+  if (!whole.startsWith('```') || !whole.endsWith('```')) return text;
+  const firstLine = whole.indexOf('\n');
+  return firstLine < 0 ? text : whole.slice(firstLine, -3);
 }
 
 /** The worst items with their positions, in the order of the file. */
@@ -238,36 +245,4 @@ function toTitle(text: string): string {
 function toId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
   return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
-}
-
-/** Where a finding of a live application was found; empty for a finding about code. */
-function readLive(fields: Fields): Pick<Finding, 'method' | 'url' | 'feature' | 'perspective'> {
-  const live = {
-    method: firstHit(fields, aliases.METHOD, toMethod),
-    url: firstHit(fields, aliases.URL_TEXT, toUrlText),
-    feature: firstHit(fields, aliases.FEATURE, toLine),
-    perspective: firstHit(fields, aliases.PERSPECTIVE, toPerspective),
-  };
-  // A single one may be anything: `url` a reference, `feature` a part of the code. A request is one.
-  const isSure = fields.has('webrequest') && live.url !== undefined;
-  return isSure || Object.values(live).filter((value) => value !== undefined).length > 1 ? live : {};
-}
-
-/** Only in upper case: `get` is more often the name of a function. */
-function toMethod(value: unknown): string | undefined {
-  return typeof value === 'string' && /^[A-Z]{3,10}$/.test(value) ? value : undefined;
-}
-
-/** A web address, or a path that starts with `/`. */
-function toUrlText(value: unknown): string | undefined {
-  return typeof value === 'string' && /^(?:https?:\/)?\/\S*$/i.test(value) ? toLine(value) : undefined;
-}
-
-function toPerspective(value: unknown): string | undefined {
-  return typeof value === 'string' && /^\p{L}[\p{L}\p{N} _-]{0,63}$/u.test(value) ? value : undefined;
-}
-
-function toLine(value: unknown): string | undefined {
-  const isText = typeof value === 'string' && value.trim() !== '' && value.length <= maxLiveLength;
-  return isText ? visibleLine(value) : undefined;
 }

@@ -25,20 +25,19 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
 const maxDetail = 300;
 const maxJustification = 10_000;
 
-/** Results of these kinds say that there is no problem (SARIF 2.1.0, 3.27.9). */
-const noProblem: readonly unknown[] = ['pass', 'notApplicable'];
-
 /**
- * The results of all runs of a SARIF log, with what they refer to; undefined for any other value. Throws `malformedFindings` with a `SarifFault`. A run
- * whose results are null or absent did not look; an empty list means that it did (3.14.23).
+ * The results of all runs of a SARIF log, or of an array of logs, with what they refer to; undefined for any other value. Throws `malformedFindings` with
+ * a `SarifFault`. A run whose results are null or absent did not look; an empty list means that it did (3.14.23).
  */
 export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
-  if (!isObject(root) || !Array.isArray(root['runs'])) return undefined;
-  const { version } = root;
-  if (typeof version === 'string' && version.startsWith('1.')) throw fault('oldSarif');
-  const runs = [...listAt(root, 'runs'), ...listAt(root, 'inlineExternalProperties')];
+  const all: readonly unknown[] = Array.isArray(root) ? root : [root];
+  const logs = all.filter(isObject).filter((log) => Array.isArray(log['runs']));
+  if (logs.length === 0) return undefined;
+  if (logs.some(({ version }) => typeof version === 'string' && version.startsWith('1.')))
+    throw fault('oldSarif');
+  const runs = logs.flatMap((log) => [...listAt(log, 'runs'), ...listAt(log, 'inlineExternalProperties')]);
   const withResults = runs.filter((run) => isObject(run) && Array.isArray(run['results']));
-  const failure = failureOf([root, ...runs], withResults);
+  const failure = failureOf([...logs, ...runs], withResults);
   if (failure !== undefined) throw fault('toolFailed', failure || undefined);
   if (withResults.length === 0 && runs.length > 0) {
     const isLog = runs.some(
@@ -49,19 +48,17 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   }
   return withResults.flatMap((run) => {
     const references = referencesOf(run);
-    return listAt(run, 'results')
-      .filter((result) => !isObject(result) || !isLeftOut(result))
-      .map((result) => (isObject(result) ? toItem(result, references) : { raw: result }));
+    return (
+      listAt(run, 'results')
+        // Not what only an earlier run had (3.27.24).
+        .filter((result) => !isObject(result) || result['baselineState'] !== 'absent')
+        .map((result) => (isObject(result) ? toItem(result, references) : { raw: result }))
+    );
   });
 }
 
 function fault(subject: SarifFault, detail?: string): AssessmentError {
   return new AssessmentError('malformedFindings', { subject, detail });
-}
-
-/** Also true for a result that only an earlier run had (3.27.24). */
-function isLeftOut({ kind, baselineState }: JsonObject): boolean {
-  return noProblem.includes(kind) || baselineState === 'absent';
 }
 
 /** What the tool says about its failure, or empty; undefined if it did not fail. With an empty list of results, only an error is a failure. */

@@ -19,8 +19,11 @@ function rowsOf(text: string): readonly Record<string, string>[] {
 
 describe('CSV', () => {
   test('lists findings that are no longer reported below the others, each with its verdict', () => {
-    const [shown] = sourceOf([{ title: 'A' }]).shown;
-    const absent = sourceOf([{ title: 'B' }]).shown.map((each) => ({ ...each, verdict: 'notSent' as const }));
+    const [shown] = sourceOf([{ title: 'A', severity: 'low' }]).shown;
+    const absent = sourceOf([{ title: 'B', severity: 'low' }]).shown.map((each) => ({
+      ...each,
+      verdict: 'notSent' as const,
+    }));
     const rows = rowsOf(toCsv({ ...sourceOf([]), shown: [{ ...shown!, verdict: 'stillThere' }], absent }));
     assert.deepEqual(
       rows.map(({ title, verdict }) => [title, verdict]),
@@ -69,7 +72,11 @@ describe('CSV', () => {
     fc.assert(
       fc.property(text, text, (title, note) => {
         const table = toCsv(
-          sourceOf([{ title, file: 'a.js' }], () => ({ state: 'acceptedRisk', note, at: 0 })),
+          sourceOf([{ title, description: 'd', file: 'a.js' }], () => ({
+            state: 'acceptedRisk',
+            note,
+            at: 0,
+          })),
         );
         for (const separator of [',', ';', '\t', '|'])
           for (const cell of table

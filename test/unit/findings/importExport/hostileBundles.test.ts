@@ -63,10 +63,13 @@ await testBlocks(import.meta.filename, {
   ),
   'F146 a bundle of 120 MB is read': work(
     () =>
-      bundleOf(jsonOf('findings.json', [{ title: 'x', description: 'y'.repeat(60_000_000) }]), {
-        path: 'report.md',
-        content: Buffer.alloc(60_000_000, 'z'),
-      }),
+      bundleOf(
+        jsonOf('findings.json', [{ title: 'x', severity: 'low', description: 'y'.repeat(60_000_000) }]),
+        {
+          path: 'report.md',
+          content: Buffer.alloc(60_000_000, 'z'),
+        },
+      ),
     ({ findings }) => assert.equal(findings, 1),
   ),
   'F146 a run of 190,000 files is shown': {

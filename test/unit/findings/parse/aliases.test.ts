@@ -4,47 +4,6 @@ import { splitReported, toPlainFinding } from '../../../../src/core/findings/fin
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { at, keysOf, readOne, spellings } from './spellings.ts';
 
-test('a list of findings is found at the top level and under every wrapper key', () => {
-  const wrappers = keysOf('findings vulnerabilities results issues items data alerts');
-  const files: unknown[] = [
-    [{ title: 'a' }, { title: 'b' }],
-    ...wrappers.map((key) => ({ meta: 1, [key]: [{ title: 'a' }, { title: 'b' }] })),
-    { data: { findings: [{ title: 'a' }, { title: 'b' }] } },
-    { runs: [{ results: [{ title: 'a' }] }, { results: [{ title: 'b' }] }] },
-  ];
-  for (const file of files) {
-    const titles = parseFindings(JSON.stringify(file), { runId: 'run' }).findings.map(({ title }) => title);
-    assert.deepEqual(titles, ['a', 'b'], JSON.stringify(file));
-  }
-});
-
-test('a lone object is a list of one', () => {
-  const { findings } = parseFindings('{"title":"SQL injection","severity":"high"}', { runId: 'run' });
-  assert.deepEqual(
-    findings.map(({ title, severity }) => [title, severity]),
-    [['SQL injection', 'high']],
-  );
-});
-
-test('a single object may contain a list of its own, but a report without findings has none', () => {
-  const lone = { title: 'SQL injection', severity: 'high', file: 'a.ts', line: 2 };
-  const titles = (file: unknown) =>
-    parseFindings(JSON.stringify(file), { runId: 'run' }).findings.map(({ title }) => title);
-  assert.deepEqual(titles({ ...lone, items: [] }), ['SQL injection']);
-  assert.deepEqual(titles({ ...lone, data: ['a', 'b'] }), ['SQL injection']);
-  assert.deepEqual(titles({ ...lone, issues: [{ title: 'a' }] }), ['a']);
-  assert.deepEqual(titles({ title: 'Report', severity: 'high', findings: [] }), []);
-  assert.deepEqual(titles({ name: 'scan', path: 'src', results: [] }), []);
-  const none = { summary: 'No vulnerabilities found', severity: 'none', path: 'src' };
-  for (const key of keysOf('findings vulnerabilities results issues alerts'))
-    assert.deepEqual(titles({ ...none, [key]: [] }), [], key);
-  assert.deepEqual(titles({ ...none, data: { findings: [] } }), []);
-  const texts = ['SQL injection in a.js:12', 'XSS in b.js:3'];
-  const report = { title: 'Assessment of x', risk_level: 'high', files: ['a.js', 'b.js'] };
-  assert.deepEqual(titles({ ...report, findings: texts }), texts);
-  assert.deepEqual(titles({ ...report, issues: texts }), texts);
-});
-
 test('the ID is read from any alias, as text or number', () => {
   for (const key of keysOf('id finding_id vulnerability_id uuid guid fingerprint number')) {
     assert.equal(readOne({ title: 't', [key]: 'F-7' }).id, 'F-7', key);

@@ -16,6 +16,7 @@ test('an empty list is no error', () => {
 test('what is not JSON, or holds no list, is refused as malformed', () => {
   const texts = [
     '',
+    '["SQL injection in a.py"]',
     '<html>',
     '{',
     'null',
@@ -31,11 +32,11 @@ test('what is not JSON, or holds no list, is refused as malformed', () => {
 });
 
 test('a byte order mark is tolerated', () => {
-  assert.equal(parseFindings('\uFEFF[{"title":"t"}]', options).findings[0]?.title, 't');
+  assert.equal(parseFindings('\uFEFF[{"title":"t","severity":"low"}]', options).findings[0]?.title, 't');
 });
 
 test('the raw JSON of a finding is complete', () => {
-  const item = { title: 't', unheard_of: { deep: [1, null, 'x'] } };
+  const item = { title: 't', severity: 'low', unheard_of: { deep: [1, null, 'x'] } };
   assert.deepEqual(parseFindings(JSON.stringify([item]), options).findings[0]?.raw, JSON.stringify(item));
 });
 
@@ -51,15 +52,18 @@ test('a generated ID depends on run, place and ordinal, and not on the position'
 });
 
 test('items that are not objects are listed with a note', () => {
-  const { findings } = parseFindings('["SQL injection in a.py", null, 7, [1], {"title":"t"}]', options);
+  const { findings } = parseFindings(
+    '["SQL injection in a.py", null, {"title":"t","cwe":89}, {"title":"u","cwe":79}, {"title":"v","cwe":22}]',
+    options,
+  );
   assert.deepEqual(
     findings.map(({ title, raw, shortfall }) => [title, raw, shortfall]),
     [
       ['SQL injection in a.py', '"SQL injection in a.py"', 'unreadable'],
       ['', 'null', 'unreadable'],
-      ['', '7', 'unreadable'],
-      ['', '[1]', 'unreadable'],
-      ['t', '{"title":"t"}', undefined],
+      ['t', '{"title":"t","cwe":89}', undefined],
+      ['u', '{"title":"u","cwe":79}', undefined],
+      ['v', '{"title":"v","cwe":22}', undefined],
     ],
   );
 });
@@ -68,7 +72,10 @@ test('oversized texts and place lists are cut with a note, and complete in the r
   const long = '漢'.repeat(100_000);
   const locations = Array.from({ length: 2_000 }, (_, line) => ({ file: 'a.py', line: line + 1 }));
   const { findings } = parseFindings(
-    JSON.stringify([{ title: 't' }, { title: 't', description: long, locations }]),
+    JSON.stringify([
+      { title: 't', severity: 'low' },
+      { title: 't', description: long, locations },
+    ]),
     options,
   );
   assert.equal(findings[1]?.description.length, 65_536);
@@ -83,9 +90,12 @@ test('oversized texts and place lists are cut with a note, and complete in the r
 test('past the limit the worst findings are kept, in file order, with the total count', () => {
   const many = Array.from({ length: 9_997 }, () => 'critical');
   const severities = ['low', 'critical', 'none', 'high', 'Showstopper', ...many, 'critical'];
-  const { findings, cut } = parseFindings(JSON.stringify(severities.map((severity) => ({ severity }))), {
-    runId: 'run',
-  });
+  const { findings, cut } = parseFindings(
+    JSON.stringify(severities.map((severity) => ({ title: 't', severity }))),
+    {
+      runId: 'run',
+    },
+  );
   assert.deepEqual(
     findings.slice(0, 3).map(({ index, severity }) => [index, severity]),
     [
@@ -128,8 +138,8 @@ test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and
     );
   }
   assert.throws(() => parseFindings('[{"line": NaN}]', options), isMalformed);
-  const backwards = parseFindings('[{"file":"a.py","start_line":9,"end_line":3}]', options).findings[0]
-    ?.places[0];
+  const backwards = parseFindings('[{"title":"t","file":"a.py","start_line":9,"end_line":3}]', options)
+    .findings[0]?.places[0];
   assert.deepEqual([backwards?.startLine, backwards?.endLine], [9, 9]);
   const wrongTypes = {
     id: {},
@@ -142,7 +152,8 @@ test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and
     cvss: [],
     tags: 'x',
   };
-  const wrong = parseFindings(JSON.stringify([wrongTypes]), options).findings[0];
+  const sure = { title: 't', severity: 'low' };
+  const wrong = parseFindings(JSON.stringify([wrongTypes, sure, sure]), options).findings[0];
   assert.deepEqual(
     [wrong?.severity, wrong?.description, wrong?.places, wrong?.cwes, wrong?.cvss],
     ['unrated', '', [], [], undefined],
@@ -152,12 +163,15 @@ test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and
 
 test('nesting of any depth is read without a stack overflow', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-  const text = `[{"title":"t","description":${deep},"locations":${deep},"cwe":${deep},"severity":${deep},"impact":${deep}}]`;
+  const text = `[{"title":"t","file":"a.py","description":${deep},"locations":${deep},"cwe":${deep},"severity":${deep},"impact":${deep}}]`;
   assert.equal(parseFindings(text, options).findings[0]?.title, 't');
 });
 
 test('an item too long to be shown has no raw JSON', () => {
-  const { findings } = parseFindings(JSON.stringify([{ title: 't', extra: 'x'.repeat(1_000_001) }]), options);
+  const { findings } = parseFindings(
+    JSON.stringify([{ title: 't', cwe: 1, extra: 'x'.repeat(1_000_001) }]),
+    options,
+  );
   assert.deepEqual([findings[0]?.title, findings[0]?.raw], ['t', undefined]);
 });
 

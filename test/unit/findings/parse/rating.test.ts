@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { readOne } from './spellings.ts';
 
 test('a severity in parts uses the first known part, and is kept as written if none is known', () => {
   const ratingOf = (severity: unknown) => {
-    const { findings } = parseFindings(JSON.stringify([{ title: 't', severity }]), { runId: 'run' });
-    return [findings[0]?.severity, findings[0]?.severityText];
+    const { severity: read, severityText } = readOne({ title: 't', severity });
+    return [read, severityText];
   };
   assert.deepEqual(ratingOf({ name: 'P1', score: 8.8 }), ['high', '8.8']);
   assert.deepEqual(ratingOf({ level: 'P2', value: 'Medium' }), ['medium', undefined]);

@@ -24,34 +24,50 @@ const [unratedA, unratedB] = [
   { ...b, severity: undefined },
 ];
 
-describe('the shape of a findings file', () => {
+// All files here are invented.
+
+describe('where the findings are', () => {
+  const fenced = (text: string): string => ['```json', text, '```', ''].join('\n');
+  const log = (...results: object[]): object => ({ version: '2.1.0', runs: [{ tool: {}, results }] });
+  const place = { physicalLocation: { artifactLocation: { uri: 'src/a.ts' }, region: { startLine: 1 } } };
+  const result = { message: { text: 'a' }, level: 'error', locations: [place] };
+
   for (const [name, file] of [
+    ['under a key that nobody foresaw', { meta: { tool: 'x' }, security_review: [a, b] }],
     ['in an unknown wrapper', { result: { findings: [a, b] } }],
-    ['in three wrappers', { meta: {}, data: { report: { scan: { vulnerabilities: [a, b] } } } }],
-    ['in two wrappers side by side', { sast: { findings: [a] }, dast: { findings: [b] } }],
+    ['four keys down', { meta: {}, data: { report: { scan: { vulnerabilities: [a, b] } } } }],
+    ['in two lists on one level', { sast: { findings: [a] }, dast: { findings: [b] } }],
     ['beside numbers of a summary', { summary: { issues: { high: 1, low: 1 } }, report: { issues: [a, b] } }],
+    ['beside the head of the report', { summary: { title: 'Two flaws', risk: 'high' }, report: [a, b] }],
     ['beside an empty list', { findings: [], results: [a, b] }],
     ['below an empty list', { data: [], report: { findings: [a, b] } }],
+    ['beside lists of files', { files: [{ name: 'a', path: 'src/a.ts' }], checks: [a, b] }],
+    [
+      'beside errors of the tool',
+      { errors: [{ message: 'Syntax error', path: 'c.ts', level: 'error' }], r: [a, b] },
+    ],
     ['by id', { findings: { F1: a, F2: b } }],
+    ['by id, at the root', { F1: a, F2: b }],
     ['by id, beside a number', { findings: { total: 2, F1: a, F2: b } }],
     ['by severity', { findings: { high: [unratedA], low: [unratedB], critical: [] } }],
+    ['by severity, at the root', { high: [unratedA], low: [unratedB] }],
     ['by severity, beside a number', { findings: { total: 2, high: [unratedA], low: [unratedB] } }],
     ['by severity, one alone', { findings: { High: unratedA, LOW: [unratedB] } }],
+    ['by file', { 'src/a.ts': [{ ...a, file: undefined }], 'src/b.ts': [{ ...b, file: undefined }] }],
+    ['by anything else', { findings: { Injection: [a], 'A 07': [b] } }],
+    ['in lists of groups', { name: 'Review', risk: 'high', groups: [{ name: 'Injection', list: [a, b] }] }],
+    ['each in an object', [{ finding: a }, { finding: b }]],
+    ['in a fence', fenced(JSON.stringify([a, b]))],
+    ['in a fence after a byte order mark', `\uFEFF${fenced(JSON.stringify({ list: [a, b] }))}`],
   ] as const)
-    test(`F107 findings ${name} are read`, () => {
+    test(`F188 ${name}: each is read`, () => {
       assert.deepEqual(read(file), both);
     });
 
-  test('F107 lists without findings, a map without any, and an empty report are no error', () => {
-    for (const file of [
-      { findings: {} },
-      { findings: { critical: [], high: [] } },
-      { data: { report: { findings: [] } } },
-      { data: [] },
-      { findings: [], files: [{ path: 'src/a.ts' }], results: [{ path: 'src/a.ts', status: 'reviewed' }] },
-      [{ category: 'Injection', findings: [] }],
-    ])
-      assert.deepEqual(read(file), [], JSON.stringify(file));
+  test('F188 in an array of SARIF logs: each is read, whatever the others are', () => {
+    const empty = { version: '2.1.0', runs: [{ tool: {}, results: null }] };
+    assert.deepEqual(read([log(result), empty, log(result, result)]), Array(3).fill(both[0]));
+    assert.throws(() => read([empty, empty]), { data: { subject: 'noResults', detail: undefined } });
   });
 
   test('F107 a map by ID provides the IDs', () => {
@@ -59,22 +75,47 @@ describe('the shape of a findings file', () => {
     assert.equal(findings[0]?.id, 'F1');
   });
 
-  test('F107 no list is guessed in any other shape', () => {
+  test('F188 checks that passed are no findings', () => {
+    const checks = [a, { ...b, check_result: { result: 'PASSED' } }, { ...b, status: 'Pass' }];
+    assert.deepEqual(read({ results: { checks } }), [both[0]]);
+  });
+
+  test('F188 items of which most have no title of their own, no place and no rating are refused', () => {
     for (const file of [
-      { meta: { tool: 'x' }, security_review: [a, b] },
+      [{ rule_id: 'R1', message: 'm', cwe: 89 }],
+      { results: [{ check_id: 'C1' }, { check_id: 'C2' }, a] },
+      ['SQL injection in a.js:12'],
+      { findings: ['SQL injection in a.js:12', 'XSS in b.js:3'] },
+      { sites: [{ label: 'here', where: 'src/a.ts' }], list: [] },
+      { name: 'Review', files: [{ path: 'src/a.ts' }] },
       { one: { two: { three: { four: { findings: [a] } } } } },
-      { high: [unratedA], low: [unratedB] },
-      { findings: { 'src/a.ts': [a], Injection: [b] } },
-      { name: 'Review', files: [{ path: 'src/a.ts', issues: [a] }] },
-      { name: 'Review', risk: 'high', files: [{ path: 'src/a.ts', issues: [a] }] },
-      { summary: 'Two flaws.', risk_level: 'high', sections: [{ name: 'Auth', findings: [a, b] }] },
       { data: { user: { name: 'x' }, org: { id: 1 } } },
       { data: { error: { message: 'no such run' } } },
-      { errors: [{ code: 1, message: 'no such run' }] },
+      { errors: [{ code: 1, message: 'no such run' }], data: [] },
       { findings: { high: { count: 1 } } },
       { summary: { issues: { high: 1 } } },
+      [{ tool: { name: 'x', level: 'info' }, location: { path: 'a.ts', message: 'm' } }],
     ])
       assert.throws(() => read(file), { kind: 'malformedFindings' }, JSON.stringify(file));
+  });
+
+  test('F188 a list of other objects beside an empty one is not said to be no findings', () => {
+    const unknown = [{ flaw: 'SQL injection', danger: 9, notes: [] }];
+    assert.throws(() => read({ warnings: [], results: unknown }), { kind: 'malformedFindings' });
+  });
+
+  test('F107 an empty list, also of a report with a title and a rating, is no error', () => {
+    const none = { summary: 'No vulnerabilities found', severity: 'none', path: 'src' };
+    for (const file of [
+      [],
+      { data: [] },
+      { data: { report: { findings: [] } } },
+      { findings: { critical: [], high: [] } },
+      { ...none, results: [] },
+      { ...none, data: { findings: [] } },
+      { findings: [], errors: [], tool: { name: 'x', path: 'src' }, files: ['src/a.ts'] },
+    ])
+      assert.deepEqual(read(file), [], JSON.stringify(file));
   });
 
   test('F108 a list of groups gives exactly its findings, with what their group says', () => {
@@ -91,10 +132,15 @@ describe('the shape of a findings file', () => {
     assert.deepEqual(read(groups), expected);
     assert.deepEqual(read({ results: groups }), expected);
     const files = [
-      { path: 'src/a.ts', issues: [{ ...a, file: undefined }] },
+      { path: 'src/a.ts', name: 'a.ts', issues: [{ ...a, file: undefined }] },
       { path: 'src/b.ts', summary: 'One flaw.', results: [{ ...b, file: undefined }] },
     ];
     assert.deepEqual(read(files), both);
+    const rated = [
+      { name: 'Injection', severity: 'high', list: [a] },
+      { name: 'Crypto', severity: 'low', list: [b] },
+    ];
+    assert.deepEqual(read(rated), both);
   });
 
   test('F108 a report in a wrapper is no finding, whatever its rating', () => {
@@ -103,7 +149,7 @@ describe('the shape of a findings file', () => {
     assert.deepEqual(read({ data: { ...head, findings: [a, b] } }), both);
   });
 
-  test('F108 a finding that contains a list is one finding', () => {
+  test('F108 a finding that contains a list is one finding, also alone', () => {
     const whole = 'a high src/a.ts:1';
     for (const list of [
       { issues: [{ number: 12, url: 'https://tracker.example/12' }] },
@@ -111,11 +157,11 @@ describe('the shape of a findings file', () => {
       { items: [], data: ['x'], issues: [] },
       { trace: [{ file: 'src/b.ts', line: 2, message: 'from here' }] },
       { metadata: { issues: [{ number: 12 }], items: [{ title: 'x' }] } },
-    ])
+    ]) {
       assert.deepEqual(read([{ ...a, ...list }]), [whole], JSON.stringify(list));
-    assert.deepEqual(read({ ...a, metadata: { issues: [{ number: 12 }], items: [{ title: 'x' }] } }), [
-      whole,
-    ]);
+      assert.deepEqual(read({ ...a, ...list }), [whole], JSON.stringify(list));
+    }
+    assert.deepEqual(read({ title: 'a', severity: 'high' }), ['a high']);
   });
 });
 

@@ -153,8 +153,9 @@ for (const [name, first, next, wanted] of [
   });
 
 test('F109 a decision about a finding without title and quote does not apply to the next such one', async (t) => {
-  const next = await inTheNextRun(t, [{ title: '', line: 3 }], '', [{ title: '', line: 90 }]);
-  assert.deepEqual(next, { '': 'open' });
+  const sure = ['A', 'B'].map((title) => ({ title, severity: 'low' }));
+  const next = await inTheNextRun(t, [{ line: 3 }, ...sure], '', [{ line: 90 }, ...sure]);
+  assert.deepEqual(next, { '': 'open', A: 'open', B: 'open' });
 });
 
 test('F109 a decision about one of two indistinguishable findings applies to that one in its run', async (t) => {
