@@ -130,12 +130,13 @@ export function stateLabel(run: Run): string {
 
 /** Why a dispatch has no usable response. Never suggests to try again, which may cost twice. */
 export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
-  if (kind === 'interrupted') return t('VS Code was closed while the start request was being sent.');
+  if (kind === 'interrupted')
+    return t('The window that sent the start request closed or stopped responding.');
   if (status === undefined) return t('No response was received.');
   if (kind === 'intercepted')
     return t('A web page came back instead of the service’s response (HTTP {0}).', status);
   return kind === 'badResponse'
-    ? t('The response couldn’t be understood (HTTP {0}).', status)
+    ? t('The response can’t be used (HTTP {0}).', status)
     : t('The service responded with HTTP {0}.', status);
 }
 
@@ -216,7 +217,7 @@ export function decisionLabel(decision: TriageDecision): string {
     : until === undefined
       ? triageLabel(state)
       : t('Accepted risk until {0}', day);
-  if (via === 'tool') return t('{0}, in the tool', label);
+  if (via === 'tool') return t('{0} (set in the tool)', label);
   return via === 'agent' ? t('{0} (set by an agent)', label) : label;
 }
 

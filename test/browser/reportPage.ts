@@ -225,7 +225,7 @@ export const reportStrings: ReportStrings = {
   copy: 'Copy',
   copied: 'Copied',
   copyFailed: 'The text is selected. Press your copy shortcut.',
-  openInEditor: 'Open in editor',
+  openInEditor: 'Open in Editor',
   done: 'Done',
   notDone: 'Not done',
   code: 'Code',

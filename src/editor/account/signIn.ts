@@ -125,7 +125,7 @@ function organizationQuestion(): Question {
 function tokenQuestion(account: Destination): Question {
   return {
     prompt: t(
-      'Access token or API key for {0}. After you sign in to the service provider’s command-line tool, it prints a token. A long-lived API key also works. The token or key is saved in VS Code’s secret storage and sent only to the service.',
+      'Access token or API key for {0}. Sign in to the service provider’s command-line tool. The tool prints a token. A long-lived API key also works. The token or key is saved in VS Code’s secret storage and sent only to the service.',
       formatAccount(account),
     ),
     placeholder: t('Access token or API key'),

@@ -83,7 +83,7 @@ function describeChange({ path, before, after }: ChangedFile): string {
   const name = visibleName(path);
   if ('why' in before) return t('Not compared: {0}', `${name}: ${before.why}`);
   if (after === undefined)
-    return t('{0} can’t be read. It is gone, too large, or no longer a real file inside the folder.', name);
+    return t('{0} can’t be read. It is gone, too large, or no longer a file inside the folder.', name);
   if (before.text === after) return t('{0} hasn’t changed.', name);
   const limits = { context: 3, timeout: maxComparisonMs };
   const patch = createTwoFilesPatch(name, name, before.text, after, undefined, undefined, limits);

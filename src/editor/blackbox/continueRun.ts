@@ -175,7 +175,7 @@ function describeContinuation(continuation: Continuation, run: Run, pairs: Pairs
   const what = describePairs(pairs);
   switch (continuation) {
     case 'assessPairs':
-      return `${from} ${t('It uses the features of that run and starts a new assessment.')} ${what}`;
+      return `${from} ${t('It is a new assessment of the features of that run.')} ${what}`;
     case 'continueAssessment':
       return `${from} ${t('Pairs already tested are carried over and not tested again.')} ${what}`;
     case 'crawlFurther':
@@ -186,8 +186,7 @@ function describeContinuation(continuation: Continuation, run: Run, pairs: Pairs
 const maxPairsNamed = 5;
 
 function describePairs(pairs: Pairs): string {
-  if (pairs === 'all')
-    return t('All pairs are tested, that is, each feature from each applicable perspective.');
+  if (pairs === 'all') return t('All pairs are tested: each feature, from each perspective that applies.');
   const names = pairs
     .slice(0, maxPairsNamed)
     .map(({ feature_name, perspective }) => `${clip(visibleLine(feature_name), 60)} · ${perspective}`);

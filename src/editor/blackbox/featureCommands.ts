@@ -24,7 +24,7 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
     ],
     {
       title: t('Choose Pairs'),
-      placeHolder: t('Applies to the features that the view shows: {0}', formatNumber(shown.passing.length)),
+      placeHolder: t('Applies to the shown features: {0}', formatNumber(shown.passing.length)),
     },
   );
   const isPicked = await picked?.pick();

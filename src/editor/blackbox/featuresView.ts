@@ -229,9 +229,7 @@ function notesOn(shown: ShownFeatures): string[] {
   if (isUntested(shown)) notes.push(t('No pairs have been tested yet.'));
   else if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
   else if (progress.problem !== 'absent')
-    notes.push(
-      t('Some of the assessment progress can’t be read, so it’s unknown whether some pairs were tested.'),
-    );
+    notes.push(t('VS Code can’t read part of the assessment progress. Some pairs may have been tested.'));
   if (choice.size === 0 && !isDamaged && askedPairs(run) === 'unknown')
     notes.push(t('VS Code doesn’t know which pairs were chosen for this run.'));
   if (isDamaged) notes.push(t('Your saved choice can’t be read. Choose again.'));

@@ -113,8 +113,10 @@ function ownMessages(
     diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space.') + again],
     sourceUnreadable: () => [
       t(
-        'Rules for selecting files can’t be read from {0}. A rule file must be a regular, readable file of normal size. An environment variable must have a value that Git accepts.',
+        'Rules for selecting files can’t be read from {0}. A rule file must be readable, with at most {1} rules and {2}. An environment variable must have a value that Git accepts.',
         failure.subject ?? detail,
+        formatNumber(maxRules),
+        formatBytes((failure.actual === undefined ? failure.limit : undefined) ?? maxIgnoreFileBytes),
       ),
     ],
     ignoreFileUnreadable: () => describeIgnoreFile(subject, detail),
@@ -195,7 +197,7 @@ function ownMessages(
     ],
     interrupted: () => [
       t(
-        'VS Code was closed before the run started, so nothing was started. To try again, use {0}.',
+        'The window that prepared the run closed or stopped responding, so nothing was started. To try again, use “{0}”.',
         run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload…') : t('Start Again…'),
       ),
       showRuns(),
@@ -297,7 +299,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
     ),
     notText: t('Nothing was imported: the file isn’t UTF-8 text. Save it as UTF-8 and try again.'),
     notRead: t(
-      'Nothing was imported: tables can’t be imported. Export an Offline Bundle instead. It contains the findings and everything that belongs to them.',
+      'Nothing was imported: tables can’t be imported. Use “Export Offline Bundle…” instead. The bundle contains the findings and everything that belongs to them.',
     ),
     noFindings: t('Nothing was imported: the file isn’t a bundle, a SARIF file, or a findings file.') + about,
     toolFailed:

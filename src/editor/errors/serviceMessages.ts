@@ -86,7 +86,7 @@ export function serviceMessages(
       ) + said,
       { title: t('Delete Uploaded Source…'), command: 'whitebox.deleteUploadedSource' },
     ],
-    rateLimited: () => [t('The service is limiting requests.') + later + said],
+    rateLimited: () => [t('The service received too many requests.') + later + said],
     serverError: () => [
       t('The service reported an error ({0}).', failure.status ?? 500) + later + said,
       showLog(),

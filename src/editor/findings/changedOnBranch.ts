@@ -282,6 +282,6 @@ export function noBranchLabel(why: NoBranch): string {
     noGit: t('VS Code’s Git extension is disabled or couldn’t find Git'),
     noAnswer: t('VS Code’s Git extension didn’t respond in time'),
     noRepository: t('VS Code has no Git repository open for these files'),
-    noBase: t('this branch has no commit in common with any other branch'),
+    noBase: t('VS Code found no branch to compare with'),
   }[why];
 }

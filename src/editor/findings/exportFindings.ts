@@ -104,7 +104,7 @@ async function agreesToContents(run: Run): Promise<boolean> {
   const yes = t('Save Bundle…');
   const detail = [
     t(
-      'Contains: the findings with the code they quote, the report, your triage decisions with notes, the list of assessed files, the commit, and the run ID. Doesn’t contain: source files, tokens, or the base URL of the service.',
+      'Contains: the findings with the code they quote, the report, your triage decisions with notes and times, the list of assessed files with hashes, folder names, commits, target URLs, type, ID, language, times, and outcome of the run, and how many files were uploaded and excluded. Doesn’t contain: source files, tokens, or the base URL of the service.',
     ),
     t('The findings and the report are saved as received. Secrets in them aren’t masked.'),
   ];

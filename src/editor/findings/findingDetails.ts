@@ -226,7 +226,7 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       const [{ details }] = await findings.withDetails([shown]);
       const json = details.raw && toVisibleJson(details.raw);
       const why = t(
-        'This finding is too long or too deeply nested to be shown by itself. To see it, use Open Findings File on its run.',
+        'This finding is too long or too deeply nested to be shown by itself. To see it, use “Open Findings File” on its run.',
       );
       return `${json ?? `// ${why}`}\n`;
     },

@@ -114,7 +114,7 @@ async function askForNote(
   const note = await vscode.window.showInputBox({
     title: `${triageLabel(state)}: ${subjectLabel(shown)}`,
     prompt: isRequired
-      ? t('Enter a reason. People who read the findings later need to know it.')
+      ? t('Enter a reason for people who read the finding later.')
       : t('Enter a reason (optional).'),
     value: current === '' ? last : current,
     ignoreFocusOut: true,

@@ -263,7 +263,7 @@ function reportStrings(): ReportStrings {
     copy: t('Copy'),
     copied: t('Copied'),
     copyFailed: t('The text is selected. Press your copy shortcut.'),
-    openInEditor: t('Open in editor'),
+    openInEditor: t('Open in Editor'),
     done: t('Done'),
     notDone: t('Not done'),
     code: t('Code'),

@@ -122,11 +122,11 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
     severities: [],
     trend: {
       notes: [
-        t('Counts use the current triage decisions and acceptance end dates. Imported findings don’t count.'),
+        t('The counts use today’s triage decisions. Imported findings don’t count.'),
         t('An open finding that a run doesn’t report is still counted until you close it.'),
         ...(rows.length < maxTrendRuns
           ? []
-          : [t('Only the newest {0} runs are compared.', formatNumber(maxTrendRuns))]),
+          : [t('Only the newest {0} runs are counted.', formatNumber(maxTrendRuns))]),
       ],
       headings: [
         t('Run'),

@@ -82,7 +82,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         message:
           run.refusal === undefined
             ? t(
-                'The response to the start request for the {0} was lost, so it may or may not be running. VS Code doesn’t resend the request by itself, because a second run would spend credits again.',
+                'The response to the start request for the {0} was lost. VS Code doesn’t know whether the run started. VS Code doesn’t resend the request by itself, because a second run would spend credits again.',
                 workflowTitle(run),
               )
             : t(

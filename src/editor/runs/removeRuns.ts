@@ -94,7 +94,7 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
       ),
     !chosen.every(isFinal) &&
       t(
-        'A run whose start is unconfirmed is no longer watched. If the service accepted its start request, it continues there and spends credits.',
+        'A run whose start is unconfirmed is no longer watched. If the service accepted its start request, the run continues and spends credits.',
       ),
     chosen.some(losesSource) && t('The uploaded source is deleted from the service.'),
     chosen.length < selected.length && t('Runs that haven’t ended aren’t removed.'),

@@ -90,10 +90,10 @@ export async function resend(deps: RunDeps & PasswordDeps, chosen: Run | undefin
             ),
         losesSource(run)
           ? t(
-              'If you stop watching, VS Code no longer checks this run, and its uploaded source is deleted from the service. If the service accepted the start request, the run continues there and spends credits.',
+              'If you stop watching, VS Code no longer checks this run, and its uploaded source is deleted from the service. If the service accepted the start request, the run continues and spends credits.',
             )
           : t(
-              'If you stop watching, VS Code no longer checks this run. If the service accepted the start request, the run continues there and spends credits.',
+              'If you stop watching, VS Code no longer checks this run. If the service accepted the start request, the run continues and spends credits.',
             ),
       ],
     },
@@ -139,10 +139,10 @@ export async function stopWatching(
   const detail = [
     run.state === 'collecting'
       ? t(
-          'Results that couldn’t be downloaded will be missing. While the service keeps them, you can use Download Results Again.',
+          'Results that couldn’t be downloaded will be missing. While the service keeps the results, you can use “Download Results Again”.',
         )
       : t(
-          'VS Code will no longer check this run. If it is still running on the service, it continues there. You can track it again by its run ID: {0}',
+          'VS Code will no longer check this run. If the run is still in progress on the service, it continues. You can track the run again by its run ID: {0}',
           visibleLine(run.runId),
         ),
     losesSource(run) && t('The uploaded source is deleted from the service.'),

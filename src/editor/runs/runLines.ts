@@ -109,7 +109,9 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
     const question =
       run.state === 'collecting'
         ? t('Some results can’t be downloaded. Stop watching?')
-        : t('The run still hasn’t ended. Stop watching?');
+        : run.trouble === undefined
+          ? t('The run still hasn’t ended. Stop watching?')
+          : t('VS Code can’t tell whether the run has ended. Stop watching?');
     add(question, 'eye-closed', undefined, onRun(run, t('Stop Watching'), 'whitebox.stopWatching'));
   }
 }

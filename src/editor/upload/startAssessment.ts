@@ -89,7 +89,7 @@ function launch(
 /** For a run that started although the person cancelled its start. */
 export function offerToCancel(run: Run, log: Logger): void {
   const cancel = onRun(run, t('Cancel Run…'), 'whitebox.cancelRun');
-  inBackground(showWarning(t('The run had already started.'), cancel), log);
+  inBackground(showWarning(t('The run started before you canceled.'), cancel), log);
 }
 
 async function toAssessment(prepared: readonly Prepared[], destination: Destination): Promise<Assessment> {

@@ -134,7 +134,7 @@ function unreadByGitNode(files: readonly UnreadByGit[]): PreviewNode {
       file,
       problem === 'utf16'
         ? t('UTF-16: Git finds no rules in it. Save it as UTF-8.')
-        : t('NUL bytes: Git ignores the rest of each line after one.'),
+        : t('Contains NUL bytes: Git ignores what follows one in a line.'),
     ]),
   );
 }

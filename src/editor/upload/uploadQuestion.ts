@@ -79,7 +79,7 @@ export async function confirmUpload(
     ...describeUnpacked([...unreadable, ...omitted], unpacked),
     ...differencesFromPreview(prepared, preview.shown()),
     added.length > 0 &&
-      `${t('Not in the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
+      `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',

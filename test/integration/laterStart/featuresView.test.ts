@@ -299,7 +299,7 @@ describe('the Features view', () => {
     await view.show(await crawl({ features: [...features, 7], scan_progress: { other: true } }));
     assert.match(
       shownView.message,
-      /Some of the assessment progress can’t be read.*Entries without a usable name .*: 1\./,
+      /can’t read part of the assessment progress.*Entries without a usable name .*: 1\./,
     );
     view.close();
 

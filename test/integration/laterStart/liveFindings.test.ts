@@ -200,7 +200,7 @@ describe('findings of a live application', () => {
     };
     assert.match(
       confirmationLabel(tried),
-      /^live finding in this pair\. Is it the same\? .* \(Search · Injection, /,
+      /^a live finding in this pair: choose “Confirm Live…” to say whether it’s the same \(Search · Injection, /,
     );
     const { deps, answered, offered } = confirming(['It’s the Same Finding'], [tried]);
     await confirmLive(code, deps);

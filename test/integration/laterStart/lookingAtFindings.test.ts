@@ -124,7 +124,7 @@ describe('messages about findings and runs', () => {
       return [label, description];
     };
     assert.deepEqual(rowOf('asSent'), ['SQL', '']);
-    assert.deepEqual(rowOf('notAsSent'), ['⚠ quote not in upload · SQL', 'not in src/a.js as uploaded']);
+    assert.deepEqual(rowOf('notAsSent'), ['⚠ quoted code not uploaded · SQL', 'not in src/a.js as uploaded']);
   });
 
   it('treat a mistyped minimum severity as unset', async () => {

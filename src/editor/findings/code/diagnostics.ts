@@ -94,7 +94,7 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
       const label = clip(visibleLine(place.reported.label ?? ''), maxLabelLength);
       return new vscode.DiagnosticRelatedInformation(
         new vscode.Location(vscode.Uri.file(place.file), toRange(place)),
-        label === '' ? t('Also here') : label,
+        label === '' ? t('Other location') : label,
       );
     });
   return [diagnostic];

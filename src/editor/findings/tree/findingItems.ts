@@ -129,7 +129,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     decidedBeforeLabel(shown.decidedBefore),
     place && driftLabel(place),
   ].filter((fact) => fact !== undefined);
-  const label = isDoubtful ? `⚠ ${t('quote not in upload')} · ${title}` : title;
+  const label = isDoubtful ? `⚠ ${t('quoted code not uploaded')} · ${title}` : title;
   const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
   // A settled finding shows its triage state instead of its severity.

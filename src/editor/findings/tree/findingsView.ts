@@ -271,7 +271,7 @@ function ownersGapLabel({ file, lines }: OwnersGap): string {
 function describeCut(run: Run, cut: Cut | undefined): string[] {
   if (cut === undefined) return [];
   const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
-  return [t('compared in {0}: the {1} most severe of {2}', runLabel(run), ...counts)];
+  return [t('of {0}, only the {1} most severe of {2} are compared', runLabel(run), ...counts)];
 }
 
 function describeHidden({ mild, settled }: FilteredFindings): string[] {

@@ -73,7 +73,7 @@ describe('a run', () => {
     });
     await call('refreshRuns');
     const offered = (lines: readonly string[]): boolean =>
-      lines.some((line) => line.startsWith('The run still hasn’t ended. Stop watching?'));
+      lines.some((line) => line.startsWith('VS Code can’t tell whether the run has ended. Stop watching?'));
     assert.ok(offered(await runLines(id)));
 
     const before = messages.shown.length;

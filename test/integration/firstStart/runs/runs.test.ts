@@ -46,7 +46,7 @@ describe('runs that need a decision', () => {
     });
 
     const reasons: readonly (readonly [Failure, RegExp])[] = [
-      [{ kind: 'interrupted' }, /VS Code was closed while the start request was being sent\./],
+      [{ kind: 'interrupted' }, /The window that sent the start request closed or stopped responding\./],
       [{ kind: 'connectionLost', origin: place.baseUrl }, /No response was received\./],
       [{ kind: 'serverError', status: 502 }, /The service responded with HTTP 502\./],
       [
@@ -63,7 +63,7 @@ describe('runs that need a decision', () => {
         assert.doesNotMatch(detail(), /[Tt]ry again|before the run started/);
         assert.match(detail(), /If you stop watching, .* its uploaded source is deleted from the service\./);
         await vscode.commands.executeCommand('whitebox.removeRun', node);
-        assert.match(detail(), /continues there and spends credits\.\n\nThe uploaded source is deleted/);
+        assert.match(detail(), /the run continues and spends credits\.\n\nThe uploaded source is deleted/);
       });
 
     it('F84 are not removed in Restricted Mode, since that calls the service', async () => {

@@ -123,7 +123,7 @@ describe('starting an assessment', () => {
       await vscode.commands.executeCommand('whitebox.refreshRuns');
       await vscode.commands.executeCommand('whitebox.retryUpload', { kind: 'run', id });
       const asked = messages.shown.find(({ isModal }) => isModal);
-      assert.match(asked?.detail ?? '', /Not in the run that you’re retrying: 1 file\ncustomers\.csv\n/);
+      assert.match(asked?.detail ?? '', /New since the run that you’re retrying: 1 file\ncustomers\.csv\n/);
       assert.ok(!asked?.detail.includes('a.js'));
     } finally {
       await rm(path.join(folder, 'customers.csv'));

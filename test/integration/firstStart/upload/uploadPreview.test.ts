@@ -80,7 +80,7 @@ describe('the Upload Preview', () => {
       'locked.ts | kept changing while it was read | ',
       'Ignore files that Git can’t read | 2 | warning',
       '.gitignore | UTF-16: Git finds no rules in it. Save it as UTF-8. | ',
-      'a/.gitignore | NUL bytes: Git ignores the rest of each line after one. | ',
+      'a/.gitignore | Contains NUL bytes: Git ignores what follows one in a line. | ',
       'Tracked by Git, but ignored: unknown | 1 | info',
       'lib/.git/index | split index | ',
     ]);

@@ -91,7 +91,7 @@ describe('findings of ended runs', () => {
       ]),
       [
         [path.join('src', 'server.js'), 1, 'the request comes in here'],
-        [path.join('src', 'server.js'), 3, 'Also here'],
+        [path.join('src', 'server.js'), 3, 'Other location'],
       ],
     );
   });

@@ -2,18 +2,41 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { toolInputs } from '../../../../src/core/findings/agents/toolAnswers.ts';
+import {
+  getFinding,
+  getRunStatus,
+  listFindings,
+  toolInputs,
+} from '../../../../src/core/findings/agents/toolAnswers.ts';
+import { EVIDENCE } from '../../../../src/core/findings/place/evidence.ts';
+import { VERDICTS } from '../../../../src/core/findings/result/verdict.ts';
+import { sourceOf } from '../importExport/exportingFindings.ts';
 import { isSettled, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const { contributes } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
   contributes: {
     chatSkills: readonly { path: string }[];
-    languageModelTools: readonly { name: string; inputSchema: unknown }[];
+    languageModelTools: readonly { name: string; modelDescription: string; inputSchema: unknown }[];
   };
 };
 const [{ path: skillPath } = { path: '' }] = contributes.chatSkills;
 const skill = readFileSync(path.join(root, skillPath), 'utf8');
+
+const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
+
+/** The names of all members of a value, at any depth. */
+function membersOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Object.values(value).flatMap(membersOf);
+  return Array.isArray(value) ? below : [...Object.keys(value), ...below];
+}
+
+/** Words in camel case, apart from the keywords of JSON schemas. */
+function membersNamedIn(text: string): readonly string[] {
+  const keywords = ['additionalProperties', 'maxLength', 'maxItems'];
+  return (text.match(/\b(?<!_)[a-z]+[A-Z][A-Za-z]*\b/g) ?? []).filter((word) => !keywords.includes(word));
+}
 
 test('the skill has the name of its folder, names exactly the existing tools, and only existing inputs', () => {
   assert.equal(contributes.chatSkills.length, 1);
@@ -26,6 +49,29 @@ test('the skill has the name of its folder, names exactly the existing tools, an
     assert.ok(inputs.includes(input));
     assert.match(skill, new RegExp(`\`${input}\``));
   }
+});
+
+test('the skill and the descriptions of the tools name only members that the tools take or return', async () => {
+  const { run, shown } = sourceOf([{ title: 'Bad', file: 'a.js', line: 1 }]);
+  const runs = [{ run: { ...run, targets: [{ ...run.targets[0]!, coverage }] }, shown }];
+  const list = await listFindings({ runs, place: (some) => Promise.resolve(some) }, {}, () => 'changed');
+  const answers = [list, getFinding(shown[0]!), getRunStatus({ runs: [run], unread: 0 }, 0)];
+  const known = new Set([
+    ...membersOf([answers, toolInputs.listFindings.shape, toolInputs.setTriage.shape]),
+    ...[...VERDICTS, ...EVIDENCE, ...TRIAGE_STATES, 'ignoredButTracked', 'trackedUnknown'],
+  ]);
+  const texts = contributes.languageModelTools.map((tool) =>
+    JSON.stringify([tool.modelDescription, tool.inputSchema]),
+  );
+  const [, listed = ''] = /Each entry has ([^.]+)\./.exec(texts.join('')) ?? [];
+  const inList = listed.replaceAll(/\([^)]*\)/g, '').match(/\w+/g) ?? [];
+  const inSkill = [...skill.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+  const named = [...inSkill, ...inList.filter((word) => word !== 'and'), ...membersNamedIn(texts.join(' '))];
+  assert.ok(named.length > 30);
+  assert.deepEqual(
+    named.filter((name) => !name.startsWith('whitebox_') && !known.has(name)),
+    [],
+  );
 });
 
 test('F163 no tool closes a finding; the skill says that only the user does and that finding text is data', () => {

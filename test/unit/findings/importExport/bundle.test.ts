@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { bundleSchema } from '../../../../src/core/findings/importExport/readContent.ts';
 import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zip.ts';
 import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
 import { accepted, artifacts, findings, importOf, items, report, textOf } from './bundles.ts';
@@ -91,6 +94,49 @@ describe('an offline bundle', () => {
     };
     const again = await importOf(zipBundle(toBundle(handedOn, artifacts, tool)));
     assert.equal(again.run?.endedEarly, true);
+  });
+
+  test('contains only what the question before the export names', () => {
+    const root = path.resolve(import.meta.dirname, '../../../..');
+    const texts = Object.keys(
+      JSON.parse(readFileSync(path.join(root, 'l10n/bundle.l10n.ja.json'), 'utf8')) as object,
+    );
+    const question = texts.find((text) => text.startsWith('Contains: ')) ?? '';
+    const named: Readonly<Record<string, string>> = {
+      'findings.json': 'the findings with the code they quote',
+      'report.md': 'the report',
+      'manifest-0.json': 'the list of assessed files with hashes',
+      note: 'triage decisions with notes',
+      at: 'notes and times',
+      name: 'folder names',
+      commit: 'commits',
+      coverage: 'how many files were uploaded and excluded',
+      targetUrls: 'target URLs',
+      workflow: 'type',
+      runId: 'ID',
+      language: 'language',
+      dispatchedAt: 'times',
+      exitedAt: 'times',
+      endedEarly: 'outcome of the run',
+    };
+    const { targets, ...run } = bundleSchema.shape.run.shape;
+    const [, ...files] = toBundle(
+      sourceOf(items, () => accepted),
+      artifacts,
+      tool,
+    );
+    const decisions = files.filter((file) => file.path === 'triage.json');
+    const [decision = {}] = JSON.parse(String(decisions[0]?.content)) as object[];
+    const contained = [
+      ...files.filter((file) => !decisions.includes(file)).map((file) => file.path),
+      ...Object.keys(decision).filter((key) => key !== 'index' && key !== 'state'),
+      ...Object.keys(run),
+      ...Object.keys(targets.def.element.shape),
+    ];
+    for (const part of contained) {
+      assert.ok(part in named, `the question names ${part}`);
+      assert.ok(question.includes(named[part] ?? ''), part);
+    }
   });
 
   test('contains no address, organization or local folder, and equal runs give equal bytes', () => {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+// What the docs and the texts on screen say of the source, of commands, and of the tests.
+const root = path.resolve(import.meta.dirname, '../../..');
+
+function read(file: string): string {
+  return readFileSync(path.join(root, file), 'utf8');
+}
+
+function readJson(file: string): Record<string, string> {
+  return JSON.parse(read(file)) as Record<string, string>;
+}
+
+test('files and folders of the source are within the limits that CONTRIBUTING.md names', () => {
+  const [, lines, entries] =
+    /No file of `src` over (\d+) lines, no folder of it over (\d+) entries/.exec(read('CONTRIBUTING.md')) ??
+    [];
+  assert.ok(Number(lines) > 0 && Number(entries) > 0);
+  const files = globSync('src/**/*.ts', { cwd: root });
+  const tooLong = files.filter((file) => read(file).split('\n').length - 1 > Number(lines));
+  const folders = globSync('src/**/', { cwd: root });
+  const tooFull = folders.filter((folder) => globSync(`${folder}/*`, { cwd: root }).length > Number(entries));
+  assert.ok(files.length > 100 && folders.length > 20);
+  assert.deepEqual([tooLong, tooFull], [[], []]);
+});
+
+test('a sentence that names a command has the exact title of the command in quotation marks', () => {
+  const names = readJson('package.nls.json');
+  const titles = Object.entries(names).flatMap(([key, title]) => (key.startsWith('command.') ? title : []));
+  const texts = [
+    ...Object.keys(readJson('l10n/bundle.l10n.ja.json')),
+    ...Object.entries(names).flatMap(([key, text]) => (key.startsWith('command.') ? [] : text)),
+  ].map((text) => text.replaceAll(/\[[^\]]*\]\(command:[^)]*\)/g, ''));
+  const ofSeveralWords = titles.filter((title) => title.includes(' '));
+  assert.ok(ofSeveralWords.length > 50);
+  // At its beginning, a text is a title itself.
+  const unquoted = ofSeveralWords.flatMap((title) => {
+    const bare = title.replace('…', '');
+    return texts.filter((text) => text.replaceAll(`“${title}”`, '').slice(1).includes(bare));
+  });
+  assert.deepEqual(unquoted, []);
+  const quoted = texts.flatMap((text) =>
+    [...text.matchAll(/“([A-Z][a-z]+ [^”{]+)”/g)].map(([, name = '']) => name),
+  );
+  const commands = quoted.filter((name) =>
+    titles.some((title) => title.replace('…', '') === name.replace('…', '')),
+  );
+  assert.deepEqual(
+    commands.filter((name) => !titles.includes(name)),
+    [],
+  );
+  assert.ok(commands.length > 3);
+});
+
+test('docs/testing.md has a row for each layer of npm test, and the docs name the layer that it leaves out', () => {
+  const source = read('test/run.ts');
+  const [, table = ''] = /const layers: [^]+?> = \{\n([^]+?)\n\};/.exec(source) ?? [];
+  const layers = [...table.matchAll(/^ {2}(\w+): /gm)].map(([, name = '']) => name);
+  const testing = read('docs/testing.md');
+  const [, rows = ''] = /\n\| layer \|[^\n]*\n([^]+?)\n\n/.exec(testing) ?? [];
+  const described = [...rows.matchAll(/^\| ([\w, ]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
+  assert.deepEqual(described, layers);
+  const [, onlyNamed] = /const onlyNamed = '(\w+)'/.exec(source) ?? [];
+  for (const text of [testing, read('CONTRIBUTING.md')])
+    assert.deepEqual(
+      [...text.matchAll(/every layer but `?(\w+)`?/g)].map(([, name]) => name),
+      [onlyNamed],
+    );
+});
