@@ -188,13 +188,19 @@ test('every row that the docs name is a row of npm run bench, and every npm comm
   );
 });
 
-test('README clones the repository of the manifest', () => {
-  const { repository } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+test('README clones the repository of the manifest, and SECURITY names the folder of the extension', () => {
+  const { repository, publisher, name } = JSON.parse(
+    readFileSync(path.join(root, 'package.json'), 'utf8'),
+  ) as {
     repository: { url: string };
+    publisher: string;
+    name: string;
   };
   const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
   const folder = path.basename(repository.url, '.git');
   assert.ok(readme.includes(`\n    git clone ${repository.url} && cd ${folder}\n`));
+  const security = readFileSync(path.join(root, 'SECURITY.md'), 'utf8');
+  assert.ok(security.includes(`\`User/globalStorage/${`${publisher}.${name}`.toLowerCase()}\``));
 });
 
 test('every link between the docs leads to a file, and to a heading if it names one', () => {
