@@ -21,6 +21,11 @@ import { formatDate, formatNumber, formatTime } from './formats.ts';
 
 const t = vscode.l10n.t;
 
+/** A label that begins a row or a heading. */
+export function capitalized(label: string): string {
+  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+}
+
 export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'features'): boolean {
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
@@ -252,7 +257,7 @@ export function verdictLabel(verdict: Verdict): string {
 /** A finding without a verdict was not compared. */
 export function verdictHeading(verdict: Verdict | undefined): string {
   const label = verdict === undefined ? t('not compared') : verdictLabel(verdict);
-  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+  return capitalized(label);
 }
 
 export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): string | undefined {

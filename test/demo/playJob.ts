@@ -52,7 +52,7 @@ async function startRun(stage: Stage, { step, picture }: Audience): Promise<void
 /** Opens the Runs view, and waits until it shows a run in progress. */
 export async function untilRunning(workbench: Workbench): Promise<void> {
   await workbench.openView('Whitebox Assessment');
-  await workbench.untilRow('Runs', ({ description }) => description.startsWith('running'));
+  await workbench.untilRow('Runs', ({ label }) => label.startsWith('Running'));
 }
 
 async function watchRun(stage: Stage, { step, picture, running }: Audience): Promise<void> {

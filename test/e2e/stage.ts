@@ -207,7 +207,7 @@ export async function startAssessment(stage: Stage): Promise<void> {
     (count) => count > before,
   );
   await workbench.openView('Whitebox Assessment');
-  await workbench.untilRow('Runs', ({ description }) => description.startsWith('running'));
+  await workbench.untilRow('Runs', ({ label }) => label.startsWith('Running'));
 }
 
 export async function importFrom({ workbench }: Stage, file: string): Promise<void> {

@@ -25,6 +25,7 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { formatDay, formatDuration, formatTime } from '../formats.ts';
 import {
   attentionLabel,
+  capitalized,
   hasArtifact,
   kindLabel,
   noContinuationLabel,
@@ -53,6 +54,7 @@ export function showRuns(
 ): vscode.Disposable {
   const { runs, findings, tracker } = deps;
   const changes = new vscode.EventEmitter<undefined>();
+  let mixed: ReadonlySet<string> | undefined;
   const provider: vscode.TreeDataProvider<RunsNode> = {
     onDidChangeTreeData: changes.event,
     getChildren: async (element) => {
@@ -85,7 +87,13 @@ export function showRuns(
       if (element.kind === 'folder') return folderItem(element);
       const run = runs.get(element.id);
       if (run === undefined) return new vscode.TreeItem('');
-      const item = runItem(run, deps.clock.now(), findings.failureOf(run.id), waitingFacts(run, deps));
+      mixed ??= foldersWithSeveralKinds(runs.all());
+      const item = runItem(run, {
+        now: deps.clock.now(),
+        unread: findings.failureOf(run.id),
+        facts: waitingFacts(run, deps),
+        isKindShown: mixed.has(foldersOf(run)),
+      });
       if (tracker.unsavedRunId(run.id) !== undefined)
         item.contextValue = `${item.contextValue ?? ''} hasRunId`;
       return item;
@@ -98,6 +106,7 @@ export function showRuns(
       waiting === 0
         ? undefined
         : { value: waiting, tooltip: t('Runs that need your attention: {0}', waiting) };
+    mixed = undefined;
     changes.fire(undefined);
   };
   let unreadIds = '';
@@ -123,6 +132,18 @@ function toLine(item: vscode.TreeItem): RunsNode {
 /** A key of full paths: folders of the same name may differ. */
 function foldersOf(run: Run): string {
   return run.targets.map(({ folder }) => pathKey(folder)).join('\n');
+}
+
+function foldersWithSeveralKinds(all: readonly Run[]): ReadonlySet<string> {
+  const kinds = new Map<string, string>();
+  const mixed = new Set<string>();
+  for (const run of all) {
+    const folders = foldersOf(run);
+    const kind = kindLabel(run);
+    if ((kinds.get(folders) ?? kind) !== kind) mixed.add(folders);
+    kinds.set(folders, kind);
+  }
+  return mixed;
 }
 
 /** The title of a whitebox run names its folders; a blackbox run's title names hosts. */
@@ -162,26 +183,33 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   return item;
 }
 
-function runItem(
-  run: Run,
-  now: number,
-  unread: Failure | undefined,
-  facts: readonly string[],
-): vscode.TreeItem {
-  // Short, because a narrow view cuts the text. The row above names a whitebox run's folder, and the icon shows the state.
+interface KnownOfRun {
+  readonly now: number;
+  readonly unread: Failure | undefined;
+  readonly facts: readonly string[];
+  readonly isKindShown: boolean;
+}
+
+/** A narrow view cuts a row, so the state and what needs a person come first. The row above names a whitebox run's folder. */
+function runItem(run: Run, { now, unread, facts, isKindShown }: KnownOfRun): vscode.TreeItem {
   const subject = visibleLine(titleOf(run));
   const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
   const isConfirming = run.confirms !== undefined && named !== undefined;
   const [about, name] = isConfirming ? [visibleLine(named), subject] : [subject, named];
-  const whole = `${kindLabel(run)} · ${about}`;
-  const title = run.workflow === 'whitebox-assessment' ? kindLabel(run) : whole;
   const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
   const state = [stateLabel(run), ...elapsed].join(' ');
+  const title = capitalized(state);
   const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
   const attention =
     attentionLabel(run, now) ?? (unread === undefined ? undefined : t('findings can’t be read'));
-  item.description = [attention, name, state, formatDay(run.createdAt)]
+  item.description = [
+    attention,
+    isKindShown ? kindLabel(run) : undefined,
+    run.workflow === 'whitebox-assessment' ? undefined : about,
+    name,
+    formatDay(run.createdAt),
+  ]
     .filter((part) => part !== undefined)
     .join(' · ');
   item.tooltip = [
@@ -195,7 +223,7 @@ function runItem(
   item.iconPath = isWarning ? new vscode.ThemeIcon('warning') : iconOf(run);
   item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
   item.accessibilityInformation = {
-    label: [whole, item.description].join(', '),
+    label: [`${kindLabel(run)} · ${about}`, title, item.description].join(', '),
   };
   return item;
 }

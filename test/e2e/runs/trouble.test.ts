@@ -124,7 +124,7 @@ test('a start without an answer is not sent again, and continues with a run ID e
   assert.ok(run);
   await workbench.notificationButton('The response to the start request', 'Enter Run ID…');
   await workbench.answer(run.id);
-  await workbench.untilRow('Runs', ({ description }) => description.startsWith('running'));
+  await workbench.untilRow('Runs', ({ label }) => label.startsWith('Running'));
 });
 
 test('a cancelled run stays “cancelling” until the service confirms its end', async ({
@@ -133,12 +133,12 @@ test('a cancelled run stays “cancelling” until the service confirms its end'
 }) => {
   await workbench.runCommand('Whitebox: Cancel Run…');
   await workbench.dialogButton('Cancel Run');
-  await workbench.untilRow('Runs', ({ description }) => description.startsWith('cancelling'));
+  await workbench.untilRow('Runs', ({ label }) => label.startsWith('Cancelling'));
   const [run] = service.runs();
   assert.ok(run);
   await service.finishRun(run.id, { kind: 'aborted', code: 'cancelled' });
   await workbench.runCommand('Whitebox: Check Run Status Now');
-  await workbench.untilRow('Runs', ({ description }) => description.startsWith('cancelled'));
+  await workbench.untilRow('Runs', ({ label }) => label.startsWith('Cancelled'));
   await workbench.notification('The assessment of shop has ended: cancelled');
   await workbench.dismissNotifications();
 });
@@ -218,6 +218,6 @@ test('F169 a window whose keyring does not answer shows runs and findings, and g
   await workbench.dismissNotifications();
   assert.equal(described(), asked);
   keyring.resolve(undefined);
-  await untilRow('Runs', ({ description }) => description.startsWith('running'));
+  await untilRow('Runs', ({ label }) => label.startsWith('Running'));
   assert.ok(described() > asked);
 });

@@ -191,7 +191,7 @@ describe('starting a blackbox run', () => {
     const crawled = await finish(crawl.id);
     const { host } = new URL(application.origin);
     assert.deepEqual(await notified(`The crawl of ${host} has finished`), ['Show Features']);
-    assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^Crawl · ${host}: finished · `));
+    assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^Finished: ${host} · `));
     const lines = linesOf(crawled).join('\n');
     assert.match(lines, /Target file: starts\.blackbox\.json\nCredits: at most 20/);
     assert.doesNotMatch(lines, /Uploaded|Packaged|Confirmed/);
@@ -223,8 +223,8 @@ describe('starting a blackbox run', () => {
     const [limited] = stopped;
     const offered = await notified(`The assessment of ${host} has ended: credit limit reached.`);
     assert.equal(offered[0], 'Continue with More Credits…');
-    assert.match(String(limited?.description), /^credit limit reached · /);
-    assert.ok(limited);
+    assert.equal(limited?.label, 'Credit limit reached');
+    assert.match(String(limited.description), new RegExp(`^Blackbox assessment · ${host} · `));
     assert.equal((limited.iconPath as vscode.ThemeIcon).color?.id, 'list.warningForeground');
     assert.ok(
       linesOf(stopped).includes('1 pair tested, 1 not applicable.: Continue with More Credits…'),
@@ -348,7 +348,7 @@ describe('starting a blackbox run', () => {
       messages.shown.findLast(({ isModal }) => isModal)?.text,
       `Start the crawl of ${host} again?`,
     );
-    assert.match((await runLines(id))[0] ?? '', /: no longer watched · /);
+    assert.match((await runLines(id))[0] ?? '', /^No longer watched: /);
   });
 
   it('F47 asks once for two clicks in a row, and starts one run', async () => {

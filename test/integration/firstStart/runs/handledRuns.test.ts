@@ -46,11 +46,8 @@ describe('a run', () => {
       await call('renameRun', node);
       return (await runLines(id))[0] ?? '';
     };
-    assert.match(
-      await type(' Before the release '),
-      /^Whitebox assessment: Before the release · finished · /,
-    );
-    assert.match(await type(undefined), /^Whitebox assessment: Before the release · finished · /);
+    assert.match(await type(' Before the release '), /^Finished: Before the release · /);
+    assert.match(await type(undefined), /^Finished: Before the release · /);
     assert.equal(await type(''), unnamed);
   });
 
@@ -80,14 +77,14 @@ describe('a run', () => {
     await call('stopWatching', node);
     const [{ text, detail, isModal, buttons } = {}, ...others] = messages.shown.slice(before);
     assert.match(text ?? '', /^Stop watching the assessment of /);
-    assert.match(detail ?? '', new RegExp(`track it again by its run ID: invented-${id}$`));
+    assert.match(detail ?? '', new RegExp(`track the run again by its run ID: invented-${id}$`));
     assert.deepEqual([isModal, buttons, others], [true, ['Stop Watching'], []]);
     assert.ok(offered(await runLines(id)), 'it is watched on when the question is dismissed');
 
     pressed = 'Stop Watching';
     await call('stopWatching', node);
     const lines = await runLines(id);
-    assert.match(lines[0] ?? '', /: no longer watched · /);
+    assert.match(lines[0] ?? '', /^No longer watched: /);
     assert.ok(!offered(lines));
   });
 

@@ -10,6 +10,7 @@ import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { SignInState } from '../../../../src/editor/account/accounts.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
+import { capitalized } from '../../../../src/editor/labels.ts';
 import { showStorageProblem } from '../../../../src/editor/runs/recoverRuns.ts';
 import { type RunsNode, showRuns } from '../../../../src/editor/runs/runsView.ts';
 import { showMenu, showStatus } from '../../../../src/editor/runs/statusBar.ts';
@@ -170,12 +171,14 @@ describe('runs that wait for the user', () => {
       clock = clockAt(now),
       unsaved = {},
       account = 'signedIn',
+      others = [],
     }: {
       now?: number;
       findings?: FindingStore;
       clock?: Clock;
       unsaved?: object;
       account?: SignInState;
+      others?: readonly Run[];
     } = {},
   ) => {
     const item = {} as vscode.StatusBarItem;
@@ -183,7 +186,7 @@ describe('runs that wait for the user', () => {
     let rows: vscode.TreeDataProvider<RunsNode> | undefined;
     const deps = {
       accounts: accountsIn(account),
-      runs: storeOf(run),
+      runs: storeOf(run, ...others),
       findings,
       clock,
       tracker: { ...tracker, ...unsaved },
@@ -196,8 +199,11 @@ describe('runs that wait for the user', () => {
     };
     return { item, view, rows: rows!, dispose };
   };
-  const rowOf = async (run: Run): Promise<{ row: vscode.TreeItem; item: vscode.StatusBarItem }> => {
-    const { item, rows, dispose } = show(run);
+  const rowOf = async (
+    run: Run,
+    others: readonly Run[] = [],
+  ): Promise<{ row: vscode.TreeItem; item: vscode.StatusBarItem }> => {
+    const { item, rows, dispose } = show(run, { others });
     const row = await rows.getTreeItem({ kind: 'run', id: run.id });
     dispose();
     return { row, item };
@@ -290,11 +296,11 @@ describe('runs that wait for the user', () => {
     it(`have “${said}” as label and accessible text`, async () => {
       const { row, item } = await rowOf(run);
       const [state = '', attention] = said.split(' · ');
-      assert.equal(row.label, 'Whitebox assessment');
-      const time = run.state === 'unknown' ? '' : ' 0m';
-      const facts = [...(attention === undefined ? [] : [attention]), `${state}${time}`, 'Jan 1'];
-      assert.equal(row.description, facts.join(' · '));
-      assert.ok(row.accessibilityInformation?.label.endsWith(`, ${facts.join(' · ')}`));
+      const title = `${capitalized(state)}${run.state === 'unknown' ? '' : ' 0m'}`;
+      const facts = [...(attention === undefined ? [] : [attention]), 'Jan 1'].join(' · ');
+      assert.deepEqual([row.label, row.description], [title, facts]);
+      const read = row.accessibilityInformation?.label ?? '';
+      assert.match(read, new RegExp(`^Whitebox assessment · .*, ${title}, ${facts}$`));
       assert.equal((row.iconPath as vscode.ThemeIcon).id, icon);
       const heard = item.accessibilityInformation?.label ?? '';
       assert.ok(heard.endsWith(`, ${said.replace(' · ', ', ')}, for 0m`), heard);
@@ -309,17 +315,18 @@ describe('runs that wait for the user', () => {
       confirms: 'invented',
       label: 'SQL from a request',
     } as Run;
-    for (const [run, title, label, description] of [
-      [crawl, 'Crawl · shop.example.test', 'Crawl · shop.example.test', 'running 0m · Jan 1'],
+    for (const [run, title, others, description] of [
+      [crawl, 'Crawl · shop.example.test', [], 'shop.example.test · Jan 1'],
+      [crawl, 'Crawl · shop.example.test', [confirming], 'Crawl · shop.example.test · Jan 1'],
       [
         confirming,
         'Confirm Live · shop.example.test',
-        'Confirm Live · SQL from a request',
-        'shop.example.test · running 0m · Jan 1',
+        [crawl],
+        'Confirm Live · SQL from a request · shop.example.test · Jan 1',
       ],
     ] as const) {
-      const { row, item } = await rowOf(run);
-      assert.deepEqual([row.label, row.description], [label, description]);
+      const { row, item } = await rowOf(run, others);
+      assert.deepEqual([row.label, row.description], ['Running 0m', description]);
       const { value } = item.tooltip as vscode.MarkdownString;
       assert.ok(value.replaceAll('\\', '').startsWith(`${title}: running, 0m`), value);
       assert.ok(item.accessibilityInformation?.label.includes(`: ${title}, running`));
