@@ -10,8 +10,8 @@ test.afterAll(() => stage.dispose());
 
 const critical = { kind: 'critical', label: 'Critical', count: 2 } as const;
 const trend: TrendContent = {
-  notes: ['Counts use the current triage decisions and acceptance end dates.'],
-  headings: ['Run', 'Reported', 'Of these, closed', 'Cause unknown', 'Code changed', 'Findings'],
+  notes: ['The counts use today’s triage decisions.'],
+  headings: ['Run', 'Reported', 'Of these, closed', 'Cause unknown', 'Code changed'],
   legend: 'Findings by run',
   rows: [
     {
@@ -40,13 +40,17 @@ const trend: TrendContent = {
 const places = [{ index: 0, label: '' }];
 
 for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satisfies ThemeName[]) {
-  test(`axe finds no violation in the trend in the ${theme} theme, and the page does not overflow`, async () => {
+  test(`axe finds no violation in the trend in the ${theme} theme, and the bars are in view at any width`, async () => {
     await stage.withPage({ theme }, async ({ page, show }) => {
-      for (const width of [1280, 420, 320]) {
+      for (const width of [1280, 900, 320]) {
         await page.setViewportSize({ width, height: 900 });
         await show({ title: 'Trend: acme-shop', trend, places });
         assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, [], `${width} px wide`);
         assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+        for (const bar of await page.locator('.stack').all()) {
+          const box = await bar.boundingBox();
+          assert.ok(box !== null && box.x >= 0 && box.x + box.width <= width, JSON.stringify(box));
+        }
       }
     });
   });
@@ -82,6 +86,27 @@ test('each row of the trend has a run, its counts as text, a bar to scale, and a
     assert.deepEqual((await posted()).at(-1), { type: 'openPlace', index: 0 });
     assert.deepEqual([...events, ...requests], []);
   });
+});
+
+test('a severity has the colour that it has in Problems, and no two parts of a bar look the same', async () => {
+  const severities = ['critical', 'high', 'medium', 'low'] as const;
+  const segments = severities.map((kind) => ({ kind, label: kind, count: 1 }));
+  const [, last] = trend.rows;
+  for (const theme of ['light', 'dark'] as const)
+    await stage.withPage({ theme }, async ({ page, show }) => {
+      await show({ title: 'Trend: acme-shop', trend: { ...trend, rows: [{ ...last!, segments }] } });
+      const styles = (property: 'background' | 'backgroundColor'): Promise<string[]> =>
+        Promise.all(severities.map((kind) => styleOf(page, `.stack [data-kind=${kind}]`, property)));
+      const inProblems = await page.evaluate<string[]>(
+        `['Error', 'Error', 'Warning', 'Info'].map((icon) => {
+          const { style } = document.body;
+          style.backgroundColor = 'var(--vscode-problems' + icon + 'Icon-foreground)';
+          return getComputedStyle(document.body).backgroundColor;
+        })`,
+      );
+      assert.deepEqual(await styles('backgroundColor'), inProblems);
+      assert.equal(new Set(await styles('background')).size, severities.length);
+    });
 });
 
 test('the parts of a bar stay visible with forced colours', async () => {

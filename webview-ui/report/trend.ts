@@ -29,7 +29,7 @@ export function renderTrend({ notes, headings, legend, rows }: TrendContent): HT
 function renderRow({ label, notes, counts, review, segments }: Row, max: number): HTMLElement {
   const bar = element(
     'div',
-    { class: 'stack' },
+    { class: 'stack', 'aria-hidden': 'true' },
     ...segments.map(({ kind, label: name, count }) => {
       const attributes = { class: 'segment', 'data-kind': kind, title: `${name}: ${String(count)}` };
       const segment = element('div', attributes);
@@ -46,8 +46,13 @@ function renderRow({ label, notes, counts, review, segments }: Row, max: number)
   return element(
     'tr',
     {},
-    element('th', { scope: 'row' }, label, ...notes.map((note) => element('div', { class: 'note' }, note))),
+    element(
+      'th',
+      { scope: 'row' },
+      label,
+      ...notes.map((note) => element('div', { class: 'note' }, note)),
+      bar,
+    ),
     ...cells,
-    element('td', { 'aria-hidden': 'true' }, bar),
   );
 }

@@ -25,7 +25,7 @@ export const segmentKinds = [...severities, 'settled', 'unexplained', 'review'] 
 
 const trend = z.strictObject({
   notes: z.array(text),
-  headings: z.tuple([text, text, text, text, text, text]),
+  headings: z.tuple([text, text, text, text, text]),
   legend: text,
   rows: z.array(
     z.strictObject({

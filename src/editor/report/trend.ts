@@ -134,7 +134,6 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
         t('Of these, closed'),
         t('Not reported, cause unknown'),
         t('Not reported, code changed or pair tested again'),
-        t('Findings'),
       ],
       legend: t('Findings by run'),
       rows: rows.map(toRow),

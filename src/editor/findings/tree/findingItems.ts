@@ -245,8 +245,8 @@ const triageIcons: Readonly<Record<TriageState, string>> = {
 const severityIcons: Readonly<Record<Severity, readonly [icon: string, color?: string]>> = {
   critical: ['flame', 'problemsErrorIcon.foreground'],
   high: ['error', 'problemsErrorIcon.foreground'],
-  medium: ['warning', 'symbolIcon.classForeground'],
-  low: ['info'],
+  medium: ['warning', 'problemsWarningIcon.foreground'],
+  low: ['info', 'problemsInfoIcon.foreground'],
   none: ['info'],
   unrated: ['info'],
 };
