@@ -1,17 +1,16 @@
 import { homedir, release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
-import { originOf } from '../../core/api/address.ts';
 import { failedPart } from '../../core/api/connection.ts';
 import { isAbortError, knownError, systemCode } from '../../core/errors.ts';
 import type { Disposable, Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
+import { maskDiagnostics, type PrivateNames } from '../../core/upload/secrets/maskDiagnostics.ts';
 import { clip, visibleText } from '../../core/visibleText.ts';
 import { answerOf } from '../../core/yieldingWork.ts';
 import { withProgress } from '../progress.ts';
-import { type Destination, readDestination } from '../settings.ts';
+import { readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { type Accounts, currentDestination } from './accounts.ts';
 
@@ -19,6 +18,8 @@ const t = vscode.l10n.t;
 
 const maxLines = 50;
 const maxLineLength = 1_000;
+/** Longer than what is shown: half a name could not be masked. */
+const maxKeptLength = 4_000;
 const maxCheckMs = 30_000;
 
 /** The log of the extension; its last lines are also in memory, since VS Code returns none. */
@@ -38,7 +39,7 @@ export function keepLines(channel: vscode.LogOutputChannel): RecentLog {
       if (isClosed) return;
       channel[name](message);
       if (channel.logLevel === vscode.LogLevel.Off || level < channel.logLevel) return;
-      const lines = message.split('\n', maxLines).map((line) => clip(line, maxLineLength));
+      const lines = message.split('\n', maxLines).map((line) => clip(line, maxKeptLength));
       lines[0] = `${new Date().toISOString()} [${name}] ${lines[0] ?? ''}`;
       kept = [...kept, ...lines].slice(-maxLines);
     };
@@ -113,8 +114,9 @@ async function diagnosticsOf(deps: DiagnosticsDeps, signal: AbortSignal): Promis
   const text = sections
     .map(([title, lines]) => [title, ...(lines.length === 0 ? ['none'] : lines)].join('\n  '))
     .join('\n\n');
-  const masked = await maskSecrets(withoutNames(text, runs.all()), secretWorkerFile, signal);
-  return `${visibleText(masked)}\n`;
+  const masked = await maskDiagnostics(text, privateNames(runs.all()), secretWorkerFile, signal);
+  const lines = visibleText(masked).split('\n');
+  return `${lines.map((line) => clip(line, maxLineLength)).join('\n')}\n`;
 }
 
 function versions(version: string): string[] {
@@ -177,27 +179,19 @@ function countStates(runs: readonly Run[]): string[] {
   return [...byState].map(([state, of]) => `${state}: ${String(of.length)}`).sort();
 }
 
-/** Replaces what log lines may name: folders of the workspace and the user, services, and organizations. */
-function withoutNames(text: string, runs: readonly Run[]): string {
+/** What log lines may name: folders of the workspace and of runs, the user's, services, and organizations. */
+function privateNames(runs: readonly Run[]): PrivateNames {
   const current = currentDestination();
-  const accounts: readonly Destination[] = [...runs, ...(current === undefined ? [] : [current])];
-  const names: readonly (readonly [name: string, shown: string])[] = [
-    ...(vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => [uri.fsPath, `[${name}]`] as const),
-    [homedir(), '~'],
-    ...accounts.flatMap(({ baseUrl, organizationId }) => [
-      [URL.canParse(baseUrl) ? originOf(baseUrl) : '', '[service]'] as const,
-      [organizationId, '[organization]'] as const,
-    ]),
-  ];
-  const shownFor = new Map(names.filter(([name]) => name.length > 1));
-  // The longest first: a name may begin with another one. A name inside a word is another one.
-  const patterns = [...shownFor.keys()]
-    .sort((a, b) => b.length - a.length)
-    .map((name) => `(?<![\\p{L}\\p{N}])${escaped(name)}(?![\\p{L}\\p{N}])`);
-  if (patterns.length === 0) return text;
-  return text.replace(new RegExp(patterns.join('|'), 'gu'), (name) => shownFor.get(name) ?? name);
-}
-
-function escaped(name: string): string {
-  return name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const ofRuns = new Set(runs.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
+  return {
+    home: homedir(),
+    folders: [
+      ...(vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({
+        path: uri.fsPath,
+        shown: `[${name}]`,
+      })),
+      ...[...ofRuns].map((path) => ({ path, shown: '[folder of a run]' })),
+    ],
+    accounts: current === undefined ? runs : [...runs, current],
+  };
 }

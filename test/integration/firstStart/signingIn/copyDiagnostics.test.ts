@@ -76,6 +76,7 @@ describe('the diagnostics', () => {
     const folder = vscode.workspace.workspaceFolders?.[0];
     log.debug('below the level');
     for (let line = 1; line <= 60; line += 1) log.info(`line ${String(line)}`);
+    log.warn(`${'x'.repeat(950)} in ${runOf.running.targets[0]?.folder ?? ''}/a.js`);
     log.warn(
       `${folder?.uri.fsPath ?? ''}/src of invented-organization at https://assess.example.test: ${token}`,
     );
@@ -85,14 +86,15 @@ describe('the diagnostics', () => {
       text,
       /\n {2}whitebox\.baseUrl: set\n {2}whitebox\.organizationId: set\n {2}whitebox\.tokenCommand: entries: 2\n {2}whitebox\.archive\.format: zip\n/,
     );
-    assert.doesNotMatch(text, /maxSizeMB|\/opt|--for|below the level|line 11\n/);
+    assert.doesNotMatch(text, /maxSizeMB|\/opt|--for|below the level|line 12\n/);
     assert.match(text, /\nService\n {2}works\n/);
     assert.match(text, /\nRuns by state\n {2}running: 2\n {2}succeeded: 1\n/);
-    assert.match(text, /line 12\n[^]* {2}\S+Z \[info\] line 60\n/);
+    assert.match(text, /line 13\n[^]* {2}\S+Z \[info\] line 60\n/);
     assert.ok(
       text.includes(`[warn] [${folder?.name ?? ''}]/src of [organization] at [service]: ghp_…`),
       text,
     );
+    assert.match(text, /x{950} in \[folder of a\n/);
     assert.doesNotMatch(text, /a1B2c3|invented-organization|assess\.example/);
   });
 
