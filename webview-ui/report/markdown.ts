@@ -1,7 +1,7 @@
 import { Lexer, Parser, Renderer, Tokenizer, getDefaults } from 'marked';
 import type { MarkedOptions, RendererThis, Token, TokenizerThis, Tokens } from 'marked';
 import { cjkPatterns } from './emphasis.ts';
-import { footnoteStart, type Section, splitSections } from './sections.ts';
+import { footnoteStart, type Section, splitSections, withoutFence, withoutPictureData } from './sections.ts';
 
 /** Every other element becomes text. */
 export const allowedTags: ReadonlySet<string> = new Set(
@@ -47,7 +47,10 @@ interface MarkdownReport {
 
 /** Reads untrusted GitHub-flavoured Markdown in bounded time and depth. */
 export function readMarkdown(markdown: string): MarkdownReport {
-  const source = markdown.replace(/^\uFEFF/, '').replace(frontMatter, (_, yaml: string) => toTable(yaml));
+  const source = withoutPictureData(withoutFence(markdown.replace(/^\uFEFF/, ''))).replace(
+    frontMatter,
+    (_, yaml: string) => toTable(yaml),
+  );
   const { sections, definitions, footnoteLabels } = splitSections(source);
   const options: MarkedOptions = { ...getDefaults(), gfm: true };
   const { links } = new Lexer(options).lex(definitions);

@@ -36,6 +36,60 @@ interface ReportSource {
   readonly footnoteLabels: ReadonlySet<string>;
 }
 
+/** The content of a fence that the whole report is in, as language models write it; else the report. */
+export function withoutFence(markdown: string): string {
+  const whole = markdown.trim();
+  const [firstEnd, lastStart] = [whole.indexOf('\n'), whole.lastIndexOf('\n') + 1];
+  const first = whole.slice(0, Math.max(0, firstEnd)).trim();
+  const opening = fenceStart.exec(first)?.[1];
+  const language = first.slice(opening?.length).trim();
+  if (opening === undefined || !/^(?:markdown|md|gfm)?$/i.test(language)) return markdown;
+  if (!closes(whole.slice(lastStart), opening)) return markdown;
+  const content = whole.slice(firstEnd + 1, Math.max(firstEnd + 1, lastStart));
+  // A bare fence would end it, unless it is about Markdown: then it may begin a code block.
+  let inner: string | undefined;
+  for (const line of content.split('\n')) {
+    const fence = fenceStart.exec(line)?.[1];
+    if (fence === undefined) continue;
+    if (inner !== undefined) inner = closes(line, inner) ? undefined : inner;
+    else if (language === '' && closes(line, opening)) return markdown;
+    else inner = fence;
+  }
+  return inner === undefined ? content : markdown;
+}
+
+function closes(line: string, opening: string): boolean {
+  const fence = line.trim();
+  return fence.startsWith(opening) && fence === fence.charAt(0).repeat(fence.length);
+}
+
+/** In a link, a definition, or an attribute. */
+const pictureData =
+  /(\]\(\s*<?|\]:\s*<?|\b(?:src|srcset|href)\s*=\s*)("data:image\/[^"]*"|'data:image\/[^']*'|data:image\/[^\s"'<>)]*)/gi;
+const dataStart = /^data:(image\/[\w.+-]+)((?:;[\w.=+-]+)*),/i;
+/** Shorter data may be evidence in code. */
+const maxDataChars = 1_000;
+
+/** Replaces the data of pictures, which nobody reads, by its size. */
+export function withoutPictureData(markdown: string): string {
+  if (!markdown.includes('data:image/')) return markdown;
+  return markdown.replace(pictureData, (whole: string, before: string, value: string) => {
+    const quote = /^["']/.exec(value)?.[0] ?? '';
+    const picture = value.length > maxDataChars ? pictureIn(value.slice(quote.length)) : undefined;
+    return picture === undefined ? whole : `${before}${quote}data:${picture.type};${picture.bytes},${quote}`;
+  });
+}
+
+/** What a data URL of a picture holds; undefined for another URL. */
+export function pictureIn(url: string): { readonly type: string; readonly bytes: number } | undefined {
+  const [start = '', type, parameters = ''] = dataStart.exec(url) ?? [];
+  if (type === undefined) return undefined;
+  const length = url.length - start.length;
+  const size = /;(\d{1,12})$/.exec(parameters)?.[1];
+  const bytes = /;base64$/i.test(parameters) ? Math.floor((length * 3) / 4) : length;
+  return { type, bytes: size === undefined ? bytes : Number(size) };
+}
+
 /** Cuts Markdown between blocks, in one pass over the lines. */
 export function splitSections(markdown: string): ReportSource {
   const source = markdown.replace(/\r\n?/g, '\n');
@@ -101,8 +155,7 @@ class Sections {
 
   addLine(line: string): void {
     this.#blockLines += 1;
-    if (line.length > maxRunChars)
-      for (const [run] of line.matchAll(/\S+/g)) this.#hasLongRun ||= run.length > maxRunChars;
+    this.#hasLongRun ||= hasLongRun(line);
   }
 
   end(): readonly Section[] {
@@ -132,11 +185,23 @@ class Sections {
     while (this.#sectionStart < end) {
       const start = this.#sectionStart;
       const limit = Math.min(end, start + maxBlockChars);
-      const lineEnd = limit === end ? limit : this.#source.lastIndexOf('\n', limit - 1) + 1;
-      this.#sectionStart = lineEnd > start ? lineEnd : limit;
+      // Only within the piece: a line may have 20 MB.
+      const lineEnd = limit === end ? 0 : this.#source.slice(start, limit).lastIndexOf('\n') + 1;
+      this.#sectionStart = lineEnd > 0 ? start + lineEnd : limit;
       this.#sections.push({ source: this.#source.slice(start, this.#sectionStart), isText: true });
     }
   }
+}
+
+/** Looks back from where each run would be too long: listing all words of a line of 20 MB takes seconds. */
+function hasLongRun(line: string): boolean {
+  for (let start = 0; start + maxRunChars < line.length;) {
+    let at = start + maxRunChars;
+    while (at >= start && !/\s/.test(line.charAt(at))) at -= 1;
+    if (at < start) return true;
+    start = at + 1;
+  }
+  return false;
 }
 
 /** A code fence or HTML block, in which blank lines and headings have no meaning. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuMs } from '../core/cpuTime.ts';
 import { readMarkdown } from '../../../webview-ui/report/markdown.ts';
 
 /** The HTML of a report; undefined if a section is shown as text. */
@@ -86,4 +87,67 @@ test('F177 of a picture the image is shown, and other tags of that kind stay as 
   assert.equal(htmlOf(image).replaceAll('\n', ''), '<img src="a.png" alt="Plan">');
   assert.equal(htmlOf('a <source src="x"> b'), '<p>a &lt;source src="x"> b</p>\n');
   assert.match(htmlOf('a <picture onclick=x> b'), /&lt;picture onclick=x>/);
+});
+
+test('F177 a report that is wholly in a fence is shown without it, with the code in it', () => {
+  const report = '# Report\n\nText.\n';
+  const inside = '# Report\n\n```js\nlet a;\n```\n\n```\nb\n```\n\nText.\n';
+  const fenced = [
+    ['```markdown', report, '```'],
+    ['\uFEFF\n```md', report, '````\n\n'],
+    ['~~~', report, '~~~'],
+    ['```', report.replaceAll('\n', '\r\n'), '```\r\n'],
+    ['````', inside, '````'],
+    ['```Markdown', inside, '```'],
+    ['```', '# Report\n\n```js\nlet a;\n```\n', '```'],
+  ] as const;
+  for (const [opening, content, closing] of fenced)
+    assert.equal(htmlOf(`${opening}\n${content}${closing}`), htmlOf(content), opening);
+  const front = '```markdown\n---\ntitle: Shop\n---\n# Report\n```';
+  assert.match(htmlOf(front), /<th>title<\/th>[^]*<h1>Report<\/h1>/);
+  const notWhole = [
+    '```\na\n```\n\n# Report\n\n```\nb\n```',
+    '```js\nlet a;\n```',
+    '```markdown\n# Report\n```\n\nAfter.',
+    '```markdown\n# Report\n~~~',
+    '```markdown\n# Report\n```js\n```',
+    '```',
+  ];
+  for (const source of notWhole) assert.match(htmlOf(source), /^<pre data-language/, source);
+});
+
+test('F177 a picture that is in the report is shorter than its data, inline, by reference, and in HTML', () => {
+  const data = `data:image/png;base64,${'iVBORw0KGgo'.repeat(20_000)}`;
+  const short = '<img src="data:image/png;165000," alt="Plan">';
+  for (const markdown of [
+    `![Plan](${data})`,
+    `![Plan](<${data}> "Title")`,
+    `![Plan][1]\n\n[1]: ${data}`,
+    `<img src="${data}" alt="Plan">`,
+    `<img src='${data.replace(/(.{76})/g, '$1\n')}' alt="Plan">`,
+    `<img src=${data} alt="Plan">`,
+  ]) {
+    const html = htmlOf(markdown);
+    assert.doesNotMatch(html, /iVBORw/);
+    assert.ok(html.length < 100, html);
+    if (markdown.startsWith('!')) assert.equal(html, `<p>${short}</p>\n`);
+  }
+  const svg = `![a](data:image/svg+xml,%3Csvg${'%20'.repeat(500)}%3E)`;
+  assert.equal(htmlOf(svg), '<p><img src="data:image/svg+xml;1509," alt="a"></p>\n');
+  const evidence = '```html\n<img src="data:image/svg+xml;base64,PHN2Zz4=">\n```';
+  assert.match(htmlOf(evidence), /PHN2Zz4=/);
+});
+
+test('F128 reports of one line, fence, or picture without an end are read in time that grows with their length', () => {
+  const before = cpuMs();
+  for (const source of [
+    'word '.repeat(4_000_000),
+    `\`\`\`\n${'`'.repeat(1_000_000)}x\n\`\`\``,
+    '<img src="data:image/a,'.repeat(100_000),
+    `<img src='data:image/a,${'](data:image/a,"'.repeat(100_000)}`,
+    `data:image/${']:'.repeat(500_000)}${' src'.repeat(500_000)}${' '.repeat(1_000_000)}`,
+  ])
+    readMarkdown(source);
+  const tookMs = cpuMs() - before;
+  assert.ok(tookMs < 2_000, `${String(tookMs)} ms`);
 });
