@@ -24,6 +24,7 @@ export default {
     mayImport('^src/core/run/disk/', '^src/core/run/state/', '^src/core/(workflows|api)/', groundFloor),
     mayImport('^src/core/run/steps/', ...belowSteps),
     mayImport('^src/core/run/drive/', '^src/core/run/steps/', ...belowSteps),
+    mayImport('^src/core/run/start/', '^src/core/run/steps/', ...belowSteps),
     mayImport('^src/core/findings/', '^src/core/(features|run|workflows|api|upload)/', groundFloor),
     mayImport('^src/core/features/', '^src/core/(run|workflows)/', groundFloor),
     mayImport('^src/core/report/', groundFloor),

@@ -21,10 +21,14 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when it resolves; mode 0600. Returns the new `markOf`. */
+/**
+ * Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when it resolves; mode 0600. Returns the new `markOf`.
+ * `beforeReplacing` may throw, right before the old content goes.
+ */
 export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array | Iterable<string>,
+  beforeReplacing?: () => Promise<void>,
 ): Promise<string> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   let mark: string;
@@ -37,6 +41,7 @@ export async function writeFileAtomic(
     } finally {
       await file.close();
     }
+    await beforeReplacing?.();
     await replaceFile(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

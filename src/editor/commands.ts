@@ -78,7 +78,7 @@ const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 type Handler = (...args: unknown[]) => unknown;
 
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
-  const { accounts, findings, runs, tracker, log } = deps;
+  const { accounts, findings, runs, log } = deps;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
   let starting: { key: string | undefined; done: Promise<unknown> } | undefined;
 
@@ -176,7 +176,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.compareTheseRuns': (...args) => compareRuns(runsOf(args, runs), deps),
     'whitebox.copyRunId': async (node) => {
       const run = clickedRun(node);
-      const runId = run === undefined ? undefined : (runIdOf(run) ?? tracker.unsavedRunId(run.id));
+      const runId = run === undefined ? undefined : (runIdOf(run) ?? deps.notes.runIdFor(run));
       if (runId !== undefined) await vscode.env.clipboard.writeText(runId);
     },
     'whitebox.retryUpload': async (node) => {

@@ -101,8 +101,6 @@ export function stateLabel(run: Run): string {
     case 'preparing':
       return run.workflow === 'whitebox-assessment'
         ? {
-            packaging: t('packaging'),
-            agreeing: t('waiting for your confirmation'),
             uploading: t('uploading'),
             confirming: t('confirming the upload'),
           }[run.step]

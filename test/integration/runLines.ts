@@ -17,7 +17,6 @@ const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => 
 
 /** A tracker whose journals are always saved. */
 export const savedAlways = {
-  unsavedRunId: (): string | undefined => undefined,
   onDidFailToKeep: () => ({ dispose: () => undefined }),
   nextCheckAt: (): number | undefined => undefined,
 };
@@ -45,7 +44,14 @@ export async function runItems(id: string, unread?: Failure): Promise<vscode.Tre
   const view = { badge: undefined } as unknown as vscode.TreeView<RunsNode>;
   const shown = showRuns(
     { view, fill: (provider) => (tree = provider) },
-    { runs, findings: findingsOf(unread), clock, tracker: savedAlways, parseWorkerFile },
+    {
+      runs,
+      findings: findingsOf(unread),
+      clock,
+      tracker: savedAlways,
+      notes: { runIdFor: () => undefined },
+      parseWorkerFile,
+    },
   );
   const items: vscode.TreeItem[] = [];
   const node: RunsNode = { kind: 'run', id };

@@ -35,12 +35,13 @@ const runFolder = (folder: string, others: readonly string[] = []): Room => ({
 const rooms: Readonly<Record<string, Room>> = {
   tracker: {
     files: ['src/core/run/*.ts'],
-    tests: ['test/unit/run/{drive,steps}/!(torture).test.ts'],
+    tests: ['test/unit/run/{drive,start,steps}/!(torture).test.ts'],
     isHeld: true,
   },
   state: runFolder('state', ['disk/{runStore,otherVersions}', 'drive/cancelling']),
   disk: runFolder('disk', ['drive/{watching,cancelling}']),
-  steps: runFolder('steps', ['drive/{start,unknownRun,oneNotice,poll}', 'disk/{notKept,withoutStorage}']),
+  start: runFolder('start', ['drive/unknownRun', 'disk/{kills,notKept,recoveryNotes}']),
+  steps: runFolder('steps', ['drive/{cancelling,oneNotice,poll}']),
   drive: runFolder('drive', ['steps/{history,removeUploads,retention}', 'disk/{notKept,withoutStorage}']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),

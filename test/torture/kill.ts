@@ -11,7 +11,7 @@ import { judge } from './verdict.ts';
 import { silent } from '../silentLog.ts';
 
 /** The number of journal writes in the life of a run. */
-export const journalWrites = 12;
+export const journalWrites = 9;
 
 export interface KillOutcome {
   /** The state in the journal after the kill. */
@@ -77,14 +77,9 @@ export async function killOnce(scope: Scope, seed: number): Promise<KillOutcome>
     problems: [
       ...problems.map((problem) => `${problem}\n${lines}`),
       ...(signal === 'SIGKILL' ? [] : [`write ${String(death.write)} was never reached`]),
-      ...(journal !== undefined && last.store.all().length === 0 && mayHaveSent(journal)
+      ...(journal !== undefined && last.store.all().length === 0
         ? [`the run in ${journal.state} was lost`]
         : []),
     ],
   };
-}
-
-/** False before the person agreed to what is sent: such a run may be discarded. */
-function mayHaveSent(run: Run): boolean {
-  return run.state !== 'preparing' || run.step === 'uploading' || run.step === 'confirming';
 }

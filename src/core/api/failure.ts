@@ -140,3 +140,13 @@ export function isProvablyUnsent(error: unknown): boolean {
     'badSetting',
   ].includes(error.kind);
 }
+
+/**
+ * True when the service cannot have acted: nothing was sent, or it answered 4xx. Not after 408 and 499 (`timeout`), which proxies send after
+ * passing a request on, nor after a page: a proxy may have put it in place of the service's answer.
+ */
+export function wasRefused(error: AssessmentError): boolean {
+  const { kind, data } = error;
+  if (kind === 'timeout' || kind === 'intercepted') return false;
+  return isProvablyUnsent(error) || (data.status !== undefined && data.status >= 400 && data.status < 500);
+}

@@ -1,28 +1,26 @@
 import { join } from 'node:path';
 import { AssessmentError, isAbortError, knownError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
-import { type Disposable, Emitter, type Event } from '../ports.ts';
-import type { ManifestEntry } from '../upload/archive/packing.ts';
+import { type Disposable, Emitter, type Event, type OnBytes } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
-import { claimStart, type StartClaim, withJournalLock } from './disk/lease.ts';
-import type { Drive } from './drive/drive.ts';
-import { DrivingWindow } from './drive/windows.ts';
+import { claimStart, type Lease, type StartClaim } from './disk/lease.ts';
+import { withLock } from './disk/lock.ts';
+import { DrivingWindow } from './drive/drivingWindow.ts';
+import { type PackedRun, packRun } from './start/packRun.ts';
+import { type NotKept, sendAgain, type StartDeps, startRun } from './start/startRun.ts';
 import { advance } from './state/advance.ts';
 import { hasRemoteResults } from './state/artifacts.ts';
-import { type Assessment, newRun, type RunNote, trackedRun } from './state/newRun.ts';
+import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
 import { isFinal, isLive, type Run, runIdOf } from './state/run.ts';
-import { sendCancellation } from './steps/dispatch.ts';
+import { sendCancellation } from './steps/cancelRun.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
 import { endAndRemove, removeOnce } from './steps/removeUploads.ts';
-import type { RunDeps, Start, StartOptions } from './steps/step.ts';
+import type { RunDeps } from './steps/step.ts';
 
-/** A run whose archives are on disk. It waits for the person's agreement: nothing of it has left the machine. */
-export interface PackedRun {
-  readonly run: Run;
-  readonly manifests: readonly Iterable<ManifestEntry>[];
-  start(): Promise<Run | undefined>;
-  /** Removes everything of the run, unless it was started. */
-  discard(): Promise<void>;
+export interface StartOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onPackaging?: OnBytes | undefined;
+  readonly onUploading?: OnBytes | undefined;
 }
 
 /** The editor's door to runs: start, track, cancel, resend, remove. One window at a time drives a run to its end. */
@@ -33,20 +31,20 @@ export class RunTracker implements Disposable {
   readonly onDidEnd: Event<Run>;
   /** Called once, in one window, with each run whose results the service may soon delete and this machine does not have. */
   readonly onDidNearRetention: Event<Run>;
-  /** Called with the local ID and `notKept` (subject: the run ID) when a run was accepted and the disk does not take that yet. */
-  readonly onDidFailToKeep: Event<{ readonly id: string; readonly error: AssessmentError }>;
+  readonly onDidFailToKeep: Event<NotKept>;
+  readonly #notKept: Emitter<NotKept>;
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
     const events = {
       ended: new Emitter<Run>(deps.log),
       nearRetention: new Emitter<Run>(deps.log),
-      failToKeep: new Emitter<{ readonly id: string; readonly error: AssessmentError }>(deps.log),
     };
+    this.#notKept = new Emitter(deps.log);
     this.#window = new DrivingWindow({ ...deps, ...events });
     this.onDidEnd = events.ended.event;
     this.onDidNearRetention = events.nearRetention.event;
-    this.onDidFailToKeep = events.failToKeep.event;
+    this.onDidFailToKeep = this.#notKept.event;
   }
 
   /** In wall-clock milliseconds; undefined when no poll is planned. */
@@ -81,74 +79,58 @@ export class RunTracker implements Disposable {
     return claimStart(subjects, store.startingFolder, this.#deps);
   }
 
-  /**
-   * Packs, uploads and dispatches; resolves with the run once it is running, unknown or ended. Until something has left the
-   * machine, a failure is thrown, a cancellation resolves to undefined, and nothing of the run is kept.
-   */
+  /** `pack` and `startPacked` in one. */
   async start(assessment: Assessment, options: StartOptions = {}): Promise<Run | undefined> {
     const packed = await this.pack(assessment, options);
-    const run = await packed?.start();
-    await packed?.discard();
-    return run;
+    return packed && this.startPacked(packed, options);
   }
 
   /** Makes the archives of a run whose folders the caller has claimed; undefined after a cancellation. Keeps nothing of the run where that fails. */
-  async pack(assessment: Assessment, options: StartOptions): Promise<PackedRun | undefined> {
-    const { store, clock } = this.#deps;
-    await store.requireWritable();
-    const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
-    const start: Start = { ...options, assessment };
+  async pack(assessment: Assessment, { signal, onPackaging }: StartOptions): Promise<PackedRun | undefined> {
+    await this.#deps.store.requireWritable();
     try {
-      const drive = await this.#window.take(run.id, { newRun: run, start });
-      if (drive === undefined) throw new AssessmentError('busyElsewhere');
-      const packed = await drive.until(({ state }, isIdle) => state === 'preparing' && isIdle);
-      let isStarted = false;
-      return {
-        run: packed,
-        manifests: start.manifests ?? [],
-        start: async () => {
-          if (options.signal?.aborted === true) return undefined;
-          isStarted = true;
-          return this.#agree(drive);
-        },
-        discard: async () => {
-          if (!isStarted) await this.#discard(run.id);
-        },
-      };
+      return await packRun(assessment, { ...this.#deps, signal: this.#untilStopped(signal), onPackaging });
     } catch (error) {
-      await this.#discard(run.id);
       if (isAbortError(error)) return undefined;
       throw knownError(error);
     }
   }
 
-  async #agree(drive: Drive): Promise<Run> {
-    const { store, clock } = this.#deps;
+  /**
+   * Uploads and dispatches; resolves with the run once it is running, unknown or ended. Until its journal is written, a failure is thrown, a
+   * cancellation resolves to undefined, and nothing of the run is kept.
+   */
+  async startPacked(packed: PackedRun, { signal, onUploading }: StartOptions): Promise<Run | undefined> {
     try {
-      const run = await store.apply(drive.id, { type: 'agreed', at: clock.now() });
-      if (run.state !== 'preparing' || run.step !== 'uploading') throw new AssessmentError('busyElsewhere');
+      if (signal?.aborted === true) return undefined;
+      const start = () => startRun(packed, this.#startDeps({ cancelled: signal, onUploading }));
+      return await this.#driveAfter(packed.lease, start);
+    } finally {
+      await packed.discard();
+    }
+  }
+
+  #startDeps(options: Pick<StartDeps, 'cancelled' | 'onUploading'>): StartDeps {
+    return { ...this.#deps, ...options, notKept: this.#notKept, stopped: this.#window.stopped };
+  }
+
+  /** Starts under a lease, and hands it to the drive. */
+  async #driveAfter(lease: Lease, start: () => Promise<Run>): Promise<Run> {
+    try {
+      const run = await start();
+      const drive = this.#window.drive(run.id, lease);
+      // A person who cancelled does not wait for the removal of uploads.
+      if (run.state !== 'cancelled') await drive.rest();
+      return this.#deps.store.get(run.id) ?? run;
     } catch (error) {
-      const known = knownError(error);
-      drive.stop();
-      // Another window took it over, and removed it.
-      throw known.kind === 'notFound' ? new AssessmentError('busyElsewhere') : known;
-    }
-    drive.look();
-    return drive.until(isStarted);
-  }
-
-  async #discard(id: string): Promise<void> {
-    try {
-      await this.#window.giveUp(id);
-      await this.#deps.store.remove(id);
-    } catch (failure) {
-      this.#deps.log.warn(`Run ${id}: its remaining files could not be removed: ${String(failure)}`);
+      await lease.release();
+      throw isAbortError(error) ? error : knownError(error);
     }
   }
 
-  /** The service's ID of an accepted run, while the disk does not take it. */
-  unsavedRunId(id: string): string | undefined {
-    return this.#window.driveOf(id)?.unsavedRunId;
+  #untilStopped(signal: AbortSignal | undefined): AbortSignal {
+    const { stopped } = this.#window;
+    return signal === undefined ? stopped : AbortSignal.any([stopped, signal]);
   }
 
   /** Watches a run of the service; throws when the service does not know it. Returns a run that is listed already, without asking. */
@@ -184,10 +166,13 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     await clientFor(run).describe(run.workflow, runId);
-    const next = await this.#withListLock(() => {
+    const next = await this.#withListLock(async () => {
       if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
         throw new AssessmentError('runIdTaken');
-      return store.applyIfDue(id, { type: 'runIdGiven', runId, at: clock.now() });
+      if (run.state !== 'unknown') return undefined;
+      // Not while it is sent again: the run that this starts is the one to watch.
+      const { intendedAt } = run;
+      return store.applyIfDue(id, { type: 'dispatched', intendedAt, runId, at: clock.now() });
     });
     if (next === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
@@ -195,23 +180,21 @@ export class RunTracker implements Disposable {
 
   /** Sends the start request of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
-    const { store, clock } = this.#deps;
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
-    await store.requireWritable();
-    const first = { type: 'dispatchIntended', at: clock.now() } as const;
+    await this.#deps.store.requireWritable();
     // A clean-up that fails may hold the lease.
     await this.#window.giveUp(id);
-    const drive = await this.#window.take(id, { start: { signal }, first });
-    if (drive === undefined) throw new AssessmentError('busyElsewhere');
-    return drive.until((each, isIdle) => each.state !== 'dispatching' && isStarted(each, isIdle));
+    const lease = await this.#window.takeLease(id);
+    if (lease === undefined) throw new AssessmentError('busyElsewhere');
+    return this.#driveAfter(lease, () => sendAgain(id, lease, this.#startDeps({ cancelled: signal })));
   }
 
   /** Ends an `unknown` run as `cancelled`, and removes its uploads. */
   async abandon(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'abandoned', at: clock.now() });
-    if (run !== undefined) await this.#window.drive(id);
+    if (run !== undefined) await this.#window.driveOn(id);
   }
 
   /** For a run that no longer answers; the service may still run it. Throws `changedMeanwhile` when it answers again, or has ended. */
@@ -220,7 +203,7 @@ export class RunTracker implements Disposable {
     const run = await store.applyIfDue(id, { type: 'unwatched', at: clock.now() });
     if (run === undefined) throw new AssessmentError('changedMeanwhile');
     log.info(`Run ${id} is no longer watched`);
-    await this.#window.drive(id);
+    await this.#window.driveOn(id);
   }
 
   /** An empty label removes the name that a person gave. */
@@ -237,8 +220,7 @@ export class RunTracker implements Disposable {
     const { store, clock, log, workOut } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    const { stopped } = this.#window;
-    const signal = cancelled === undefined ? stopped : AbortSignal.any([stopped, cancelled]);
+    const signal = this.#untilStopped(cancelled);
     const { artifacts, failure } = await downloadAgain(run, { ...this.#deps, signal });
     const event = { type: 'downloadedAgain', artifacts, at: clock.now() } as const;
     await workOut?.(advance(run, event), signal).catch((error: unknown) => {
@@ -283,10 +265,10 @@ export class RunTracker implements Disposable {
 
   /** Runs `act`, with all journals read, while no other window does so: each run ID is listed once. */
   async #withListLock<T>(act: () => Promise<T>): Promise<T> {
-    const { store, clock } = this.#deps;
+    const { store } = this.#deps;
     await store.requireWritable();
     await makePrivateFolder(store.startingFolder);
-    return withJournalLock(join(store.startingFolder, 'lock'), clock, async () => {
+    return withLock(join(store.startingFolder, 'list.lock'), this.#deps, async () => {
       await store.reload();
       return act();
     });
@@ -308,9 +290,4 @@ function isRunOfNote(run: Run, note: Pick<RunNote, 'baseUrl' | 'organizationId' 
     run.baseUrl === note.baseUrl &&
     run.organizationId === note.organizationId
   );
-}
-
-/** A person who cancelled does not wait for the removal of uploads. */
-function isStarted({ state }: Run, isIdle: boolean): boolean {
-  return state === 'cancelled' || (isIdle && state !== 'preparing' && state !== 'dispatching');
 }

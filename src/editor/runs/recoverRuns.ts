@@ -16,12 +16,6 @@ import { focusView, type LazyView } from '../../lazyView.ts';
 
 const t = vscode.l10n.t;
 
-/** A run whose local data is gone, with its note in `globalState`. */
-interface LostRun {
-  readonly key: string;
-  readonly note: RunNote;
-}
-
 interface ResumeDeps {
   readonly notes: RunNotes;
   readonly runs: RunStore;
@@ -32,12 +26,12 @@ interface ResumeDeps {
 /** Offers to track the lost runs of this workspace's folders, for example after a container was rebuilt. */
 export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   // All containers and machines of a person share globalState, so only folders open in this window count.
-  const lost = deps.notes.lost(deps.runs).filter(({ note }) => hasOpenFolder(note));
+  const lost = deps.notes.lost(deps.runs).filter(hasOpenFolder);
   if (lost.length === 0) return;
   const track = t('Track Again');
   const forget = t('Forget');
-  const titles = [...new Set(lost.map(({ note }) => workflowTitle(note)))].join(', ');
-  const ids = lost.map(({ note }) => note.runId).join(', ');
+  const titles = [...new Set(lost.map(workflowTitle))].join(', ');
+  const ids = lost.map(({ runId }) => runId).join(', ');
   const message =
     lost.length === 1
       ? t(
@@ -53,22 +47,22 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   const choice = await showWarning(message, track, forget);
   if (choice === forget) await forgetLost(lost, deps);
   if (choice !== track) return;
-  const failures: (LostRun & { error: unknown })[] = [];
-  for (const { key, note } of lost) {
+  const failures: { note: RunNote; error: unknown }[] = [];
+  for (const note of lost) {
     try {
       await deps.tracker.track(note);
-      await deps.notes.forget(key);
+      await deps.notes.forget(note.runId);
     } catch (error) {
       deps.log.error(`Run ${visibleLine(note.runId)} could not be tracked again: ${String(error)}`);
-      failures.push({ key, note, error });
+      failures.push({ note, error });
     }
   }
   await focusView('runs');
   await Promise.all(failures.map((failure) => offerToForget(failure, deps)));
 }
 
-async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes }): Promise<void> {
-  const ids = lost.map(({ note }) => visibleLine(note.runId));
+async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes }): Promise<void> {
+  const ids = lost.map(({ runId }) => visibleLine(runId));
   const [question, detail] =
     lost.length === 1
       ? [
@@ -83,12 +77,12 @@ async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes
         ];
   const forget = t('Forget');
   if ((await askInDialog({ question, detail }, forget)) !== forget) return;
-  for (const { key } of lost) await notes.forget(key);
+  for (const { runId } of lost) await notes.forget(runId);
 }
 
 /** Offers to forget a run that could not be tracked. Any failure may be transient, so only a person decides. */
 async function offerToForget(
-  { error, ...lost }: LostRun & { error: unknown },
+  { error, note }: { note: RunNote; error: unknown },
   deps: { notes: RunNotes },
 ): Promise<void> {
   const { message, actions } = describeError(error);
@@ -96,13 +90,13 @@ async function offerToForget(
   const choice = await showError(
     t(
       'Run {0} couldn’t be tracked again. The next time VS Code starts, it offers to track the run. {1}',
-      lost.note.runId,
+      note.runId,
       message,
     ),
     ...actions,
     forget,
   );
-  if (choice === forget) await forgetLost([lost], deps);
+  if (choice === forget) await forgetLost([note], deps);
 }
 
 /** Polls runs, now and when this window gets the focus, and offers to track lost runs. In Restricted Mode, waits until the workspace is trusted. */

@@ -3,7 +3,7 @@ import { isTransient } from '../../core/api/retry.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { isFinal, type Run, titleOf } from '../../core/run/state/run.ts';
+import { isFinal, type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
 import { waitsForToken } from '../../core/run/state/waits.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
@@ -153,8 +153,9 @@ function remove(
         try {
           const known = losesSource(run) ? sharedFailure(kept, run) : undefined;
           const failure = known ?? (await tracker.remove(run.id, options));
-          if (failure === undefined) await notes.forgetRun(run.id);
-          else kept.push({ run, failure });
+          const runId = runIdOf(run);
+          if (failure !== undefined) kept.push({ run, failure });
+          else if (runId !== undefined) await notes.forget(runId);
         } catch (error) {
           // A run that is live again does not stop the removal of the next ones.
           if (!(error instanceof AssessmentError) || error.kind !== 'changedMeanwhile') throw error;

@@ -6,6 +6,7 @@ import { pathKey } from '../../core/paths.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
+import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuedRuns.ts';
 import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
@@ -47,7 +48,8 @@ export function showRuns(
   deps: {
     runs: RunStore;
     findings: FindingStore;
-    tracker: Pick<RunTracker, 'unsavedRunId' | 'onDidFailToKeep' | 'nextCheckAt'>;
+    tracker: Pick<RunTracker, 'onDidFailToKeep' | 'nextCheckAt'>;
+    notes: Pick<RunNotes, 'runIdFor'>;
     clock: Clock;
     parseWorkerFile: string;
   },
@@ -79,7 +81,7 @@ export function showRuns(
       return [
         ...linesOf(run, deps.clock.now(), runs.all(), unread, progress),
         ...factLines(waitingFacts(run, deps)),
-        ...unsavedLines(run, tracker.unsavedRunId(run.id)),
+        ...unsavedLines(run, deps.notes.runIdFor(run)),
       ].map(toLine);
     },
     getTreeItem: (element) => {
@@ -94,8 +96,7 @@ export function showRuns(
         facts: waitingFacts(run, deps),
         isKindShown: mixed.has(foldersOf(run)),
       });
-      if (tracker.unsavedRunId(run.id) !== undefined)
-        item.contextValue = `${item.contextValue ?? ''} hasRunId`;
+      if (deps.notes.runIdFor(run) !== undefined) item.contextValue = `${item.contextValue ?? ''} hasRunId`;
       return item;
     },
   };

@@ -75,7 +75,7 @@ function launch(
         const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps, retryOf);
         if (answer === 'prepareAgain') continue;
         if (answer === undefined) return undefined;
-        const run = await packed.start();
+        const run = await deps.tracker.startPacked(packed, options);
         // A dispatch is not interrupted: the run may have started although the person cancelled.
         if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
         return run;

@@ -20,8 +20,8 @@ export class CrashingStore extends RunStore {
     [this.#writesLeft, this.#phase] = [write, phase];
   }
 
-  override async create(run: Run): Promise<void> {
-    await this.#orCrash(() => super.create(run));
+  override async create(run: Run): Promise<Run> {
+    return this.#orCrash(() => super.create(run));
   }
 
   override async apply(id: string, event: RunEvent): Promise<Run> {

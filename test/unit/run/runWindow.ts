@@ -230,7 +230,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
     untilEnded: async (id) => {
       const run = await until(id, (each) => isFinal(each) && !each.noticeDue);
       // The event follows right after the journal is written.
-      await store.refresh(id);
+      await fixture.clock.rest(fixture.traffic);
       return run;
     },
   };

@@ -4,11 +4,20 @@ import type { RunEvent } from '../../../src/core/run/state/event.ts';
 import { toAnswered } from '../../../src/core/run/state/event.ts';
 import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 
-/** An invented run with one target at its beginning. */
-export const packagingRun: RunIn<'preparing'> = {
+const archive = {
+  file: 'a.tar.gz',
+  type: 'tar_gz',
+  bytes: 5,
+  sha256: 'ab',
+  sourceBytes: 9,
+} as const;
+const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
+
+/** An invented run with one packed target at its beginning. */
+export const uploadingRun: RunIn<'preparing'> = {
   version: 1,
   state: 'preparing',
-  step: 'packaging',
+  step: 'uploading',
   id: '20300101000000-0badcafe',
   workflow: 'whitebox-assessment',
   // Nothing listens there, and no DNS lookup is needed.
@@ -16,7 +25,7 @@ export const packagingRun: RunIn<'preparing'> = {
   organizationId: 'invented-organization',
   language: 'english',
   webhookEndpointIds: [],
-  targets: [{ folder: '/home/somebody/shop', name: 'shop' }],
+  targets: [{ folder: '/home/somebody/shop', name: 'shop', archive, coverage }],
   createdAt: 1,
   noticeDue: false,
 };
@@ -39,7 +48,7 @@ export const aborted: Description = {
 export function answered(
   description: Description,
   at: number,
-  run: Pick<Run, 'workflow'> = packagingRun,
+  run: Pick<Run, 'workflow'> = uploadingRun,
 ): Extract<RunEvent, { type: 'answered' }> {
   return { ...toAnswered(run, description), jitter: 0.5, at };
 }
@@ -49,31 +58,20 @@ export function asJournaled<T>(run: T): T {
 }
 
 const at = 10;
-const archive = {
-  file: 'a.tar.gz',
-  type: 'tar_gz',
-  bytes: 5,
-  sha256: 'ab',
-  sourceBytes: 9,
-} as const;
-const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
 const launch: RunEvent[] = [
-  { type: 'archived', target: 0, archive, coverage, at },
-  { type: 'packaged', at },
-  { type: 'agreed', at },
   { type: 'reserved', target: 0, fileId: 'file-1', at },
   { type: 'uploaded', at },
   { type: 'confirmed', target: 0, at },
   { type: 'dispatchIntended', at },
-  { type: 'dispatched', runId: 'run-1', at },
+  { type: 'dispatched', intendedAt: at, runId: 'run-1', at },
 ];
 
 function after(run: Run, ...events: RunEvent[]): Run {
   return events.reduce(advance, run);
 }
 
-const running = after(packagingRun, ...launch);
-const dispatching = after(packagingRun, ...launch.slice(0, 7));
+const running = after(uploadingRun, ...launch);
+const dispatching = after(uploadingRun, ...launch.slice(0, 4));
 const collecting = after(running, answered(success, at));
 const lost = { kind: 'connectionLost' } as const;
 
@@ -84,15 +82,13 @@ export function stepOf(run: Run | undefined): string | undefined {
 
 /** A run at each step of its preparation, reached by events. */
 export const preparingAt = {
-  packaging: packagingRun,
-  agreeing: after(packagingRun, ...launch.slice(0, 2)),
-  uploading: after(packagingRun, ...launch.slice(0, 4)),
-  confirming: after(packagingRun, ...launch.slice(0, 6)),
+  uploading: after(uploadingRun, ...launch.slice(0, 1)),
+  confirming: after(uploadingRun, ...launch.slice(0, 3)),
 };
 
 /** One run of each state, reached by events. */
 export const runOf: Readonly<Record<RunState, Run>> = {
-  preparing: packagingRun,
+  preparing: uploadingRun,
   dispatching,
   unknown: after(dispatching, { type: 'dispatchLost', reason: lost, at }),
   running,
@@ -100,13 +96,14 @@ export const runOf: Readonly<Record<RunState, Run>> = {
   collecting,
   succeeded: after(collecting, { type: 'downloaded', artifacts: [], at }, { type: 'collected', at }),
   aborted: after(running, answered(aborted, at), { type: 'collected', at }),
-  cancelled: after(packagingRun, { type: 'abandoned', at }),
-  failed: after(packagingRun, { type: 'failed', failure: lost, at }),
+  cancelled: after(uploadingRun, { type: 'abandoned', at }),
+  failed: after(uploadingRun, { type: 'failed', failure: lost, at }),
   imported: {
-    ...packagingRun,
+    ...uploadingRun,
     state: 'imported',
     baseUrl: '',
     organizationId: '',
+    targets: [{ folder: '/home/somebody/shop', name: 'shop' }],
     endedAt: 1,
     importedFrom: 'findings.sarif',
     artifacts: [{ name: 'findings', file: 'findings.json', bytes: 2 }],
@@ -115,15 +112,12 @@ export const runOf: Readonly<Record<RunState, Run>> = {
 
 /** One event of each type, and of `answered` one for each kind of answer. */
 export const eventOf = {
-  archived: launch[0]!,
-  packaged: launch[1]!,
-  agreed: launch[2]!,
   reserved: { type: 'reserved', target: 0, fileId: 'file-2', at },
-  uploaded: launch[4]!,
-  confirmed: launch[5]!,
-  dispatchIntended: launch[6]!,
-  dispatched: { type: 'dispatched', runId: 'run-2', at },
-  runIdGiven: { type: 'runIdGiven', runId: 'run-3', at },
+  uploaded: launch[1]!,
+  confirmed: launch[2]!,
+  dispatchIntended: launch[3]!,
+  dispatched: { type: 'dispatched', intendedAt: at, runId: 'run-2', at },
+  'dispatched for another intent': { type: 'dispatched', intendedAt: 9, runId: 'run-3', at },
   dispatchStopped: { type: 'dispatchStopped', by: 'person', at },
   'dispatchStopped by the window': { type: 'dispatchStopped', by: 'windowClose', at },
   takenOver: { type: 'takenOver', at },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { StartOptions } from '../../../src/core/run/steps/step.ts';
+import type { StartOptions } from '../../../src/core/run/runTracker.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import type { Fixture, RunWindow } from './runWindow.ts';
@@ -25,7 +25,8 @@ export async function startAsking(
   const claim = await tracker.claim(assessment.targets.map(({ folder }) => folder));
   try {
     const packed = await tracker.pack(assessment, options);
-    const run = packed && (await confirmUpload(packed.run)) ? await packed.start() : undefined;
+    const run =
+      packed && (await confirmUpload(packed.run)) ? await tracker.startPacked(packed, options) : undefined;
     await packed?.discard();
     return run;
   } finally {

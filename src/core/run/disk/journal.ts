@@ -5,6 +5,7 @@ import { systemCode } from '../../errors.ts';
 import { readIfThere, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
 import { dayMs, maxArchiveAgeMs } from '../state/deadlines.ts';
+import { type LeaseDeps, takeLease } from './lease.ts';
 import { idSchema, journalVersion, type Run, runSchema, workflowSchema } from '../state/run.ts';
 
 /** No window takes longer between making a run's folder and writing its first journal. */
@@ -19,8 +20,10 @@ const foreignSchema = z.object({
 /** A run in a journal of a later version, or of an unknown workflow; shown, and never changed. */
 export type ForeignRun = Pick<z.infer<typeof foreignSchema>, 'id' | 'createdAt'>;
 
+export type Journal = { readonly run: Run } | { readonly foreign: ForeignRun };
+
 /** Undefined for a damaged journal. */
-export function parseJournal(text: string): { run: Run } | { foreign: ForeignRun } | undefined {
+export function parseJournal(text: string): Journal | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -69,6 +72,18 @@ export async function runFolders(root: string): Promise<readonly string[]> {
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];
     throw error;
+  }
+}
+
+/** Removes folders that never had a journal, and whose lease a dead window holds. */
+export async function removeAbandonedStarts(folders: readonly string[], deps: LeaseDeps): Promise<void> {
+  for (const folder of folders) {
+    const names = await readdir(folder).catch((): string[] => []);
+    if (!names.includes('lease') || names.some((name) => name.startsWith('run.json'))) continue;
+    const lease = await takeLease(join(folder, 'lease'), deps);
+    if (lease === undefined) continue;
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await lease.release();
   }
 }
 

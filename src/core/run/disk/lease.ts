@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { createExclusive, isFolder } from '../../files.ts';
 import type { Clock, Logger } from '../../ports.ts';
 
-const lockRetryMs = 10;
+export interface LeaseDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
 
 /** A lease not renewed for this long looks abandoned. */
 export const leaseMs = 20_000;
@@ -17,10 +20,13 @@ export const patienceMs = 10_000;
 /** Lease files that look abandoned to a window: when each was last renewed, and since when the window sees that, by its monotonic clock. */
 const sightings = new WeakMap<Clock, Map<string, { readonly renewedMs: number; readonly since: number }>>();
 
-/** The right to drive a run, which one window at a time holds. */
+/** The right to start or to drive a run, which one window at a time holds. It renews itself until it is released. */
 export interface Lease {
-  /** False when another window has taken the lease over: then nothing more may be done under it. */
-  renew(): Promise<boolean>;
+  /** Aborted with `busyElsewhere` once another window has taken the lease over: then nothing more may be done under it. */
+  readonly lost: AbortSignal;
+  /** Renews at once, before what may happen only once. Throws `busyElsewhere` where the lease is lost. */
+  renew(): Promise<void>;
+  /** Never throws: a lease that cannot be released looks abandoned soon. */
   release(): Promise<void>;
 }
 
@@ -34,7 +40,8 @@ const leaseName = /^lease-(\d+)\.json$/;
  * takeover makes the next file with exclusive create, which one window wins; the former holder then finds its file gone or not the newest. The last
  * file stays after a release: numbers only grow, and no window takes another's file for its own.
  */
-export async function takeLease(folder: string, clock: Clock): Promise<Lease | undefined> {
+export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
+  const { clock } = deps;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const held = await newest(folder);
   const heldFile = join(folder, nameOf(held));
@@ -43,32 +50,59 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
   const file = join(folder, nameOf(number));
   const isCreated = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
   if (!isCreated) return undefined;
-  let isReleased = false;
-  let renewing: Promise<boolean> = Promise.resolve(true);
-  const lease: Lease = {
-    renew: () => {
-      if (isReleased) return Promise.resolve(false);
-      renewing = setTime(file, clock.now()).then(
-        async (isThere) => isThere && (await newest(folder)) === number,
-      );
-      return renewing;
-    },
-    release: async () => {
-      isReleased = true;
-      // A renewal under way would undo the release.
-      await Promise.allSettled([renewing]);
-      await setTime(file, releasedMs);
-    },
-  };
   // A slow holder that has renewed meanwhile keeps the lease.
-  if ((await isAlive(heldFile, clock)) || !(await lease.renew())) {
+  const isTaken = !(await isAlive(heldFile, clock)) && (await isRenewed(file, number, clock));
+  if (!isTaken) {
     await rm(file, { force: true }).catch(() => setTime(file, releasedMs));
     return undefined;
   }
   sightings.get(clock)?.delete(heldFile);
   // Only the newest counts: on Windows, a program that has the file open keeps it.
   await rm(heldFile, { force: true }).catch(() => undefined);
-  return lease;
+  return holdLease(file, number, deps);
+}
+
+function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lease {
+  const released = new AbortController();
+  const lost = new AbortController();
+  let renewing: Promise<void> = Promise.resolve();
+  const renew = async (): Promise<void> => {
+    if (!lost.signal.aborted && !(await isRenewed(file, number, clock)))
+      lost.abort(new AssessmentError('busyElsewhere'));
+    lost.signal.throwIfAborted();
+  };
+  const keepRenewing = async (): Promise<void> => {
+    for (let failures = 0; !released.signal.aborted && !lost.signal.aborted;) {
+      await clock.sleep(leaseMs / 4, released.signal);
+      renewing = renew();
+      // The lease is kept until another window takes it. The disk may be full or read-only for days: one warning.
+      await renewing.then(
+        () => (failures = 0),
+        (error: unknown) => {
+          failures += 1;
+          log[failures === 1 ? 'warn' : 'debug'](`The lease ${file} could not be renewed: ${String(error)}`);
+        },
+      );
+    }
+  };
+  keepRenewing().catch(() => undefined); // the end of its sleep
+  return {
+    lost: lost.signal,
+    renew: () => (renewing = renew()),
+    release: async () => {
+      released.abort();
+      // A renewal under way would undo the release.
+      await Promise.allSettled([renewing]);
+      await setTime(file, releasedMs).catch((error: unknown) => {
+        log.warn(`The lease ${file} could not be released: ${String(error)}`);
+      });
+    },
+  };
+}
+
+/** False where another window has a newer file. */
+async function isRenewed(file: string, number: number, clock: Clock): Promise<boolean> {
+  return (await setTime(file, clock.now())) && (await newest(dirname(file))) === number;
 }
 
 async function setTime(file: string, ms: number): Promise<boolean> {
@@ -143,77 +177,30 @@ function processExists(pid: number): boolean {
   }
 }
 
-/**
- * Runs `act` while no other process does so for the same folder: nothing changes between its reads and writes. Throws `notFound` when the parent
- * of the lock's folder is gone.
- */
-export async function withJournalLock<T>(folder: string, clock: Clock, act: () => Promise<T>): Promise<T> {
-  for (;;) {
-    await makeLockFolder(folder);
-    const lease = await takeLease(folder, clock);
-    if (lease === undefined) {
-      await clock.sleep(lockRetryMs);
-      continue;
-    }
-    const ended = new AbortController();
-    renewUntil(ended.signal, lease, clock).catch(() => undefined);
-    try {
-      return await act();
-    } finally {
-      ended.abort();
-      await lease.release();
-    }
-  }
-}
-
-/** A holder whose disk is slow must not look gone. Rejects with an `AbortError` at the end. */
-async function renewUntil(signal: AbortSignal, lease: Lease, clock: Clock): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(leaseMs / 4, signal);
-    await lease.renew().catch(() => undefined);
-  }
-}
-
 /** The right to start a run of some subjects: folders, or an application (`applicationSubject`). One start at a time has it, across all windows. */
 export interface StartClaim {
   release(): Promise<void>;
 }
 
-/** Claims all subjects or none, by leases that are renewed until released. Throws `startedElsewhere`. */
+/** Claims all subjects or none. Throws `startedElsewhere`. */
 export async function claimStart(
   subjects: readonly string[],
   folder: string,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  deps: LeaseDeps,
 ): Promise<StartClaim> {
-  const ended = new AbortController();
   const leases: Lease[] = [];
   const release = async (): Promise<void> => {
-    ended.abort();
-    for (const lease of leases)
-      await lease.release().catch((error: unknown) => {
-        log.warn(`A claim on a start could not be released: ${String(error)}`);
-      });
+    for (const lease of leases) await lease.release();
   };
   try {
     for (const subject of new Set(subjects)) {
-      const lease = await takeLease(join(folder, hash('sha256', subject, 'hex').slice(0, 32)), clock);
+      const lease = await takeLease(join(folder, hash('sha256', subject, 'hex').slice(0, 32)), deps);
       if (lease === undefined) throw new AssessmentError('startedElsewhere');
       leases.push(lease);
-      renewUntil(ended.signal, lease, clock).catch(() => undefined);
     }
   } catch (error) {
     await release();
     throw error;
   }
   return { release };
-}
-
-/** Makes no parents: a removed run must not return as an empty folder. */
-async function makeLockFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { mode: 0o700 });
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw new AssessmentError('notFound', {}, { cause: error });
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
 }

@@ -1,14 +1,13 @@
 import type { Disposable, KeyValueStore, Logger } from '../../ports.ts';
-import { visibleLine } from '../../visibleText.ts';
 import { noteSchema, type RunNote } from '../state/newRun.ts';
-import { isFinal, isLive, type LiveRun, type Run, runIdOf, type RunIn } from '../state/run.ts';
+import { isFinal, isLive, type LiveRun, type Run, runIdOf } from '../state/run.ts';
 import type { RunStore } from './runStore.ts';
 
 const prefix = 'run:';
 
 /**
- * Notes of live runs in a store that outlives the extension's folder (a rebuilt container). Each run has its key: windows
- * do not overwrite each other.
+ * Notes of accepted runs, by the service's run ID, in a store that outlives the extension's folder (a rebuilt container) and a full disk. Each has its
+ * key: windows do not overwrite each other.
  */
 export class RunNotes {
   readonly #memory: KeyValueStore;
@@ -19,68 +18,58 @@ export class RunNotes {
     this.#log = deps.log;
   }
 
-  /** Keeps a note of every live run until it is final, and restores a run ID that a journal lacks. */
+  /** Keeps a note of every live run until it is final. */
   follow(store: RunStore): Disposable {
-    for (const run of store.all()) this.#update(run, store);
+    for (const run of store.all()) this.#update(run);
     return store.onDidChange((changed) => {
-      for (const run of changed) if (store.get(run.id) === run) this.#update(run, store);
+      for (const run of changed) if (store.get(run.id) === run) this.#update(run);
     });
   }
 
-  /** Also before the journal says that the run is live. */
-  keep(run: LiveRun): void {
-    this.#write(prefix + run.id, toNote(run));
+  /** `intendedAt` for a run whose journal may not say yet that it was accepted. */
+  keep(run: LiveRun, intendedAt?: number): void {
+    this.#write(run.runId, { ...toNote(run), intendedAt });
   }
 
-  lost(store: RunStore): { key: string; note: RunNote }[] {
-    const known = new Set(store.all().map(runIdOf));
-    return this.#memory.keys().flatMap((key) => {
-      if (!key.startsWith(prefix) || store.has(key.slice(prefix.length))) return [];
-      const note = noteSchema.safeParse(this.#memory.get(key)).data;
-      return note !== undefined && !known.has(note.runId) ? [{ key, note }] : [];
-    });
+  /** The service's ID of a run that was accepted, while its journal does not say so. */
+  runIdFor(run: Run): string | undefined {
+    if (run.state !== 'dispatching' && run.state !== 'unknown') return undefined;
+    return this.#all().find(({ id, intendedAt }) => id === run.id && intendedAt === run.intendedAt)?.runId;
   }
 
-  async forget(key: string): Promise<void> {
-    await this.#memory.update(key, undefined);
+  /** Notes of runs that no journal has, nor can take from them. */
+  lost(store: RunStore): RunNote[] {
+    const known = new Set(store.all().map((run) => runIdOf(run) ?? this.runIdFor(run)));
+    const foreign = new Set(store.foreign().map(({ id }) => id));
+    return this.#all().filter(({ runId, id = '' }) => !known.has(runId) && !foreign.has(id));
   }
 
-  async forgetRun(id: string): Promise<void> {
-    await this.forget(prefix + id);
+  async forget(runId: string): Promise<void> {
+    await this.#memory.update(prefix + runId, undefined);
   }
 
-  #update(run: Run, store: RunStore): void {
-    const value = this.#memory.get(prefix + run.id);
-    if (isLive(run)) {
-      if (value === undefined) this.keep(run);
-    } else if (value !== undefined) {
-      if (isFinal(run)) this.#write(prefix + run.id, undefined);
-      else if (run.state === 'unknown') this.#restoreRunId(run, value, store);
-    }
+  #all(): RunNote[] {
+    const keys = this.#memory.keys().filter((key) => key.startsWith(prefix));
+    return keys.flatMap((key) => noteSchema.safeParse(this.#memory.get(key)).data ?? []);
   }
 
-  /** The answer to the dispatch came while the disk was full or read-only. */
-  #restoreRunId({ id, intendedAt }: RunIn<'unknown'>, value: unknown, store: RunStore): void {
-    const note = noteSchema.safeParse(value).data;
-    if (note === undefined) return;
-    store.apply(id, { type: 'runIdGiven', runId: note.runId, at: intendedAt }).then(
-      () => this.#log.info(`Run ${id} continues as ${visibleLine(note.runId)}, from its note`),
-      (error: unknown) =>
-        this.#log.warn(
-          `Run ${id}: the noted run ID ${visibleLine(note.runId)} could not be saved: ${String(error)}`,
-        ),
-    );
+  #update(run: Run): void {
+    const runId = runIdOf(run);
+    if (runId === undefined) return;
+    const isNoted = this.#memory.get(prefix + runId) !== undefined;
+    if (isLive(run) && !isNoted) this.keep(run);
+    if (isFinal(run) && isNoted) this.#write(runId, undefined);
   }
 
-  #write(key: string, note: object | undefined): void {
-    this.#memory.update(key, note).then(undefined, (error: unknown) => {
-      this.#log.warn(`Run ${key.slice(prefix.length)} was not noted: ${String(error)}`);
+  #write(runId: string, note: RunNote | undefined): void {
+    this.#memory.update(prefix + runId, note).then(undefined, (error: unknown) => {
+      this.#log.warn(`A run was not noted: ${String(error)}`);
     });
   }
 }
 
 function toNote(run: LiveRun): RunNote {
-  const { workflow, baseUrl, organizationId, language, runId, dispatchedAt } = run;
+  const { id, workflow, baseUrl, organizationId, language, runId, dispatchedAt } = run;
   const targets = run.targets.map(({ folder, name, upload }) => ({ folder, name, fileId: upload?.fileId }));
-  return { workflow, baseUrl, organizationId, language, runId, dispatchedAt, targets };
+  return { workflow, baseUrl, organizationId, language, runId, dispatchedAt, id, targets };
 }

@@ -17,9 +17,9 @@ import {
 import { type Clock, type Disposable, Emitter, type Event, type Logger } from '../../ports.ts';
 import { advance } from '../state/advance.ts';
 import type { RunEvent } from '../state/event.ts';
-import { withJournalLock } from './lease.ts';
+import { type RequireLock, withLock } from './lock.ts';
 import { idSchema, phaseOf, type Run } from '../state/run.ts';
-import { type ForeignRun, newestFirst, parseJournal, runFolders } from './journal.ts';
+import { type ForeignRun, type Journal, newestFirst, parseJournal, runFolders } from './journal.ts';
 
 export type ChangedRuns = readonly [Run, ...Run[]];
 
@@ -35,7 +35,6 @@ export class RunStore {
   readonly #foreign = new Map<string, ForeignRun>();
   /** The mark (`markOf`) of each journal as last read or written here. */
   readonly #seen = new Map<string, string>();
-  readonly #queues = new Map<string, Promise<unknown>>();
   readonly #change: Emitter<ChangedRuns>;
   readonly #foreignChange: Emitter<string>;
   readonly #problemChange: Emitter<undefined>;
@@ -128,9 +127,9 @@ export class RunStore {
     return names.filter((name) => !this.has(name)).map((name) => join(this.#root, name));
   }
 
-  /** Rereads a journal, after the events that are being applied; undefined when there is no such run. */
+  /** Rereads a journal; undefined when there is no such run. */
   async refresh(id: string): Promise<Run | undefined> {
-    this.#fire(await this.#queued(id, () => this.#read(id)));
+    this.#fire(await this.#read(id));
     return this.#runs.get(id);
   }
 
@@ -140,13 +139,18 @@ export class RunStore {
     return `${stamp}-${randomBytes(4).toString('hex')}`;
   }
 
-  async create(run: Run): Promise<void> {
-    await this.#queued(run.id, async () => {
-      if (this.#foreign.has(run.id)) throw new AssessmentError('busyElsewhere');
-      await makePrivateFolder(this.folderOf(run.id));
-      await this.#locked(run.id, () => this.#write(run));
-      await syncFolder(dirname(this.folderOf(run.id)));
+  /** Writes the first journal of a run, unless another window has: then that one is returned. */
+  async create(run: Run): Promise<Run> {
+    if (this.#foreign.has(run.id)) throw new AssessmentError('busyElsewhere');
+    await makePrivateFolder(this.folderOf(run.id));
+    const created = await this.#locked(run.id, async (requireLock) => {
+      this.#fire(await this.#read(run.id));
+      const known = this.#runs.get(run.id);
+      if (known === undefined) await this.#write(run, requireLock);
+      return known ?? run;
     });
+    await syncFolder(dirname(this.folderOf(run.id)));
+    return created;
   }
 
   /** Advances a run; the new state is on disk when this resolves. Events of one run are applied in order. Throws `notFound`. */
@@ -161,11 +165,9 @@ export class RunStore {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#queued(id, async () => {
-      // Another window may renew its lease in this folder meanwhile.
-      await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
-      this.#fire(this.#forget(id));
-    });
+    // Another window may renew its lease in this folder meanwhile.
+    await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
+    this.#fire(this.#forget(id));
   }
 
   async #checkFolder(): Promise<void> {
@@ -177,25 +179,22 @@ export class RunStore {
     this.#problemChange.fire(undefined);
   }
 
-  #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
-    return this.#queued(id, async () => {
-      const known = await this.#require(id);
-      // Most late events need no lock.
-      if (advance(known, event) === known) return { run: known, changed: false };
-      // No other window writes the journal between the read and the write.
-      return this.#locked(id, async () => {
-        const run = await this.#require(id);
-        const next = advance(run, event);
-        if (next === run) return { run, changed: false };
-        await this.#write(next);
-        if (phaseOf(next) !== phaseOf(run)) this.#log.info(`Run ${id}: ${phaseOf(run)} → ${phaseOf(next)}`);
-        return { run: next, changed: true };
-      });
+  async #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
+    const known = await this.#require(id);
+    // Most late events need no lock.
+    if (advance(known, event) === known) return { run: known, changed: false };
+    return this.#locked(id, async (requireLock) => {
+      const run = await this.#require(id);
+      const next = advance(run, event);
+      if (next === run) return { run, changed: false };
+      await this.#write(next, requireLock);
+      if (phaseOf(next) !== phaseOf(run)) this.#log.info(`Run ${id}: ${phaseOf(run)} → ${phaseOf(next)}`);
+      return { run: next, changed: true };
     });
   }
 
-  #locked<T>(id: string, act: () => Promise<T>): Promise<T> {
-    return withJournalLock(join(this.folderOf(id), 'lock'), this.#clock, act);
+  #locked<T>(id: string, act: (requireLock: RequireLock) => Promise<T>): Promise<T> {
+    return withLock(join(this.folderOf(id), 'lock'), { clock: this.#clock, log: this.#log }, act);
   }
 
   async #folders(): Promise<readonly string[]> {
@@ -209,7 +208,7 @@ export class RunStore {
     const changed: Run[] = [];
     for (const id of ids) {
       try {
-        changed.push(...(await this.#queued(id, () => this.#read(id))));
+        changed.push(...(await this.#read(id)));
       } catch (error) {
         this.#log.error(`The journal of run ${id} could not be read: ${systemCode(error) ?? String(error)}`);
       }
@@ -228,9 +227,12 @@ export class RunStore {
     return run;
   }
 
-  async #write(run: Run): Promise<void> {
+  async #write(run: Run, requireLock: RequireLock): Promise<void> {
     const path = this.#journal(run.id);
-    this.#seen.set(run.id, await writeFileAtomic(path, `${JSON.stringify(run, undefined, 1)}\n`));
+    const before = this.#seen.get(run.id);
+    const isAsRead = async (): Promise<boolean> => (await markOf(path)) === before;
+    const text = `${JSON.stringify(run, undefined, 1)}\n`;
+    this.#seen.set(run.id, await writeFileAtomic(path, text, () => requireLock(isAsRead)));
     this.#runs.set(run.id, run);
     await this.#touchFolder(run.id);
     this.#fire([run]);
@@ -249,25 +251,36 @@ export class RunStore {
   /** Returns the run that has changed, if it has. */
   async #read(id: string): Promise<Run[]> {
     const path = this.#journal(id);
-    const mark = (await markOf(path)) ?? (this.has(id) ? await this.#lookAgain(path) : undefined);
-    if (mark !== undefined && this.#seen.get(id) === mark) return [];
-    const text = mark === undefined ? undefined : await readIfThere(path);
-    if (mark === undefined || text === undefined) return this.#forget(id);
-    const journal = parseJournal(text);
+    for (;;) {
+      const seen = this.#seen.get(id);
+      const mark = (await markOf(path)) ?? (this.has(id) ? await this.#lookAgain(path) : undefined);
+      if (mark !== undefined && seen === mark) return [];
+      const text = mark === undefined ? undefined : await readIfThere(path);
+      // What was written here meanwhile is newer.
+      if (this.#seen.get(id) !== seen) continue;
+      if (mark === undefined || text === undefined) return this.#forget(id);
+      return this.#take(id, mark, parseJournal(text)) ?? this.#setAside(id);
+    }
+  }
+
+  /** Undefined for a damaged journal. */
+  #take(id: string, mark: string, journal: Journal | undefined): Run[] | undefined {
     if (journal !== undefined && 'run' in journal && journal.run.id === id) {
       this.#forgetForeign(id);
       this.#seen.set(id, mark);
       this.#runs.set(id, journal.run);
       return [journal.run];
     }
-    if (journal !== undefined && 'foreign' in journal && journal.foreign.id === id) {
-      const forgotten = this.#forget(id);
-      this.#seen.set(id, mark);
-      this.#foreign.set(id, journal.foreign);
-      this.#foreignChange.fire(id);
-      return forgotten;
-    }
-    const aside = await quarantine(path, this.#clock.now());
+    if (journal === undefined || !('foreign' in journal) || journal.foreign.id !== id) return undefined;
+    const forgotten = this.#forget(id);
+    this.#seen.set(id, mark);
+    this.#foreign.set(id, journal.foreign);
+    this.#foreignChange.fire(id);
+    return forgotten;
+  }
+
+  async #setAside(id: string): Promise<Run[]> {
+    const aside = await quarantine(this.#journal(id), this.#clock.now());
     this.#log.error(`The journal of run ${id} is damaged and was set aside as ${aside}`);
     return this.#forget(id);
   }
@@ -296,12 +309,5 @@ export class RunStore {
 
   #journal(id: string): string {
     return join(this.folderOf(id), 'run.json');
-  }
-
-  #queued<T>(id: string, act: () => Promise<T>): Promise<T> {
-    const previous = this.#queues.get(id) ?? Promise.resolve();
-    const next = previous.then(act, act);
-    this.#queues.set(id, next);
-    return next;
   }
 }

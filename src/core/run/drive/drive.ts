@@ -1,56 +1,43 @@
-import { join } from 'node:path';
-import { AssessmentError, isAbortError, knownError } from '../../errors.ts';
+import { isAbortError } from '../../errors.ts';
 import { Emitter } from '../../ports.ts';
-import { type Lease, takeLease } from '../disk/lease.ts';
+import type { Lease } from '../disk/lease.ts';
 import type { RunEvent } from '../state/event.ts';
 import { next, type Next } from '../state/next.ts';
-import { type Run, toFailure } from '../state/run.ts';
 import { isOver } from '../state/waits.ts';
 import { perform } from '../steps/perform.ts';
 import { toPollFailed } from '../steps/poll.ts';
-import { circumstances, type DriveDeps, type Start, type StepDeps } from '../steps/step.ts';
-import { Pauses, UnsavedEvents } from './unsavedEvents.ts';
+import { circumstances, type DriveDeps } from '../steps/step.ts';
 
-interface DriveOptions {
-  readonly lease: Lease;
-  /** Present in the window that starts the run. */
-  readonly start?: Start | undefined;
-}
+const firstPauseMs = 5_000;
+const maxPauseMs = 5 * 60_000;
 
 /**
- * Drives a run while this window holds its lease: asks `next`, performs the step whose wait is over, saves its event, and
- * asks again. What it has to know is in the journal. It ends when the run needs nothing, is gone, or is stopped.
+ * Drives a run while this window holds its lease: asks `next`, performs the step whose wait is over, saves its event, and asks again. What fails
+ * locally, such as a write on a full disk, is done again after a pause. It ends when the run needs nothing, is gone, or is stopped.
  */
 export class Drive {
   readonly id: string;
   /** Resolves when the drive has ended and the lease is given back. */
   readonly ended: Promise<void>;
   readonly #deps: DriveDeps;
-  readonly #start: Start | undefined;
-  readonly #pauses: Pauses;
-  readonly #events: UnsavedEvents;
+  readonly #lease: Lease;
   readonly #stop = new AbortController();
-  #lease: Lease;
   #underWay: { readonly step: Next['step']; readonly abort: AbortController } | undefined;
   /** When this window first saw each wait, by the monotonic clock. */
   #firstSeen = new Map<string, number>();
+  readonly #pauses = new Map<Next['step'], { readonly failures: number; readonly until: number }>();
   #hurry: 'jump' | 'person' | undefined;
-  /** Ends the wait; defined while no step is due. */
+  /** Ends the rest; defined while no step is due. */
   #wake: (() => void) | undefined;
   #hasEnded = false;
-  /** Why a start was not carried out. */
-  #failure: Error | undefined;
-  /** The run may have changed, or a step has begun or ended. */
-  readonly #changed: Emitter<undefined>;
+  readonly #rested: Emitter<undefined>;
 
-  constructor(id: string, { lease, start }: DriveOptions, deps: DriveDeps) {
+  constructor(id: string, lease: Lease, deps: DriveDeps) {
     this.id = id;
     this.#deps = deps;
     this.#lease = lease;
-    this.#start = start;
-    this.#changed = new Emitter(deps.log);
-    this.#pauses = new Pauses(id, deps);
-    this.#events = new UnsavedEvents(id, this.#pauses, deps);
+    this.#rested = new Emitter(deps.log);
+    lease.lost.addEventListener('abort', () => this.stop());
     this.ended = this.#drive();
   }
 
@@ -58,20 +45,13 @@ export class Drive {
     return this.#underWay?.step;
   }
 
-  /** True from the packaging of a start, through the question to the person, to the response to its start request. */
-  get isStarting(): boolean {
-    const { state } = this.#events.run() ?? {};
-    return this.#start !== undefined && (state === 'preparing' || state === 'dispatching');
+  /** True once the run needs nothing more from this window. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
-  get unsavedRunId(): string | undefined {
-    return this.#events.runId;
-  }
-
-  /** Looks again at what is due, and uploads no further for a run that was ended or removed elsewhere. */
+  /** Looks again at what is due. */
   look(): void {
-    const isUploading = this.step === 'upload' || this.step === 'confirm';
-    if (isUploading && this.#deps.store.get(this.id)?.state !== 'preparing') this.#abortStep();
     const wake = this.#wake;
     this.#wake = undefined;
     wake?.();
@@ -83,103 +63,47 @@ export class Drive {
     this.look();
   }
 
-  /** Aborts the step under way, unless it starts the run. */
+  /** Aborts the step under way: its run needs another. */
   interrupt(): void {
-    if (!this.isStarting) this.#abortStep();
-  }
-
-  /** True once the run needs nothing more from this window. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Applies an event after the step under way; false if the drive ends before. */
-  async record(event: RunEvent): Promise<boolean> {
-    await this.whenIdle();
-    if (this.#hasEnded) return false;
-    await this.#events.record(event);
-    this.look();
-    return true;
-  }
-
-  /** Gives the lease back; the step under way ends soon. */
-  stop(reason: Error = new DOMException('Stopped', 'AbortError')): void {
-    this.#stop.abort(reason);
-    this.look();
-    // Until an intended start request is noted as stopped, another window would take it for lost.
-    if (this.#events.run()?.state !== 'dispatching') void this.#release();
-  }
-
-  renewLease(): Promise<boolean> {
-    return this.#lease.renew();
-  }
-
-  /** Resolves once no step is due. */
-  async whenIdle(): Promise<void> {
-    if (!this.#isIdle()) await this.#watch(() => this.#isIdle());
-  }
-
-  /** Resolves with the run once it satisfies the condition. Rejects with the reason if the drive ends before. */
-  async until(isReached: (run: Run, isIdle: boolean) => boolean): Promise<Run> {
-    let reached: Run | undefined;
-    const look = (): boolean => {
-      const run = this.#events.run();
-      // An accepted run is reached only once its ID is saved.
-      if (run === undefined || this.unsavedRunId !== undefined) return false;
-      if (isReached(run, this.#isIdle())) reached = run;
-      return reached !== undefined;
-    };
-    if (!look()) await this.#watch(look);
-    if (this.#failure !== undefined) throw this.#failure;
-    if (reached === undefined) throw this.#stop.signal.aborted ? this.#stop.signal.reason : busyElsewhere();
-    return reached;
-  }
-
-  #abortStep(): void {
     this.#underWay?.abort.abort(new DOMException('Interrupted', 'AbortError'));
   }
 
-  #isIdle(): boolean {
-    return this.#wake !== undefined || this.#hasEnded;
+  /** Gives the lease back; the step under way ends soon. */
+  stop(): void {
+    this.#stop.abort(new DOMException('Stopped', 'AbortError'));
+    this.look();
+    void this.#lease.release();
   }
 
-  /** Resolves when `look` returns true, or at the end. */
-  #watch(look: () => boolean): Promise<void> {
-    const found = new Promise<void>((resolve) => {
-      const listening = this.#changed.event(() => {
-        if (!look()) return;
+  /** Resolves once no step is due. */
+  async rest(): Promise<void> {
+    if (this.#wake !== undefined || this.#hasEnded) return;
+    await new Promise<void>((resolve) => {
+      const listening = this.#rested.event(() => {
         listening.dispose();
         resolve();
       });
     });
-    return Promise.race([found, this.ended]);
   }
 
   async #drive(): Promise<void> {
     try {
       // Its creator has to know the drive before its first step.
       await Promise.resolve();
-      for (;;) {
-        await this.#events.saveDue();
-        const run = this.#events.run();
-        if (run === undefined) break;
-        const owed = next(run, circumstances(this.#deps, this.#start !== undefined));
-        if (owed.length === 0 && this.#events.isEmpty) break;
+      while (!this.#stop.signal.aborted) {
+        const run = this.#deps.store.get(this.id);
+        const owed = run === undefined ? [] : next(run, circumstances(run, this.#deps));
+        if (owed.length === 0) break;
         const due = this.#firstDue(owed, this.#hurry);
         const isExtra = this.#hurry === 'person' && this.#firstDue(owed, undefined) !== due;
         if (due === undefined || due.step === 'poll' || due.step === 'download') this.#hurry = undefined;
-        // An intended start request is noted as stopped.
-        if (this.#stop.signal.aborted && due?.step !== 'send') break;
         if (due === undefined) await this.#untilWoken();
         else await this.#perform(due, isExtra);
-        if (this.#stop.signal.aborted && due?.step === 'send') break;
       }
-    } catch (error) {
-      this.#logged(error);
     } finally {
       this.#hasEnded = true;
-      this.#changed.fire(undefined);
-      await this.#release();
+      this.#rested.fire(undefined);
+      await this.#lease.release();
     }
   }
 
@@ -188,14 +112,15 @@ export class Drive {
     const seenBefore = this.#firstSeen;
     this.#firstSeen = new Map();
     const due = owed.filter(({ step, wait }) => {
-      if (wait === undefined) return !this.#pauses.has(step);
+      const isPaused = clock.monotonic() < (this.#pauses.get(step)?.until ?? -Infinity);
+      if (wait === undefined) return !isPaused;
       const key = `${step} ${String(wait.at)} ${String(wait.ms)}`;
       const firstSeen = seenBefore.get(key) ?? clock.monotonic();
       this.#firstSeen.set(key, firstSeen);
       const isCutShort =
         (step === 'poll' || step === 'download') &&
         (hurry === 'person' || (hurry === 'jump' && Number.isFinite(wait.ms)));
-      return !this.#pauses.has(step) && isOver(wait, firstSeen, clock, isCutShort);
+      return !isPaused && isOver(wait, firstSeen, clock, isCutShort);
     });
     return due[0];
   }
@@ -204,104 +129,42 @@ export class Drive {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    this.#changed.fire(undefined);
+    this.#rested.fire(undefined);
     await woken;
   }
 
   async #perform(due: Next, isExtra: boolean): Promise<void> {
     const abort = new AbortController();
     this.#underWay = { step: due.step, abort };
-    const signals = [abort.signal, this.#stop.signal];
-    if (this.isStarting && this.#start?.signal !== undefined) signals.push(this.#start.signal);
-    if (due.step === 'send') this.#events.expectOutcome(due.run);
-    const deps: StepDeps = {
-      ...this.#deps,
-      signal: AbortSignal.any(signals),
-      start: this.#start ?? {},
-      isExtra,
-      save: (event) => this.#events.save(event),
-      record: (event) => this.#events.record(event),
-      renewLease: () => this.renewLease(),
-    };
+    const save = (event: RunEvent) => this.#deps.store.apply(this.id, event);
+    const signal = AbortSignal.any([abort.signal, this.#stop.signal]);
     try {
-      const event = await perform(due, deps);
-      this.#pauses.clear(due.step);
-      if (event !== undefined) await this.#events.record(event);
+      const event = await this.#eventOf(due, { ...this.#deps, signal, isExtra, save });
+      if (event !== undefined) await save(event);
+      this.#pauses.delete(due.step);
     } catch (error) {
-      await this.#fail(due, error, isExtra);
+      if (!isAbortError(error)) this.#pause(due.step, error);
     } finally {
-      if (due.step === 'send') await this.#keepLease();
       this.#underWay = undefined;
-      this.#changed.fire(undefined);
     }
   }
 
-  /** What the failure of a step means for the run. */
-  async #fail(due: Next, error: unknown, isExtra: boolean): Promise<void> {
-    if (this.#stop.signal.aborted) return;
-    const at = this.#deps.clock.now();
-    switch (due.step) {
-      case 'upload':
-      case 'confirm': {
-        this.#logged(error);
-        const known = knownError(error);
-        if (isAbortError(error)) await this.#events.record({ type: 'abandoned', at });
-        else if (known.kind === 'busyElsewhere') this.#abandonStart(known);
-        else await this.#events.record({ type: 'failed', failure: toFailure(known), at });
-        break;
-      }
-      case 'package':
-      case 'send':
-        this.#events.expectOutcome(undefined);
-        this.#abandonStart(this.#logged(error));
-        break;
-      case 'poll':
-      case 'download':
-        if (!isAbortError(error))
-          await this.#events.record(toPollFailed(due.run, error, { ...this.#deps, isExtra }));
-        break;
-      default:
-        if (!isAbortError(error)) this.#pauses.add(due.step, error);
-    }
-  }
-
-  #abandonStart(failure: Error): void {
-    this.#failure = failure;
-    this.stop(failure);
-  }
-
-  /** The lease has gone with the folder of a run whose journal was lost and written again. */
-  async #keepLease(): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    if (this.#stop.signal.aborted || (await this.#lease.renew().catch(() => true))) return;
+  async #eventOf(due: Next, deps: Parameters<typeof perform>[1]): Promise<RunEvent | undefined> {
     try {
-      const lease = await takeLease(join(store.folderOf(this.id), 'lease'), clock);
-      if (lease === undefined) this.stop(busyElsewhere());
-      else this.#lease = lease;
+      return await perform(due, deps);
     } catch (error) {
-      // Lost storage: no other window can take the run either.
-      log.warn(`The lease of run ${this.id} could not be taken again: ${String(error)}`);
+      // A poll that fails is a fact about the run.
+      if ((due.step !== 'poll' && due.step !== 'download') || isAbortError(error)) throw error;
+      return toPollFailed(due.run, error, deps);
     }
   }
 
-  /** The error as one to throw; logs one that nobody foresaw. */
-  #logged(error: unknown): Error {
-    if (error instanceof Error && isAbortError(error)) return error;
-    const known = knownError(error);
-    if (known !== error)
-      this.#deps.log.error(
-        `Run ${this.id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-      );
-    return known;
+  /** The first failure in a row is logged as an error. */
+  #pause(step: Next['step'], error: unknown): void {
+    const { clock, log } = this.#deps;
+    const failures = (this.#pauses.get(step)?.failures ?? 0) + 1;
+    const ms = Math.min(firstPauseMs * 2 ** (failures - 1), maxPauseMs);
+    this.#pauses.set(step, { failures, until: clock.monotonic() + ms });
+    log[failures === 1 ? 'error' : 'debug'](`Run ${this.id}: ${step} failed: ${String(error)}`);
   }
-
-  async #release(): Promise<void> {
-    await this.#lease.release().catch((error: unknown) => {
-      this.#deps.log.warn(`The lease of run ${this.id} could not be released: ${String(error)}`);
-    });
-  }
-}
-
-function busyElsewhere(): AssessmentError {
-  return new AssessmentError('busyElsewhere');
 }

@@ -24,16 +24,8 @@ const maxEmptyExits = 5;
  */
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
-    case 'archived':
-      return isAt(run, 'packaging')
-        ? withTarget(run, event.target, { archive: event.archive, coverage: event.coverage })
-        : run;
-    case 'packaged':
-      return isAt(run, 'packaging') ? { ...run, step: 'agreeing' } : run;
-    case 'agreed':
-      return isAt(run, 'agreeing') ? { ...run, step: 'uploading' } : run;
     case 'reserved':
-      return isAt(run, 'uploading') || wasNeverSent(run)
+      return isAt(run, 'uploading')
         ? withTarget(run, event.target, {
             upload: { fileId: event.fileId, state: 'reserved', at: event.at, host: event.host },
           })
@@ -45,10 +37,7 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'dispatchIntended':
       return intendDispatch(run, event.at);
     case 'dispatched':
-      return dispatched(run, event.runId, event.at);
-    case 'runIdGiven':
-      // Not while a dispatch is sent again: the run that it starts is the one to watch.
-      return run.state === 'unknown' ? dispatched(run, event.runId, event.at) : run;
+      return dispatched(run, event);
     case 'dispatchStopped':
       return run.state === 'dispatching' ? dispatchStopped(run, event) : run;
     case 'dispatchLost':
@@ -129,15 +118,6 @@ function isAt(run: Run, step: RunIn<'preparing'>['step']): run is RunIn<'prepari
   return run.state === 'preparing' && run.step === step;
 }
 
-/** True for a run that ended before its dispatch. Its journal may receive a reserved file late. */
-function wasNeverSent(run: Run): boolean {
-  return (
-    (run.state === 'failed' || run.state === 'cancelled') &&
-    run.runId === undefined &&
-    run.confirmedAt === undefined
-  );
-}
-
 function intendDispatch(run: Run, at: number): Run {
   if (isAt(run, 'confirming')) {
     const isConfirmed = run.targets.every(
@@ -156,9 +136,9 @@ function intendDispatch(run: Run, at: number): Run {
   };
 }
 
-/** For the answer to a dispatch, also a late one, and for the run ID that a person found for a lost dispatch. */
-function dispatched(run: Run, runId: string, at: number): Run {
-  if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
+/** The answer to another intent is that of another run. */
+function dispatched(run: Run, { runId, intendedAt, at }: EventOf<'dispatched'>): Run {
+  if ((run.state !== 'dispatching' && run.state !== 'unknown') || run.intendedAt !== intendedAt) return run;
   const answer = { ...shared(run), noticeDue: false, runId, emptyExits: 0 };
   return run.state === 'unknown'
     ? { ...answer, state: 'running', dispatchedAt: run.intendedAt }
@@ -181,7 +161,7 @@ function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
 /** For a run whose window has gone: an interrupted upload has failed, and an interrupted dispatch may have been accepted. */
 function takenOver(run: Run, at: number): Run {
   if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
-  return isAt(run, 'uploading') || isAt(run, 'confirming') ? toFailed(run, { kind: 'interrupted' }, at) : run;
+  return run.state === 'preparing' ? toFailed(run, { kind: 'interrupted' }, at) : run;
 }
 
 /** Once the service may have a run, no failure on this side ends it. */

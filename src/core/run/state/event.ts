@@ -1,14 +1,10 @@
 import * as z from 'zod/mini';
 import { type Description, identifierSchema } from '../../api/schema.ts';
 import { workflows } from '../../workflows/workflows.ts';
-import type { Artifact, Exit, Failure, Run, Target } from './run.ts';
+import type { Artifact, Exit, Failure, Run } from './run.ts';
 
 /** Events that plan a wait bring their `jitter`, 0 to 1. */
 export type RunEvent = { readonly at: number } & (
-  | ({ readonly type: 'archived'; readonly target: number } & Required<Pick<Target, 'archive' | 'coverage'>>)
-  | { readonly type: 'packaged' }
-  /** The person agreed to the upload. */
-  | { readonly type: 'agreed' }
   | {
       readonly type: 'reserved';
       readonly target: number;
@@ -18,8 +14,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'uploaded' }
   | { readonly type: 'confirmed'; readonly target: number }
   | { readonly type: 'dispatchIntended' }
-  | { readonly type: 'dispatched'; readonly runId: string }
-  | { readonly type: 'runIdGiven'; readonly runId: string }
+  /** The answer to the start request of that intent, also a late one, or the run ID that a person found for it. */
+  | { readonly type: 'dispatched'; readonly intendedAt: number; readonly runId: string }
   | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }

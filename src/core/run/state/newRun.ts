@@ -3,7 +3,7 @@ import { type ArchiveType, identifierSchema, type Language, languageSchema } fro
 import type { UploadSelection } from '../../upload/choose/prepareUpload.ts';
 import type { ApplicationInput } from '../../workflows/application.ts';
 import { type WorkflowId, workflowIds } from '../../workflows/workflow.ts';
-import type { RunIn, Target } from './run.ts';
+import { idSchema, type RunIn, type Target } from './run.ts';
 
 interface Identity {
   readonly id: string;
@@ -41,9 +41,12 @@ export const noteSchema = z.object({
   language: languageSchema,
   runId: identifierSchema,
   dispatchedAt: z.optional(z.number()),
+  /** The local ID and the intent of a run that was started here, whose journal may lack the run ID. */
+  id: z.optional(idSchema),
+  intendedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/** Where a dispatched run is, and its files: enough to track it when its folder is lost. Holds no secret. */
+/** Where an accepted run is, and its files: enough to track it when its folder is lost. Holds no secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
 function baseOf(
@@ -71,8 +74,15 @@ function baseOf(
   };
 }
 
-export function newRun(identity: Identity, assessment: Assessment): RunIn<'preparing'> {
-  return { ...baseOf(identity, assessment), state: 'preparing', step: 'packaging' };
+/** A run whose archives, if it has any, are packed: one entry a target. */
+export function newRun(
+  identity: Identity,
+  assessment: Assessment,
+  packed: readonly Pick<Target, 'archive' | 'coverage'>[] = [],
+): RunIn<'preparing'> {
+  const base = baseOf(identity, assessment);
+  const targets = base.targets.map((target, index) => ({ ...target, ...packed[index] }));
+  return { ...base, targets, state: 'preparing', step: 'uploading' };
 }
 
 /** A run of the service that was started elsewhere, or whose journal was lost. */

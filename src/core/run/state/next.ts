@@ -5,9 +5,9 @@ import {
   maxArchiveAgeMs,
   retentionMs,
 } from './deadlines.ts';
-import type { RunEvent } from './event.ts';
+import type { EventOf, RunEvent } from './event.ts';
 import { isFinal, type LiveRun, type Run, type RunIn, runIdOf, type Target, type Wait } from './run.ts';
-import { untilAgreed, untilTokenChanges, waitsForToken } from './waits.ts';
+import { untilTokenChanges, waitsForToken } from './waits.ts';
 
 /** Files that the wall clock, which may be wrong, says are past their time are removed if that is still so a day later. */
 const cleanUpDelayMs = dayMs;
@@ -17,8 +17,8 @@ const maxWorkOutTries = 2;
 /** What counts beside the journal. */
 export interface Circumstances {
   readonly now: number;
-  /** True in the window that starts the run: it has the files, the passwords, and the person's agreement. */
-  readonly isStarter: boolean;
+  /** The service's ID of a run that it accepted while the journal could not be written, from its note. */
+  readonly notedRunId: string | undefined;
   readonly deletesSource: boolean;
   readonly retainLocalDays: number;
 }
@@ -27,8 +27,6 @@ type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
 /** A step that a run needs, and the wait before it; `record` changes the journal alone. */
 export type Next = { readonly wait?: Wait | undefined } & (
-  | { readonly step: 'package' | 'upload' | 'confirm'; readonly run: RunIn<'preparing'> }
-  | { readonly step: 'send'; readonly run: RunIn<'dispatching'> }
   | { readonly step: 'poll'; readonly run: RunIn<'running' | 'cancelling'> }
   | { readonly step: 'download' | 'workOut'; readonly run: RunIn<'collecting'> }
   | {
@@ -39,17 +37,15 @@ export type Next = { readonly wait?: Wait | undefined } & (
 );
 
 /**
- * What a run needs, the most urgent first: a window that holds its lease performs the first step whose wait is over, and
+ * What a run needs from whoever holds its lease, the most urgent first: a window that holds its lease performs the first step whose wait is over, and
  * asks again. Empty for a run that needs nothing: then the lease is given back.
  */
 export function next(run: Run, given: Circumstances): readonly Next[] {
   switch (run.state) {
     case 'preparing':
-      return [preparing(run, given)];
+      return [{ step: 'record', run, event: { type: 'takenOver' } }];
     case 'dispatching':
-      return [
-        given.isStarter ? { step: 'send', run } : { step: 'record', run, event: { type: 'takenOver' } },
-      ];
+      return [{ step: 'record', run, event: noted(run, given) ?? { type: 'takenOver' } }];
     case 'running':
     case 'cancelling':
       return [
@@ -59,9 +55,12 @@ export function next(run: Run, given: Circumstances): readonly Next[] {
       ];
     case 'collecting':
       return [...retentionNotice(run, given), collecting(run), ...localFiles(run, given)];
-    case 'unknown':
+    case 'unknown': {
+      const event = noted(run, given);
+      if (event !== undefined) return [{ step: 'record', run, event }];
       // A clean-up that is not due yet keeps no lease.
       return [...notice(run), ...localFiles(run, given).filter(({ wait }) => isPast(wait, given))];
+    }
     case 'succeeded':
     case 'aborted':
     case 'cancelled':
@@ -76,18 +75,11 @@ export function next(run: Run, given: Circumstances): readonly Next[] {
   }
 }
 
-/** A window that has not started the run cannot go on with it: of a run that sent nothing, nothing is kept. */
-function preparing(run: RunIn<'preparing'>, { isStarter }: Circumstances): Next {
-  switch (run.step) {
-    case 'packaging':
-      return isStarter ? { step: 'package', run } : { step: 'forget', run };
-    case 'agreeing':
-      return isStarter ? { step: 'upload', run, wait: untilAgreed } : { step: 'forget', run };
-    case 'uploading':
-      return isStarter ? { step: 'upload', run } : { step: 'record', run, event: { type: 'takenOver' } };
-    case 'confirming':
-      return isStarter ? { step: 'confirm', run } : { step: 'record', run, event: { type: 'takenOver' } };
-  }
+function noted(
+  run: RunIn<'dispatching' | 'unknown'>,
+  { notedRunId: runId }: Circumstances,
+): WithoutTime<EventOf<'dispatched'>> | undefined {
+  return runId === undefined ? undefined : { type: 'dispatched', intendedAt: run.intendedAt, runId };
 }
 
 function collecting(run: RunIn<'collecting'>): Next {

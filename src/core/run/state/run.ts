@@ -171,8 +171,8 @@ const ended = {
 export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('preparing'),
-    /** `agreeing` waits for the person. A run without files has nothing to package, upload or confirm. */
-    step: z.enum(['packaging', 'agreeing', 'uploading', 'confirming']),
+    /** A run without files has nothing to upload or confirm. */
+    step: z.enum(['uploading', 'confirming']),
   }),
   z.extend(base, {
     state: z.literal('dispatching'),

@@ -8,10 +8,7 @@ const maxBackoffMs = 15 * 60_000;
 /** With 10 %, a run could be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
 
-/** The wait of a step that only an event makes due: the person's agreement. */
-export const untilAgreed: Wait = { at: 0, ms: Infinity, firmMs: Infinity };
-
-/** As `untilAgreed`, for another token. A person may try without one. */
+/** The wait of a step that another token makes due. A person may try without one. */
 export const untilTokenChanges: Wait = { at: 0, ms: Infinity, firmMs: 0 };
 
 /** Before the next poll: 5 % of a run's age, at most 10 min, minus up to 8 % jitter (0 to 1), at least 15 s. */

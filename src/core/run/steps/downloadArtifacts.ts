@@ -20,7 +20,7 @@ const maxTries = 20;
  */
 export async function downloadArtifacts(
   run: RunIn<'collecting'>,
-  deps: Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'signal' | 'record'>,
+  deps: Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'signal' | 'save'>,
 ): Promise<EventOf<'downloaded'>> {
   const artifacts: Artifact[] = [];
   let temporary: AssessmentError | undefined;
@@ -29,7 +29,7 @@ export async function downloadArtifacts(
       let artifact = keptArtifacts(run).find((each) => each.name === name);
       if (artifact === undefined) {
         artifact = await downloadArtifact(run, name, once.attempts, deps);
-        await deps.record({ type: 'artifactDownloaded', artifact, at: deps.clock.now() });
+        await deps.save({ type: 'artifactDownloaded', artifact, at: deps.clock.now() });
       }
       artifacts.push(artifact);
     } catch (error) {

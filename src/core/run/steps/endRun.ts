@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AssessmentError } from '../../errors.ts';
 import { markOf } from '../../files.ts';
 import { answerOf } from '../../yieldingWork.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import { advance } from '../state/advance.ts';
 import type { EventOf } from '../state/event.ts';
-import { isFinal, isLive, type Run } from '../state/run.ts';
+import { isFinal, type Run } from '../state/run.ts';
 import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
@@ -13,7 +14,7 @@ const maxWorkOutMs = 60_000;
 /** Works out the findings. The run ends even if that fails; the try counts even if it ends this process. */
 export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collected'>> {
   const { clock, log } = deps;
-  await deps.record({ type: 'workOutBegun', at: clock.now() });
+  await deps.save({ type: 'workOutBegun', at: clock.now() });
   const ended = new AbortController();
   const signal = AbortSignal.any([deps.signal, ended.signal]);
   try {
@@ -26,7 +27,7 @@ export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collec
   } catch (error) {
     // Only this signal ends the work before its time: the next window tries again.
     if (deps.signal.aborted) {
-      await deps.record({ type: 'workOutStopped', at: clock.now() });
+      await deps.save({ type: 'workOutStopped', at: clock.now() });
       throw error;
     }
     log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
@@ -36,20 +37,31 @@ export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collec
   return { type: 'collected', at: clock.now() };
 }
 
-/** Asks the workbench first, which may be gone; then notes that the end was shown, and shows it. */
-export async function announce({ askWorkbench, clock, record, signal, ended }: StepDeps): Promise<undefined> {
+/**
+ * Asks the workbench first, which may be gone; then notes that the end was shown, and shows it. An end that another window has noted is not shown.
+ * Where the note cannot be saved, this window shows it once, and another may show it again rather than never.
+ */
+export async function announce(run: Run, deps: StepDeps): Promise<undefined> {
+  const { store, askWorkbench, clock, signal, ended, shown } = deps;
   await answerOf(Promise.resolve(askWorkbench?.()), 'VS Code', { clock });
   // Another window may drive the run by now.
   signal.throwIfAborted();
-  const noted = await record({ type: 'endNotified', at: clock.now() });
-  // A lost start may have got its run ID meanwhile.
-  if (!isLive(noted)) ended.fire(noted);
+  try {
+    const noted = await store.applyIfDue(run.id, { type: 'endNotified', at: clock.now() });
+    const wasShown = shown.delete(run.id);
+    if (noted !== undefined && !wasShown) ended.fire(noted);
+  } catch (error) {
+    const isGone = error instanceof AssessmentError && error.kind === 'notFound';
+    if (!isGone && !shown.has(run.id)) ended.fire(run);
+    shown.add(run.id);
+    throw error;
+  }
 }
 
 export async function warnOfRetention(run: Run, deps: StepDeps): Promise<undefined> {
-  const { store, clock, record, nearRetention } = deps;
+  const { store, clock, save, nearRetention } = deps;
   const isComplete = await hasResults(run, store);
-  const noted = await record({ type: 'retentionNotified', at: clock.now() });
+  const noted = await save({ type: 'retentionNotified', at: clock.now() });
   if (!isComplete) nearRetention.fire(noted);
 }
 

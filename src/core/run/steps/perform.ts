@@ -1,12 +1,10 @@
 import type { RunEvent } from '../state/event.ts';
 import type { Next } from '../state/next.ts';
-import { dispatch } from './dispatch.ts';
 import { downloadArtifacts } from './downloadArtifacts.ts';
 import { announce, forget, removeArchives, warnOfRetention, workOut } from './endRun.ts';
 import { poll } from './poll.ts';
 import { removeUploads } from './removeUploads.ts';
 import type { StepDeps } from './step.ts';
-import { confirmFiles, packageFiles, uploadFiles } from './uploadFiles.ts';
 
 /** Performs a step, and returns what it has learned. */
 export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | undefined> {
@@ -15,14 +13,6 @@ export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | und
       deps.log.info(`Run ${due.run.id}: ${due.event.type}`);
       // All members but the time are the event's.
       return { ...due.event, at: deps.clock.now() };
-    case 'package':
-      return packageFiles(due.run, deps);
-    case 'upload':
-      return uploadFiles(due.run, deps);
-    case 'confirm':
-      return confirmFiles(due.run, deps);
-    case 'send':
-      return dispatch(due.run, deps);
     case 'poll':
       return poll(due.run, deps);
     case 'download':
@@ -30,7 +20,7 @@ export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | und
     case 'workOut':
       return workOut(due.run, deps);
     case 'announce':
-      return announce(deps);
+      return announce(due.run, deps);
     case 'removeArchives':
       return removeArchives(due.run, deps);
     case 'removeUploads':

@@ -6,7 +6,7 @@ import { mayHaveUploads, uploadsToRemove, type UploadToRemove } from '../state/n
 import { type Run, toFailure } from '../state/run.ts';
 import type { RunDeps, StepDeps } from './step.ts';
 
-type RemovalDeps = Pick<StepDeps, 'clientFor' | 'clock' | 'log' | 'record'> & {
+type RemovalDeps = Pick<StepDeps, 'clientFor' | 'clock' | 'log' | 'save'> & {
   readonly signal?: AbortSignal;
 };
 
@@ -28,8 +28,8 @@ export function removeOnce(
   includeConfirmed: boolean,
   deps: RunDeps,
 ): Promise<AssessmentError | undefined> {
-  const record = (event: RunEvent): Promise<Run> => deps.store.apply(run.id, event);
-  return tryToRemove(run, includeConfirmed, { ...deps, record });
+  const save = (event: RunEvent): Promise<Run> => deps.store.apply(run.id, event);
+  return tryToRemove(run, includeConfirmed, { ...deps, save });
 }
 
 /** As `removeOnce`, as the setting says, after ending a run that has not ended. Throws `changedMeanwhile`. */
@@ -58,7 +58,7 @@ export async function endAndRemove(run: Run, deps: RunDeps): Promise<AssessmentE
 export async function tryToRemove(
   run: Run,
   includeConfirmed: boolean,
-  { clientFor, clock, log, record, signal }: RemovalDeps,
+  { clientFor, clock, log, save, signal }: RemovalDeps,
 ): Promise<AssessmentError | undefined> {
   const { at = 0, firmMs = 0 } = run.removal?.wait ?? {};
   const waitMs = at + firmMs - clock.now();
@@ -69,7 +69,7 @@ export async function tryToRemove(
   for (const upload of uploadsToRemove(run, includeConfirmed)) {
     try {
       const change = await removeUpload(upload, includeConfirmed, { client, signal });
-      await record({ ...change, target: upload.target, at: clock.now() });
+      await save({ ...change, target: upload.target, at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       const waitsLonger = (error.data.retryAfterMs ?? 0) > (failure?.data.retryAfterMs ?? 0);

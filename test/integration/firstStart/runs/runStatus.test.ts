@@ -64,7 +64,8 @@ const tooltipOf = (...all: readonly Run[]): string => {
 const rowsOf = async (run: Run, ...others: readonly Run[]): Promise<readonly vscode.TreeItem[]> => {
   let tree: vscode.TreeDataProvider<RunsNode> | undefined;
   const view = { badge: undefined } as unknown as vscode.TreeView<RunsNode>;
-  const deps = { runs: storeOf(run, ...others), findings, tracker, clock, parseWorkerFile };
+  const notes = { runIdFor: () => undefined };
+  const deps = { runs: storeOf(run, ...others), findings, tracker, notes, clock, parseWorkerFile };
   const shown = showRuns({ view, fill: (filled) => (tree = filled) }, deps);
   const node: RunsNode = { kind: 'run', id: run.id };
   const nodes = [node, ...((await tree?.getChildren(node)) ?? [])];

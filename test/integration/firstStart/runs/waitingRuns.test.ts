@@ -169,14 +169,14 @@ describe('runs that wait for the user', () => {
       now = 0,
       findings = findingsOf(),
       clock = clockAt(now),
-      unsaved = {},
+      runId,
       account = 'signedIn',
       others = [],
     }: {
       now?: number;
       findings?: FindingStore;
       clock?: Clock;
-      unsaved?: object;
+      runId?: string;
       account?: SignInState;
       others?: readonly Run[];
     } = {},
@@ -189,7 +189,8 @@ describe('runs that wait for the user', () => {
       runs: storeOf(run, ...others),
       findings,
       clock,
-      tracker: { ...tracker, ...unsaved },
+      tracker,
+      notes: { runIdFor: () => runId },
       parseWorkerFile,
     };
     const fill = (provider: vscode.TreeDataProvider<RunsNode>): void => void (rows = provider);
@@ -232,8 +233,7 @@ describe('runs that wait for the user', () => {
   });
 
   it('F66 that were accepted but could not be saved show their run ID, and a click copies it', async () => {
-    const unsaved = { unsavedRunId: () => 'run-7' };
-    const line = await lineOf(runOf.dispatching, 'Run ID', { unsaved });
+    const line = await lineOf(runOf.dispatching, 'Run ID', { runId: 'run-7' });
     assert.deepEqual(
       [line?.label, line?.description, line?.command?.command],
       ['Run ID, not saved yet', 'run-7', 'whitebox.copyRunId'],

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
@@ -10,10 +11,10 @@ import { type MessageWatch, type ShownMessage, watchMessages } from '../../dialo
 import { openFolders } from '../../openFolders.ts';
 import { storeLiveRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';
+import { silent } from '../../../silentLog.ts';
 import { resetUserSettings } from '../../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
-const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
 const busy = 'Another run is already being started. Finish or cancel that start first.';
 const uploadQuestion = /^Upload \d+ files? of .* for assessment\?$/;
 
@@ -80,7 +81,8 @@ describe('starting an assessment, which costs credits', () => {
     assert.equal(questions().length, 1, 'dismissed: the folder has been started before');
     const starting = path.join(storage, 'starting');
     const held = [];
-    for (const name of await readdir(starting)) held.push(await takeLease(path.join(starting, name), clock));
+    for (const name of await readdir(starting))
+      held.push(await takeLease(path.join(starting, name), { clock, log: silent }));
     try {
       assert.ok(held.length > 0 && !held.includes(undefined));
       await run('startAssessment');

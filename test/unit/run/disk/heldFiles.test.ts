@@ -42,12 +42,12 @@ describe(
     test('is a lease that a later one replaces: it is taken at once, and the next one as well', async (t) => {
       const folder = join(await tempFolder(t), 'lease');
       const clock = new VirtualClock();
-      const first = await takeLease(folder, clock);
+      const first = await takeLease(folder, { clock, log: silent });
       await first?.release();
       const release = await hold(join(folder, 'lease-1.json'));
-      const second = await takeLease(folder, clock);
+      const second = await takeLease(folder, { clock, log: silent });
       await second?.release();
-      const third = await takeLease(folder, clock);
+      const third = await takeLease(folder, { clock, log: silent });
       await release();
       assert.deepEqual([second !== undefined, third !== undefined], [true, true]);
     });

@@ -1,90 +1,111 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
-import { takeLease, withJournalLock } from '../../../../src/core/run/disk/lease.ts';
+import { describe, test, type TestContext } from 'node:test';
+import { withLock } from '../../../../src/core/run/disk/lock.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { deadPid } from '../deadProcess.ts';
+import { silent } from '../../../silentLog.ts';
 import { runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock, watchTraffic } from '../virtualClock.ts';
-import { silent } from '../../../silentLog.ts';
+
+async function setUpLock(t: TestContext) {
+  const path = join(await tempFolder(t), 'lock');
+  const clock = new VirtualClock();
+  const warnings: string[] = [];
+  const deps = { clock, log: { ...silent, warn: (line: string) => void warnings.push(line) } };
+  return { path, clock, deps, warnings, traffic: watchTraffic(t) };
+}
 
 describe('the lock of a journal', () => {
   test('loses no event of two processes that apply events to one run at once', async (t) => {
     const root = join(await tempFolder(t), 'runs');
     const store = new RunStore(root, { clock: new VirtualClock(), log: silent });
     const { id } = runOf.running;
-    await store.create(runOf.running);
+    await store.create({ ...runOf.collecting, id });
     const times = 40;
     const script = join(import.meta.dirname, 'journalProcess.ts');
-    const children = [1, 2].map(() => fork(script, [root, id, String(times)], { stdio: 'inherit' }));
+    const children = ['one', 'two'].map((name) =>
+      fork(script, [root, id, String(times), name], { stdio: 'inherit' }),
+    );
     t.after(() => children.forEach((child) => child.kill('SIGKILL')));
     await Promise.all(children.map((child) => once(child, 'message')));
     const done = children.map((child) => once(child, 'message'));
     for (const child of children) child.send('go');
     await Promise.all(done);
     const run = await store.refresh(id);
-    assert.equal(run !== undefined && 'trouble' in run && run.trouble?.times, 2 * times);
+    assert.equal(run?.state === 'collecting' && run.artifacts?.length, 2 * times);
   });
 
-  test('is held by one holder at a time, and the next one waits', async (t) => {
-    const folder = join(await tempFolder(t), 'lock');
-    const clock = new VirtualClock();
-    const traffic = watchTraffic(t);
-    let inside = 0;
-    let most = 0;
-    const visit = async (): Promise<void> => {
-      inside += 1;
-      most = Math.max(most, inside);
-      await clock.sleep(100);
-      inside -= 1;
-    };
-    const visits = Array.from({ length: 4 }, () => withJournalLock(folder, clock, visit));
+  test('is held by one holder at a time, in the order of their calls', async (t) => {
+    const { path, clock, deps, traffic } = await setUpLock(t);
+    const inside: number[] = [];
+    const visits = [1, 2, 3, 4].map((visitor) =>
+      withLock(path, deps, async () => {
+        inside.push(visitor);
+        await clock.sleep(100);
+        inside.push(visitor);
+      }),
+    );
     await clock.passUntil(Promise.all(visits), traffic);
-    assert.equal(most, 1);
+    assert.deepEqual(inside, [1, 1, 2, 2, 3, 3, 4, 4]);
   });
 
-  test('is renewed while it is held: nobody takes it from a holder that writes for 60 s', async (t) => {
-    const folder = join(await tempFolder(t), 'lock');
-    const clock = new VirtualClock();
-    const traffic = watchTraffic(t);
-    const held = withJournalLock(folder, clock, () => clock.sleep(60_000));
-    await clock.whenAsleep();
-    for (let seconds = 0; seconds < 60; seconds += 5) {
-      await clock.rest(traffic);
-      assert.equal(await takeLease(folder, clock), undefined, String(seconds));
-      clock.advance(5_000);
+  test('of another process is respected while it changes, and removed once it has not for 10 s', async (t) => {
+    const { path, clock, deps, traffic } = await setUpLock(t);
+    await writeFile(path, 'first');
+    const entered = withLock(path, deps, () => Promise.resolve(clock.monotonic()));
+    for (const holder of ['second', 'third']) {
+      await clock.passUntil(clock.sleep(9_000), traffic);
+      await writeFile(path, holder);
     }
-    await clock.passUntil(held, traffic);
-    assert.ok((await takeLease(folder, clock)) !== undefined);
+    const changedAt = clock.monotonic();
+    assert.ok((await clock.passUntil(entered, traffic)) - changedAt >= 9_900);
+  });
+
+  test('that was taken meanwhile has its holder do all of it again, and is left to who has it', async (t) => {
+    const { path, clock, deps, traffic } = await setUpLock(t);
+    let tries = 0;
+    const done = withLock(path, deps, async (requireLock) => {
+      tries += 1;
+      if (tries === 1) await writeFile(path, 'somebody else');
+      await requireLock();
+      return tries;
+    });
+    await clock.whenAsleep();
+    assert.equal(await readFile(path, 'utf8'), 'somebody else');
+    await rm(path);
+    assert.equal(await clock.passUntil(done, traffic), 2);
   });
 
   test('is released after an action that threw', async (t) => {
-    const folder = join(await tempFolder(t), 'lock');
-    const clock = new VirtualClock();
-    await assert.rejects(
-      withJournalLock(folder, clock, () => Promise.reject(new Error('invented'))),
-      { message: 'invented' },
-    );
-    assert.equal(await withJournalLock(folder, clock, () => Promise.resolve('in')), 'in');
+    const { path, deps } = await setUpLock(t);
+    const failed = withLock(path, deps, () => Promise.reject(new Error('invented')));
+    await assert.rejects(failed, { message: 'invented' });
+    assert.equal(await withLock(path, deps, () => Promise.resolve('in')), 'in');
   });
 
-  test('of a process killed while holding it is passed on at once', async (t) => {
-    const folder = join(await tempFolder(t), 'lock');
-    await mkdir(folder);
-    const holder = JSON.stringify({ pid: await deadPid(), host: hostname() });
-    await writeFile(join(folder, 'lease-7.json'), holder);
-    assert.equal(await withJournalLock(folder, new VirtualClock(), () => Promise.resolve('in')), 'in');
+  test('that cannot be released fails nothing that was done under it, and is logged', async (t) => {
+    const { path, deps, warnings } = await setUpLock(t);
+    const done = withLock(path, deps, async () => {
+      await rm(path);
+      // Nothing can read a folder as a file.
+      await mkdir(path);
+      return 'saved';
+    });
+    assert.equal(await done, 'saved');
+    assert.match(warnings.join('\n'), /lock .* could not be released/);
   });
 
   test('does not recreate the folder of a removed run', async (t) => {
     const folder = await tempFolder(t);
     await rm(folder, { recursive: true });
-    const act = withJournalLock(join(folder, 'lock'), new VirtualClock(), () => Promise.resolve());
-    await assert.rejects(act, { kind: 'notFound' });
+    const deps = { clock: new VirtualClock(), log: silent };
+    await assert.rejects(
+      withLock(join(folder, 'lock'), deps, () => Promise.resolve()),
+      { kind: 'notFound' },
+    );
   });
 });

@@ -71,13 +71,11 @@ describe('a window that is killed', () => {
         }
         if (killed?.state === 'dispatching') assert.equal(runs[0]?.state, 'unknown');
         if (killed?.state === 'running') assert.equal(runs[0]?.state, 'succeeded');
-        const hasSent = !['packaging', 'agreeing'].includes(stepOf(killed) ?? '');
+        const hasSent = !['agreeing'].includes(stepOf(killed) ?? '');
         if (killed !== undefined && !isLive(killed) && hasSent)
           assert.equal(window.ended.length, 1, 'the user was notified once');
       }
       const expected = [
-        'packaging',
-        'agreeing',
         'uploading',
         'confirming',
         'dispatching',

@@ -2,24 +2,43 @@ import assert from 'node:assert/strict';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, rmSync, utimesSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import type { Clock } from '../../../../src/core/ports.ts';
 import { type Lease, leaseMs, patienceMs, takeLease } from '../../../../src/core/run/disk/lease.ts';
 import { asNobody, testPlace } from '../../upload/trees.ts';
 import { deadPid } from '../deadProcess.ts';
 import { tempFolder } from '../tempFolder.ts';
-import { VirtualClock } from '../virtualClock.ts';
+import { VirtualClock, watchTraffic } from '../virtualClock.ts';
 import { withRights } from '../../core/systemSkips.ts';
+import { silent } from '../../../silentLog.ts';
+
+const depsOf = (clock: Clock) => ({ clock, log: silent });
+
+/** The lease of a holder whose own clock stands still: it renews only when a test says so. */
+const takeStill = (folder: string): Promise<Lease | undefined> =>
+  takeLease(folder, depsOf(new VirtualClock()));
+
+async function renews(lease: Lease | undefined): Promise<boolean> {
+  try {
+    await lease?.renew();
+    return true;
+  } catch (error) {
+    if (error instanceof AssessmentError && error.kind === 'busyElsewhere') return false;
+    throw error;
+  }
+}
 
 /** Finds a stale lease, waits for its holder's grace period, and takes it. */
 async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | undefined> {
-  assert.equal(await takeLease(folder, clock), undefined);
+  assert.equal(await takeLease(folder, depsOf(clock)), undefined);
   clock.advance(patienceMs - 1);
-  assert.equal(await takeLease(folder, clock), undefined);
+  assert.equal(await takeLease(folder, depsOf(clock)), undefined);
   clock.advance(1);
-  return takeLease(folder, clock);
+  return takeLease(folder, depsOf(clock));
 }
 
 const isRoot = process.getuid?.() === 0;
@@ -37,13 +56,13 @@ describe('a lease', () => {
     const folder = join(await tempFolder(t), 'lease');
     const clock = new VirtualClock();
     for (let round = 0; round < 20; round += 1) {
-      const takers = await Promise.all(Array.from({ length: 12 }, () => takeLease(folder, clock)));
+      const takers = await Promise.all(Array.from({ length: 12 }, () => takeLease(folder, depsOf(clock))));
       const [holder, ...more] = takers.filter((lease) => lease !== undefined);
       assert.ok(
         holder !== undefined && more.length === 0,
         `${String(more.length)} more in round ${String(round)}`,
       );
-      assert.equal(await holder.renew(), true);
+      assert.equal(await renews(holder), true);
       await holder.release();
     }
     assert.ok((await readdir(folder)).length <= 2, 'old files go');
@@ -79,27 +98,29 @@ describe('a lease', () => {
   test('is taken over if it was not renewed for too long, and the former holder notices', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
-    const former = await takeLease(folder, clock);
+    const former = await takeStill(folder);
     assert.ok(former !== undefined);
     clock.advance(leaseMs - 1_000);
-    assert.equal(await takeLease(folder, clock), undefined);
+    assert.equal(await takeLease(folder, depsOf(clock)), undefined);
     clock.advance(2_000);
     const next = await takeStale(folder, clock);
     assert.ok(next !== undefined);
-    assert.deepEqual([await former.renew(), await next.renew()], [false, true]);
+    assert.deepEqual([await renews(former), await renews(next)], [false, true]);
+    assert.deepEqual([former.lost.aborted, next.lost.aborted], [true, false]);
   });
 
   test('F54 of a window on a sleeping machine is kept if it is renewed on waking', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
-    const lease = await takeLease(folder, clock);
+    const lease = await takeStill(folder);
     for (let night = 0; night < 3; night += 1) {
       clock.moveWall(8 * 3600_000);
-      assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+      assert.equal(await takeLease(folder, depsOf(clock)), undefined, 'seen to be stale');
       clock.advance(patienceMs / 2);
-      assert.equal(await lease?.renew(), true);
+      await utimes(join(folder, 'lease-1.json'), clock.now() / 1000, clock.now() / 1000);
+      assert.equal(lease?.lost.aborted, false);
       clock.advance(patienceMs);
-      assert.equal(await takeLease(folder, clock), undefined, 'seen to be renewed');
+      assert.equal(await takeLease(folder, depsOf(clock)), undefined, 'seen to be renewed');
     }
   });
 
@@ -115,32 +136,41 @@ describe('a lease', () => {
       }
     }
     const clock = new LookingClock();
-    const holder = await takeLease(folder, clock);
+    const holder = await takeStill(folder);
     clock.advance(leaseMs + 1_000);
-    assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+    assert.equal(await takeLease(folder, depsOf(clock)), undefined, 'seen to be stale');
     clock.advance(patienceMs);
     isRenewed = true;
-    assert.equal(await takeLease(folder, clock), undefined);
-    assert.deepEqual([await holder?.renew(), await readdir(folder)], [true, ['lease-1.json']]);
+    assert.equal(await takeLease(folder, depsOf(clock)), undefined);
+    assert.deepEqual([await renews(holder), await readdir(folder)], [true, ['lease-1.json']]);
   });
 
   test('F63 is lost once another window has created the next one, even if the old file exists', async (t) => {
     const folder = await tempFolder(t);
-    const former = await takeLease(folder, new VirtualClock());
-    assert.equal(await former?.renew(), true);
+    const former = await takeLease(folder, depsOf(new VirtualClock()));
+    assert.equal(await renews(former), true);
     await writeFile(join(folder, 'lease-2.json'), '');
-    assert.equal(await former?.renew(), false);
+    assert.equal(await renews(former), false);
   });
 
-  test('is kept as long as it is renewed', async (t) => {
+  test('F63 renews itself while it is held, and tells its holder once another window has it', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
-    const lease = await takeLease(folder, clock);
+    const traffic = watchTraffic(t);
+    const lease = await takeLease(folder, depsOf(clock));
     for (let beat = 0; beat < 20; beat += 1) {
       clock.advance(5_000);
-      assert.equal(await lease?.renew(), true);
-      assert.equal(await takeLease(folder, clock), undefined);
+      await clock.rest(traffic);
+      assert.equal(await takeLease(folder, depsOf(clock)), undefined);
     }
+    await writeFile(join(folder, 'lease-2.json'), '');
+    clock.advance(5_000);
+    await clock.rest(traffic);
+    assert.equal((lease?.lost.reason as AssessmentError).kind, 'busyElsewhere');
+    const slept = clock.slept.length;
+    clock.advance(60_000);
+    await clock.rest(traffic);
+    assert.equal(clock.slept.length, slept, 'it has no timer any more');
   });
 
   test('of a dead process is taken over at once, by one window', async (t) => {
@@ -148,7 +178,7 @@ describe('a lease', () => {
     const clock = new VirtualClock();
     const holder = JSON.stringify({ pid: await deadPid(), host: hostname() });
     await writeFile(join(folder, 'lease-7.json'), holder);
-    const takers = await Promise.all(Array.from({ length: 8 }, () => takeLease(folder, clock)));
+    const takers = await Promise.all(Array.from({ length: 8 }, () => takeLease(folder, depsOf(clock))));
     assert.equal(takers.filter((lease) => lease !== undefined).length, 1);
     assert.deepEqual(await readdir(folder), ['lease-8.json']);
   });
@@ -158,7 +188,7 @@ describe('a lease', () => {
     const clock = new VirtualClock();
     const path = join(folder, 'lease-1.json');
     await writeFile(path, JSON.stringify({ pid: await deadPid(), host: 'another-invented-host' }));
-    assert.equal(await takeLease(folder, clock), undefined);
+    assert.equal(await takeLease(folder, depsOf(clock)), undefined);
     clock.advance(leaseMs + 5_000);
     assert.ok((await takeStale(folder, clock)) !== undefined);
   });
@@ -168,7 +198,7 @@ describe('a lease', () => {
       const folder = await tempFolder(t);
       const clock = new VirtualClock();
       await writeFile(join(folder, 'lease-1.json'), content);
-      assert.equal(await takeLease(folder, clock), undefined);
+      assert.equal(await takeLease(folder, depsOf(clock)), undefined);
       clock.advance(leaseMs + 5_000);
       assert.ok((await takeStale(folder, clock)) !== undefined);
     });
@@ -180,28 +210,28 @@ describe('a lease', () => {
     await mkdir(join(folder, 'lease-1.json'));
     await utimes(join(folder, 'lease-1.json'), 0, 0);
     const clock = new VirtualClock();
-    const lease = await takeLease(folder, clock);
-    assert.equal(await lease?.renew(), true);
-    assert.equal(await takeLease(folder, clock), undefined);
+    const lease = await takeLease(folder, depsOf(clock));
+    assert.equal(await renews(lease), true);
+    assert.equal(await takeLease(folder, depsOf(clock)), undefined);
   });
 
   test('F176 is lost with its run, but not with the disk, which Windows reports in the same way', async (t) => {
     const root = join(await tempFolder(t), 'runs');
-    const lease = await takeLease(join(root, 'one', 'lease'), new VirtualClock());
+    const lease = await takeLease(join(root, 'one', 'lease'), depsOf(new VirtualClock()));
     await rename(root, `${root}.away`);
     await assert.rejects(async () => lease?.renew(), { code: 'ENOENT' });
     await rename(`${root}.away`, root);
-    assert.equal(await lease?.renew(), true);
+    assert.equal(await renews(lease), true);
     await rm(join(root, 'one'), { recursive: true });
-    assert.equal(await lease?.renew(), false);
+    assert.equal(await renews(lease), false);
   });
 
   test('F63 depends on its own files only', async (t) => {
     const folder = await tempFolder(t);
     const others = ['lease-8.json.tmp', 'lease-x.json', 'notes.txt', 'old-lease-9.json'];
     for (const name of others) await writeFile(join(folder, name), '');
-    const lease = await takeLease(folder, new VirtualClock());
-    assert.equal(await lease?.renew(), true);
+    const lease = await takeLease(folder, depsOf(new VirtualClock()));
+    assert.equal(await renews(lease), true);
     assert.deepEqual((await readdir(folder)).toSorted(), ['lease-1.json', ...others]);
   });
 
@@ -215,21 +245,21 @@ describe('a lease', () => {
       }
     }
     const clock = new LookingClock();
-    await takeLease(folder, clock);
+    await takeStill(folder);
     clock.advance(leaseMs + 1_000);
-    assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+    assert.equal(await takeLease(folder, depsOf(clock)), undefined, 'seen to be stale');
     clock.advance(patienceMs);
     isGoing = true;
-    assert.ok((await takeLease(folder, clock)) !== undefined);
+    assert.ok((await takeLease(folder, depsOf(clock))) !== undefined);
   });
 
   test("F63 that cannot be inspected is not acquired, with the system's reason", withRights, async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
-    const lease = await takeLease(folder, clock);
+    const lease = await takeLease(folder, depsOf(clock));
     await rm(join(folder, 'lease-1.json'));
     await symlink('lease-1.json', join(folder, 'lease-1.json'));
-    await assert.rejects(takeLease(folder, clock), { code: 'ELOOP' });
+    await assert.rejects(takeLease(folder, depsOf(clock)), { code: 'ELOOP' });
     await assert.rejects(lease!.renew(), { code: 'ELOOP' });
   });
 
@@ -240,9 +270,9 @@ describe('a lease', () => {
       const place = testPlace(t);
       const folder = join(place.root, 'lease');
       const clock = new VirtualClock();
-      await takeLease(folder, clock);
+      await takeLease(folder, depsOf(clock));
       chmodSync(folder, 0o755);
-      const take = (): Promise<unknown> => asNobody(place, () => takeLease(folder, clock));
+      const take = (): Promise<unknown> => asNobody(place, () => takeLease(folder, depsOf(clock)));
       await assert.rejects(take(), { code: 'EACCES', syscall: 'open' });
       chmodSync(folder, 0o300);
       await assert.rejects(take(), { code: 'EACCES', syscall: 'scandir' });
@@ -254,7 +284,7 @@ describe('a lease', () => {
     const holder = { pid: strangersPid(t), host: hostname() };
     await writeFile(join(place.root, 'lease-1.json'), JSON.stringify(holder));
     if (isRoot) chmodSync(place.root, 0o777);
-    const taken = await asNobody(place, () => takeLease(place.root, new VirtualClock()));
+    const taken = await asNobody(place, () => takeLease(place.root, depsOf(new VirtualClock())));
     assert.equal(taken, undefined);
   });
 
@@ -270,34 +300,34 @@ describe('a lease', () => {
   test('lost long ago is not confused with the current one', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
-    const former = await takeLease(folder, clock);
+    const former = await takeStill(folder);
     clock.advance(leaseMs + 1_000);
     const second = await takeStale(folder, clock);
     await second?.release();
-    const third = await takeLease(folder, clock);
+    const third = await takeLease(folder, depsOf(clock));
     assert.ok(former !== undefined && third !== undefined);
-    assert.equal(await former.renew(), false);
+    assert.equal(await renews(former), false);
     await former.release();
-    assert.equal(await third.renew(), true, 'and giving the old one back takes nothing away');
+    assert.equal(await renews(third), true, 'and giving the old one back takes nothing away');
   });
 
   test('is not restored by a renewal that was running during its release', async (t) => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     for (let round = 0; round < 20; round += 1) {
-      const lease = await takeLease(folder, clock);
+      const lease = await takeLease(folder, depsOf(clock));
       assert.ok(lease !== undefined, `round ${String(round)}`);
       await Promise.all([lease.renew(), lease.release()]);
-      assert.equal(await lease.renew(), false);
+      assert.ok((await stat(join(folder, `lease-${String(round + 1)}.json`))).mtime < new Date(2001, 0));
     }
   });
 
   test('is lost with its folder', async (t) => {
     const folder = join(await tempFolder(t), 'run', 'lease');
     await mkdir(folder, { recursive: true });
-    const lease = await takeLease(folder, new VirtualClock());
+    const lease = await takeLease(folder, depsOf(new VirtualClock()));
     await rm(folder, { recursive: true });
-    assert.equal(await lease?.renew(), false);
+    assert.equal(await renews(lease), false);
     await lease?.release();
   });
 });

@@ -6,11 +6,9 @@ import type { AssessmentError } from '../../../../src/core/errors.ts';
 import type { RunEvent } from '../../../../src/core/run/state/event.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { minuteMs, pass } from '../passTime.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
-import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
 async function startOnFullDisk(t: TestContext) {
@@ -30,7 +28,6 @@ test('F66 a run accepted on a full disk is reported with its ID, and saved once 
     failures.map(({ kind, data }) => [kind, data.subject, data.detail]),
     [['notKept', remote?.id, 'ENOSPC']],
   );
-  assert.equal(window.tracker.unsavedRunId(run.id), undefined, 'it is saved');
   assert.equal(fixture.sent('/dispatch'), 1);
 });
 
@@ -39,7 +36,7 @@ test('F66 no other window treats the run as unconfirmed while the disk is full',
   const started = window.tracker.start(await window.assessment());
   await eventually(() => failures.length > 0, 'the user is notified');
   const [{ id }] = window.store.all() as [Run];
-  assert.equal(window.tracker.unsavedRunId(id), fixture.service.runs()[0]?.id);
+  assert.equal(window.store.get(id)?.state, 'dispatching');
   const other = openWindow(t, fixture);
   await other.tracker.resume();
   const run = await fixture.passUntil(started);
@@ -104,26 +101,3 @@ for (const [what, rob] of robberies) {
     assert.equal((await fixture.passUntil(window.tracker.resend(id))).state, 'running');
   });
 }
-
-/** A start whose reservation cannot be saved on disk or cancelled on the service; `heal` repairs the service. */
-async function reserveUnkept(t: TestContext) {
-  const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('reserved', 5) });
-  await window.tracker.resume();
-  const reply = { kind: 'reply' as const, status: 503 };
-  const heal = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
-  const run = await window.start();
-  assert.ok(run.state === 'failed');
-  assert.deepEqual(
-    [run.failure.kind, run.targets[0]?.upload?.state, states(fixture)],
-    ['diskFull', 'reserved', ['reserved']],
-  );
-  return { fixture, window, heal };
-}
-
-test('F66 a reservation that could not be saved is cancelled once disk and service work again', async (t) => {
-  const { fixture, window, heal } = await reserveUnkept(t);
-  heal();
-  await pass(fixture, minuteMs);
-  assert.equal(window.store.all()[0]?.targets[0]?.upload?.state, 'cancelled');
-  assert.deepEqual(states(fixture), ['cancelled']);
-});

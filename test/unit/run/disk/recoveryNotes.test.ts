@@ -35,14 +35,14 @@ describe('the notes of runs under way', () => {
     const rebuilt = openWindow(t, fixture);
     await rebuilt.tracker.resume();
     const [lost, ...more] = notes.lost(rebuilt.store);
-    assert.deepEqual([lost?.note.runId, lost?.note.targets[0]?.folder, more], [runId, fixture.folder, []]);
+    assert.deepEqual([lost?.runId, lost?.targets[0]?.folder, more], [runId, fixture.folder, []]);
     assert.ok(!JSON.stringify(lost).includes(fixture.service.token));
     const again = notes.follow(rebuilt.store);
     t.after(() => again.dispose());
-    const run = await rebuilt.tracker.track(lost!.note);
+    const run = await rebuilt.tracker.track(lost!);
     assert.notEqual(run.id, id);
     assert.deepEqual(notes.lost(rebuilt.store), [], 'what is tracked again is not lost');
-    await notes.forget(lost!.key);
+    await notes.forget(lost!.runId);
     await fixture.service.finishRun(runId);
     await rebuilt.untilEnded(run.id);
     await rebuilt.tracker.remove(run.id);
@@ -59,7 +59,7 @@ describe('the notes of runs under way', () => {
     fixture.clock.advance(2 * dayMs);
     const rebuilt = openWindow(t, fixture);
     await rebuilt.tracker.resume();
-    const run = await rebuilt.tracker.track(notes.lost(rebuilt.store)[0]!.note);
+    const run = await rebuilt.tracker.track(notes.lost(rebuilt.store)[0]!);
     const known = (of: Run) => of.targets.map(({ folder, name, upload }) => [folder, name, upload?.fileId]);
     assert.deepEqual(known(run), known(first));
     assert.ok(run.state === 'running' && run.dispatchedAt === first.dispatchedAt);
@@ -78,11 +78,12 @@ describe('the notes of runs under way', () => {
     runId: 'run-1',
   } as const;
 
-  test('F93 ignore runs that exist or lack a run ID, and other values in the memory', async (t) => {
+  test('F93 ignore runs that exist or wait for this run ID, and other values in the memory', async (t) => {
     const { fixture, values, notes, window } = await setUpNotes(t);
-    const { id } = await seedUnknownRun(fixture, window);
+    const { id, intendedAt } = await seedUnknownRun(fixture, window);
     const note = { ...noted, targets: [{ folder: '/shop', name: 'shop' }] };
-    for (const key of [`run:${id}`, 'choice', 'former:run:1']) await values.update(key, note);
+    await values.update('run:run-1', { ...note, id, intendedAt });
+    for (const key of ['choice', 'former:run:1']) await values.update(key, { ...note, runId: 'run-2' });
     assert.deepEqual(notes.lost(window.store), []);
   });
 
@@ -97,17 +98,17 @@ describe('the notes of runs under way', () => {
     const run = await window.start();
     await window.store.apply(run.id, { type: 'renamed', label: 'Monday', at: 6 });
     assert.ok(run.state === 'running');
-    assert.deepEqual(written, [`run:${run.id} noted`]);
+    assert.deepEqual(written, [`run:${run.runId} noted`]);
     await fixture.service.finishRun(run.runId);
     await window.untilEnded(run.id);
     await window.store.apply(run.id, { type: 'renamed', label: 'Tuesday', at: 7 });
-    assert.deepEqual(written, [`run:${run.id} noted`, `run:${run.id} forgotten`]);
+    assert.deepEqual(written, [`run:${run.runId} noted`, `run:${run.runId} forgotten`]);
   });
 
   test('F93 are not written again for a removed run, and a failed write is logged', async (t) => {
     const { fixture, values, notes, window } = await setUpNotes(t);
-    const { id } = await trackRemoteRun(fixture, window);
-    await notes.forgetRun(id);
+    const { id, runId } = await trackRemoteRun(fixture, window);
+    await notes.forget(runId);
     await window.store.remove(id);
     assert.deepEqual([notes.lost(window.store), values.keys()], [[], []]);
     const lines: string[] = [];
@@ -115,15 +116,15 @@ describe('the notes of runs under way', () => {
     const full = { ...values, update: () => Promise.reject(new Error('no space left')) };
     new RunNotes(full, { log }).keep(runOf.running as RunIn<'running'>);
     await setImmediate();
-    assert.match(lines.join('\n'), /^Run \S+ was not noted: Error: no space left$/);
+    assert.match(lines.join('\n'), /^A run was not noted: Error: no space left$/);
   });
 
   test('F93 forget a run that the user removed, and ignore damaged notes', async (t) => {
     const { fixture, values, notes, window } = await setUpNotes(t);
-    const { id } = await trackRemoteRun(fixture, window);
+    const { id, runId } = await trackRemoteRun(fixture, window);
     await window.store.remove(id);
     assert.equal(notes.lost(window.store).length, 1);
-    await notes.forgetRun(id);
+    await notes.forget(runId);
     await values.update('run:odd', { runId: 7 });
     assert.deepEqual(notes.lost(window.store), []);
   });

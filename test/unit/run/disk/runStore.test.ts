@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { phaseOf, type Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { asJournaled, packagingRun, runOf } from '../sampleRuns.ts';
+import { asJournaled, uploadingRun, runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { withRights } from '../../core/systemSkips.ts';
@@ -32,7 +32,7 @@ async function storeWith(t: TestContext, ...runs: Run[]): Promise<Opened & { roo
   return { ...opened, root };
 }
 
-const named = (id: string, run: Run = packagingRun): Run => ({ ...run, id });
+const named = (id: string, run: Run = uploadingRun): Run => ({ ...run, id });
 
 describe('the run store', () => {
   test('restores every kind of run unchanged', async (t) => {
@@ -105,7 +105,7 @@ describe('the run store', () => {
     const other = open(root);
     await other.store.reload();
     await store.create(named('created'));
-    await store.apply('kept', { type: 'packaged', at: 7 });
+    await store.apply('kept', { type: 'uploaded', at: 7 });
     await store.remove('removed');
     const before = other.changes.length;
     await other.store.reload();
@@ -115,7 +115,7 @@ describe('the run store', () => {
         .all()
         .map((run) => `${run.id} ${phaseOf(run)}`)
         .sort(),
-      ['created packaging', 'kept agreeing'],
+      ['created uploading', 'kept confirming'],
     );
   });
 
@@ -194,8 +194,8 @@ describe('the run store', () => {
   test('logs each state change and nothing else', async (t) => {
     const { store, lines } = await storeWith(t, named('one'));
     await store.apply('one', { type: 'renamed', label: 'Monday', at: 6 });
-    await store.apply('one', { type: 'packaged', at: 7 });
-    assert.deepEqual(lines, ['Run one: packaging → agreeing']);
+    await store.apply('one', { type: 'uploaded', at: 7 });
+    assert.deepEqual(lines, ['Run one: uploading → confirming']);
   });
 
   test('loses nothing if two windows write in turns, at any speed', async (t) => {
@@ -219,13 +219,13 @@ describe('the run store', () => {
   });
 
   test('F164 saves an event although a listener throws, tells the others, and logs the error', async (t) => {
-    const { store, changes, lines } = await storeWith(t, packagingRun);
+    const { store, changes, lines } = await storeWith(t, uploadingRun);
     const heard: string[] = [];
     store.onDidChange(() => {
       throw new Error('an invented listener fails');
     });
     store.onDidChange(([{ state }]) => heard.push(state));
-    const run = await store.apply(packagingRun.id, { type: 'renamed', label: 'Before', at: 2 });
+    const run = await store.apply(uploadingRun.id, { type: 'renamed', label: 'Before', at: 2 });
     assert.equal(run.label, 'Before');
     assert.deepEqual([changes.length, heard], [2, ['preparing']]);
     assert.ok(lines.some((line) => line.includes('an invented listener fails')));
@@ -248,8 +248,8 @@ describe('the run store', () => {
     const { root, store } = await storeWith(t, runOf.running);
     const path = join(root, runOf.running.id, 'run.json');
     const before = await stat(path);
-    assert.equal(await store.applyIfDue(runOf.running.id, { type: 'packaged', at: 1 }), undefined);
-    assert.equal((await store.apply(runOf.running.id, { type: 'packaged', at: 1 })).state, 'running');
+    assert.equal(await store.applyIfDue(runOf.running.id, { type: 'uploaded', at: 1 }), undefined);
+    assert.equal((await store.apply(runOf.running.id, { type: 'uploaded', at: 1 })).state, 'running');
     assert.equal((await stat(path)).ino, before.ino);
   });
 
@@ -264,7 +264,7 @@ describe('the run store', () => {
   test('F176 names lost storage as such, and forgets no run because of it', async (t) => {
     const { root, store } = await storeWith(t, named('one'));
     await rm(root, { recursive: true });
-    await assert.rejects(store.apply('one', { type: 'packaged', at: 1 }), {
+    await assert.rejects(store.apply('one', { type: 'uploaded', at: 1 }), {
       kind: 'storage',
       data: { subject: root, detail: 'ENOENT' },
     });
@@ -285,7 +285,7 @@ describe('the run store', () => {
   test('drops a run whose folder was removed, and an event does not recreate it', async (t) => {
     const { root, store } = await storeWith(t, named('one'));
     await rm(join(root, 'one'), { recursive: true });
-    await assert.rejects(store.apply('one', { type: 'packaged', at: 1 }), { kind: 'notFound' });
+    await assert.rejects(store.apply('one', { type: 'uploaded', at: 1 }), { kind: 'notFound' });
     assert.equal(store.get('one'), undefined);
   });
 
@@ -293,7 +293,7 @@ describe('the run store', () => {
     const { root } = await storeWith(t, named('one'));
     assert.equal((await stat(join(root, 'one', 'run.json'))).mode & 0o777, 0o600);
     assert.equal((await stat(join(root, 'one'))).mode & 0o777, 0o700);
-    assert.deepEqual(await readdir(join(root, 'one')), ['lock', 'run.json'], 'and nothing temporary is left');
+    assert.deepEqual(await readdir(join(root, 'one')), ['run.json'], 'and nothing temporary is left');
   });
 
   test('creates unique IDs sortable by time that fit the schema', async (t) => {

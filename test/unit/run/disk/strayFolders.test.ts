@@ -5,7 +5,9 @@ import { describe, test } from 'node:test';
 import { removeStrays } from '../../../../src/core/run/disk/journal.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../../silentLog.ts';
-import { packagingRun } from '../sampleRuns.ts';
+import { killHolder } from '../deadProcess.ts';
+import { openWindow, setUpWindow } from '../runWindow.ts';
+import { uploadingRun } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
@@ -18,7 +20,7 @@ describe('the folder of a run', () => {
       for (const file of files) await writeFile(join(root, id, file), '');
     };
     const store = new RunStore(root, { clock, log: silent });
-    await store.create({ ...packagingRun, id: 'whole' });
+    await store.create({ ...uploadingRun, id: 'whole' });
     await make('dead', 'run.json.0badcafe.tmp');
     await make('bare');
     await make('damaged', 'run.json.damaged-1');
@@ -32,11 +34,23 @@ describe('the folder of a run', () => {
     assert.deepEqual((await readdir(root)).sort(), kept);
   });
 
+  test('F25 that a process was killed in while it packed is removed by the next start; that of a living one stays', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    const packed = await fixture.passUntil(window.tracker.pack(await window.assessment(), {}));
+    const { id } = packed!.run;
+    const next = openWindow(t, fixture);
+    await next.tracker.resume();
+    assert.ok((await readdir(join(fixture.root, id))).includes('archive-0.tar.gz'), 'its window lives');
+    await killHolder(fixture, id);
+    await next.tracker.resume();
+    assert.deepEqual([await readdir(fixture.root), fixture.service.requests], [[], []]);
+  });
+
   test('F25 F97 with a damaged journal loses archives that were old a day ago, too; readable runs keep theirs', async (t) => {
     const root = join(await tempFolder(t), 'runs');
     const clock = new VirtualClock();
     const store = new RunStore(root, { clock, log: silent });
-    await store.create({ ...packagingRun, id: 'whole' });
+    await store.create({ ...uploadingRun, id: 'whole' });
     const weekAgo = Date.now() / 1000 - 8 * 24 * 3600;
     const others = ['damaged/my-archive-0.zip', 'damaged/notes.txt'];
     const old = ['whole/archive-0.zip', 'damaged/archive-0.zip', 'damaged/archive-10.zip', ...others];

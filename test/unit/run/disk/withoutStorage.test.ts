@@ -76,7 +76,7 @@ describe('storage that cannot be written', () => {
     await pass(fixture, 5 * minuteMs);
     assert.ok(fixture.sent('/describe') - asked > 2);
     assert.deepEqual([window.store.get(id)?.state, window.store.problem], ['running', 'EEXIST']);
-    const warned = window.warnings.filter((line) => line.includes(`lease of run ${id}`));
+    const warned = window.warnings.filter((line) => line.startsWith('The lease ') && line.includes(id));
     assert.equal(warned.length, 1, window.warnings.join('\n'));
     await fixture.service.finishRun(runId);
     await pass(fixture, 20 * minuteMs);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { killHolder } from '../deadProcess.ts';
 import { minuteMs, pass } from '../passTime.ts';
-import { storeWithoutSpaceFor } from '../hookedStore.ts';
+import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
-import { trackRunThatEndsUnseen } from '../seededRuns.ts';
+import { trackRemoteRun, trackRunThatEndsUnseen } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -24,6 +24,29 @@ describe('the end of a run', () => {
     const next = openWindow(t, fixture);
     await fixture.passUntil(next.tracker.resume());
     assert.deepEqual([next.ended.length, next.store.get(started.id)?.noticeDue], [1, false]);
+  });
+
+  test('F63 F103 is announced once by a window that can save that only later, or that another has noted before', async (t) => {
+    const fixture = await setUpFixture(t);
+    const other = openWindow(t, fixture);
+    const noteFirst = storeWithHook(async ({ type, at }) => {
+      if (type !== 'endNotified') return;
+      const [run] = await other.store.reload().then(() => other.store.all());
+      await other.store.apply(run!.id, { type, at });
+    });
+    for (const [store, notices] of [
+      [storeWithoutSpaceFor('endNotified', 2), 1],
+      [noteFirst, 0],
+    ] as const) {
+      const window = openWindow(t, fixture, { store });
+      const { id, runId } = await trackRemoteRun(fixture, window);
+      await fixture.service.finishRun(runId);
+      await window.untilEnded(id);
+      await pass(fixture, 20 * minuteMs);
+      assert.equal(window.ended.length, notices);
+      await window.store.remove(id);
+      window.tracker.dispose();
+    }
   });
 
   test('F62 F63 is announced once by windows that open together', async (t) => {

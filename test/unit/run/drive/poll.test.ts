@@ -47,7 +47,7 @@ describe('a run that a window polls', () => {
     await pass(fixture, 10 * minuteMs);
     heal();
     const healedAt = fixture.clock.now();
-    assert.ok(window.lines.includes(`Run ${id}: saving failed: Error: no space left on device`));
+    assert.ok(window.lines.includes(`Run ${id}: poll failed: Error: no space left on device`));
     await window.until(id, (run) => 'lastAnswerAt' in run && (run.lastAnswerAt ?? 0) > healedAt);
   });
 });

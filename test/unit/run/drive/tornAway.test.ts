@@ -84,7 +84,7 @@ describe('F172 a window whose workbench does not answer', () => {
     const mend = tear();
     await pass(fixture, 60_000);
     mend(Promise.resolve(undefined));
-    const started = await fixture.passUntil(packed!.start());
+    const started = await fixture.passUntil(window.tracker.startPacked(packed!, {}));
     assert.equal(started?.state, 'running');
   });
 

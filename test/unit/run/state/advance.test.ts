@@ -23,73 +23,67 @@ const columns: Readonly<Record<string, Run>> = Object.fromEntries(
 /** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
 // prettier-ignore
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
-  //   packaging   agreeing    uploading   confirming  dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
-  archived:
-    '=           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  packaged:
-    'agreeing    ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  agreed:
-    '·           uploading   ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  //   uploading   confirming  dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
   reserved:
-    '·           ·           =           ·           ·           ·           ·           ·           ·           ·     ·     =     =     ·',
+    '=           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   uploaded:
-    '·           ·           confirming  ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    'confirming  ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   confirmed:
-    '·           ·           ·           =           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           =           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchIntended:
-    '·           ·           ·           dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',
   dispatched:
-    '·           ·           ·           ·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
-  runIdGiven:
-    '·           ·           ·           ·           ·           running     ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
+  'dispatched for another intent':
+    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchStopped:
-    '·           ·           ·           ·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
   'dispatchStopped by the window':
-    '·           ·           ·           ·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
   takenOver:
-    '·           ·           failed      failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    'failed      failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchLost:
-    '·           ·           ·           ·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
   'answered RUNNING':
-    '·           ·           ·           ·           ·           ·           =           =           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           =           =           ·           ·     ·     ·     ·     ·',
   'answered SUCCESS':
-    '·           ·           ·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
   'answered ABORTED':
-    '·           ·           ·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
   pollFailed:
-    '·           ·           ·           ·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
   tokenChanged:
-    '·           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   cancelSent:
-    '·           ·           ·           ·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
   cancelRefused:
-    '·           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   artifactDownloaded:
-    '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
   cancelAsked:
-    '·           ·           ·           ·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
   downloaded:
-    '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
   workOutBegun:
-    '·           ·           ·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
   workOutStopped:
-    '·           ·           ·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   collected:
-    '·           ·           ·           ·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
   failed:
-    'failed      failed      failed      failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    'failed      failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
   abandoned:
-    'cancelled   cancelled   cancelled   cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
+    'cancelled   cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
   uploadRemoved:
-    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
+    '=           =           =           =           =           =           =           =     =     =     =     =',
   foundConfirmed:
-    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
+    '=           =           =           =           =           =           =           =     =     =     =     =',
   removalFailed:
-    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
+    '=           =           =           =           =           =           =           =     =     =     =     =',
   archivesRemoved:
-    '=           =           =           =           =           =           =           =           =           =     =     =     =     =',
+    '=           =           =           =           =           =           =           =     =     =     =     =',
   endNotified:
-    '·           ·           ·           ·           ·           =           ·           ·           ·           =     =     ·     =     ·',
+    '·           ·           ·           =           ·           ·           ·           =     =     ·     =     ·',
 };
 
 describe('advance', () => {
@@ -113,7 +107,7 @@ describe('advance', () => {
     names.map((name) => eventOf[name]).reduce<Run>(advance, run);
 
   test('a dispatch is not intended before a file is confirmed', () => {
-    const run = after(runOf.preparing, 'archived', 'packaged', 'agreed', 'reserved', 'uploaded');
+    const run = after(runOf.preparing, 'reserved', 'uploaded');
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
@@ -127,12 +121,12 @@ describe('advance', () => {
   });
 
   test('an accepted run runs since the answer', () => {
-    const run = advance(runOf.dispatching, { type: 'dispatched', runId: 'run-1', at: 5_000 });
+    const run = advance(runOf.dispatching, { type: 'dispatched', intendedAt: 10, runId: 'run-1', at: 5_000 });
     assert.equal('dispatchedAt' in run && run.dispatchedAt, 5_000);
   });
 
   test('a run with an ID found by the user runs since the dispatch was intended', () => {
-    const run = advance(runOf.unknown, { type: 'runIdGiven', runId: 'run-found', at: 5_000 });
+    const run = advance(runOf.unknown, { type: 'dispatched', intendedAt: 10, runId: 'run-found', at: 5_000 });
     assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
   });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import type { RunEvent } from '../../../../src/core/run/state/event.ts';
 import { isFinal, type Run, runSchema, shared } from '../../../../src/core/run/state/run.ts';
-import { answered, packagingRun, stepOf } from '../sampleRuns.ts';
+import { answered, uploadingRun, stepOf } from '../sampleRuns.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const at = fc.integer({ min: 0, max: 4e12 });
@@ -17,19 +17,6 @@ const failure = fc.record(
   },
   { requiredKeys: ['kind'] },
 );
-const archive = fc.record({
-  file: fc.constant('archive-0.tar.gz'),
-  type: fc.constantFrom('tar_gz', 'zip'),
-  bytes: fc.nat(),
-  sha256: fc.string(),
-  sourceBytes: fc.nat(),
-});
-const coverage = fc.record({
-  uploaded: fc.nat(),
-  excluded: fc.dictionary(fc.constantFrom('choice', 'secret'), fc.nat()),
-  excludedFolders: fc.nat(),
-  unpacked: fc.nat(),
-});
 const output = fc.record(
   {
     kind: fc.constantFrom('SUCCESS', 'ABORTED', 'NEW_KIND'),
@@ -52,19 +39,18 @@ const jitter = fc.double({ min: 0, max: 1, noNaN: true });
 
 /** Any event; those of the start are more frequent, so that late states are reached. */
 const event = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ type: type('packaged'), at }) },
-  { weight: 3, arbitrary: fc.record({ type: type('agreed'), at }) },
   { weight: 3, arbitrary: fc.record({ type: type('uploaded'), at }) },
   { weight: 3, arbitrary: fc.record({ type: type('reserved'), target, fileId: id, at }) },
   { weight: 3, arbitrary: fc.record({ type: type('confirmed'), target, at }) },
   { weight: 5, arbitrary: fc.record({ type: type('dispatchIntended'), at }) },
-  { weight: 4, arbitrary: fc.record({ type: type('dispatched'), runId: id, at }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: type('dispatched'), intendedAt: fc.constant(1), runId: id, at }),
+  },
   { weight: 2, arbitrary: fc.record({ type: type('dispatchLost'), reason: failure, at }) },
   { weight: 4, arbitrary: fc.tuple(description, at).map(([said, when]) => answered(said, when)) },
-  fc.record({ type: type('runIdGiven'), runId: id, at }),
   fc.record({ type: type('dispatchStopped'), by: fc.constantFrom('person', 'windowClose'), at }),
   fc.record({ type: type('takenOver'), at }),
-  fc.record({ type: type('archived'), target, archive, coverage, at }),
   fc.record({ type: type('pollFailed'), failure, retryAfterMs: fc.nat(), jitter, isExtra: fc.boolean(), at }),
   fc.record({ type: type('tokenChanged'), isNewSource: fc.boolean(), jitter, at }),
   fc.record({ type: type('cancelAsked'), at }),
@@ -92,8 +78,6 @@ const event = fc.oneof(
 
 /** Events up to a second dispatch; cases start anywhere on it, so that many reach late states. */
 const toSecondDispatch: RunEvent[] = [
-  { type: 'packaged', at: 1 },
-  { type: 'agreed', at: 1 },
   { type: 'reserved', target: 0, fileId: 'file-1', at: 1 },
   { type: 'uploaded', at: 1 },
   { type: 'confirmed', target: 0, at: 1 },
@@ -108,7 +92,7 @@ const cases = { numRuns: propertyRuns(300) };
 
 /** The states of a run through some events, each with its event. */
 function way(all: readonly RunEvent[]): { before: Run; event: RunEvent; after: Run }[] {
-  let run: Run = packagingRun;
+  let run: Run = uploadingRun;
   return all.map((next) => {
     const before = run;
     run = advance(before, next);
@@ -135,7 +119,6 @@ test('after a final state, events change only upload, artifacts, notices and nam
       for (const { before, event: next, after } of way(all)) {
         if (!isFinal(before) || before === after) continue;
         const late = [
-          'reserved',
           'uploadRemoved',
           'foundConfirmed',
           'removalFailed',
@@ -149,8 +132,6 @@ test('after a final state, events change only upload, artifacts, notices and nam
           'renamed',
         ];
         assert.ok(late.includes(next.type), next.type);
-        // A dispatched file is never replaced by one that was reserved.
-        if (next.type === 'reserved') assert.equal(before.confirmedAt, undefined);
         const frozen = (run: Run): unknown => ({
           ...run,
           noticeDue: 0,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { next, type Circumstances } from '../../../../src/core/run/state/next.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { dayMs } from '../passTime.ts';
-import { packagingRun, preparingAt, runOf } from '../sampleRuns.ts';
+import { preparingAt, runOf } from '../sampleRuns.ts';
 
 const hour = 3600_000;
 const wait = { at: 100, ms: 60_000, firmMs: 0 };
@@ -25,7 +25,13 @@ const settled = (change: object = {}): Run =>
 
 /** The steps of a run as text, in order, each with its wait. */
 function stepsOf(run: Run, given: Partial<Circumstances> = {}): string[] {
-  const circumstances = { now: hour, isStarter: false, deletesSource: true, retainLocalDays: 90, ...given };
+  const circumstances = {
+    now: hour,
+    notedRunId: undefined,
+    deletesSource: true,
+    retainLocalDays: 90,
+    ...given,
+  };
   return next(run, circumstances).map((each) => {
     const name = each.step === 'record' ? each.event.type : each.step;
     return each.wait === undefined ? name : `${name} after ${String(each.wait.ms)}`;
@@ -34,19 +40,13 @@ function stepsOf(run: Run, given: Partial<Circumstances> = {}): string[] {
 
 type Row = readonly [what: string, run: Run, steps: readonly string[], given?: Partial<Circumstances>];
 
-const starter = { isStarter: true };
 const table: readonly Row[] = [
-  // A start, in the window that started it and in any other.
-  ['packaging', packagingRun, ['package'], starter],
-  ['packaging, elsewhere', packagingRun, ['forget']],
-  ['agreeing', preparingAt.agreeing, ['upload after Infinity'], starter],
-  ['agreeing, elsewhere', preparingAt.agreeing, ['forget']],
-  ['uploading', preparingAt.uploading, ['upload'], starter],
-  ['uploading, elsewhere', preparingAt.uploading, ['takenOver']],
-  ['confirming', preparingAt.confirming, ['confirm'], starter],
-  ['confirming, elsewhere', preparingAt.confirming, ['takenOver']],
-  ['dispatching', runOf.dispatching, ['send'], starter],
-  ['dispatching, elsewhere', runOf.dispatching, ['takenOver']],
+  // A start whose window is gone.
+  ['uploading', preparingAt.uploading, ['takenOver']],
+  ['confirming', preparingAt.confirming, ['takenOver']],
+  ['dispatching', runOf.dispatching, ['takenOver']],
+  ['dispatching, with a note of its run ID', runOf.dispatching, ['dispatched'], { notedRunId: 'run-7' }],
+  ['unknown, with a note of its run ID', runOf.unknown, ['dispatched'], { notedRunId: 'run-7' }],
   ['unknown', changed(runOf.unknown, { noticeDue: false }), []],
   ['unknown, not shown', runOf.unknown, ['announce']],
   [

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/core/run/state/run.ts';
 import { deniesRun, needsToken } from '../../../../src/core/run/state/waits.ts';
 import { keptArtifact, keptOrFailed } from '../../../../src/core/run/state/artifacts.ts';
-import { packagingRun, runOf } from '../sampleRuns.ts';
+import { uploadingRun, runOf } from '../sampleRuns.ts';
 
 test('a run has lasted from its dispatch or creation to its exit, its end, or now', () => {
   const { running, succeeded, failed, preparing } = runOf;
@@ -69,7 +69,7 @@ test('a run is named by its folders, and takes over only common members of all s
   assert.equal(titleOf(run), 'shop, tool');
   assert.deepEqual(
     Object.keys(shared(run)).sort(),
-    Object.keys(packagingRun)
+    Object.keys(uploadingRun)
       .filter((key) => key !== 'state' && key !== 'step')
       .sort(),
   );

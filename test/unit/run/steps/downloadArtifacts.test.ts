@@ -31,25 +31,22 @@ const findings: Artifact = { name: 'findings', file: 'findings.json', bytes: 5 }
 const report: Artifact = { name: 'report', file: 'report.md', bytes: 5 };
 
 /** Keeps its files in no folder. */
-const depsFor = (
-  client: AssessmentClient,
-  record: StepDeps['record'] = () => Promise.resolve(collecting),
-) => ({
+const depsFor = (client: AssessmentClient, save: StepDeps['save'] = () => Promise.resolve(collecting)) => ({
   store: { folderOf: () => '' } as unknown as RunStore,
   clientFor: () => client,
   clock: new VirtualClock(),
   signal,
-  record,
+  save,
 });
 
 async function download(run: RunIn<'collecting'>, failures: Record<string, Error | undefined>) {
   const { client, asked } = stubClient(failures);
   const saved: string[] = [];
-  const record: StepDeps['record'] = (event) => {
+  const save: StepDeps['save'] = (event) => {
     if (event.type === 'artifactDownloaded') saved.push(event.artifact.name);
     return Promise.resolve(run);
   };
-  const [outcome] = await Promise.allSettled([downloadArtifacts(run, depsFor(client, record))]);
+  const [outcome] = await Promise.allSettled([downloadArtifacts(run, depsFor(client, save))]);
   const failure = outcome.status === 'rejected' ? (outcome.reason as AssessmentError) : undefined;
   return {
     artifacts: outcome.status === 'fulfilled' ? outcome.value.artifacts : undefined,

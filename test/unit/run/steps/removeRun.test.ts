@@ -147,7 +147,8 @@ describe('a removed run', () => {
     const { id } = await seedUnknownRun(fixture, other);
     const store = storeWithHook(async ({ type }) => {
       if (type !== 'abandoned') return;
-      await other.store.apply(id, { type: 'runIdGiven', runId: 'run-invented', at: fixture.clock.now() });
+      const { intendedAt } = other.store.get(id) as RunIn<'unknown'>;
+      await other.store.apply(id, { type: 'dispatched', intendedAt, runId: 'run-invented', at: 1 });
     });
     const window = openWindow(t, fixture, { store });
     await window.store.reload();

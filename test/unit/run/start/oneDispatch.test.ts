@@ -10,6 +10,7 @@ import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindo
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted, startWith } from '../uploads.ts';
 import { stepOf } from '../sampleRuns.ts';
+import { silent } from '../../../silentLog.ts';
 import { eventually } from '../../core/eventually.ts';
 
 const waitMs = 12_000;
@@ -17,7 +18,9 @@ const waitMs = 12_000;
 /** Lets another window take the lease of a run without writing its journal. */
 async function takeOver(fixture: Fixture, id: string): Promise<void> {
   await killHolder(fixture, id);
-  assert.ok((await takeLease(join(fixture.root, id, 'lease'), fixture.clock)) !== undefined);
+  assert.ok(
+    (await takeLease(join(fixture.root, id, 'lease'), { clock: fixture.clock, log: silent })) !== undefined,
+  );
 }
 
 /** A start whose dispatch got a 429 and waits for its retry. */

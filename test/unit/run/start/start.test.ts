@@ -259,35 +259,4 @@ describe('an interrupted start', () => {
     );
     assert.equal(fixture.sent('/dispatch'), 1);
   });
-
-  test('F47 whose run another window took over dispatches nothing', async (t) => {
-    const { fixture, window } = await setUpWindow(t, { clock: new VirtualClock() });
-    const other = openWindow(t, fixture);
-    const confirmUpload = async (): Promise<boolean> => {
-      // The machine slept; the other window woke first and found a stale lease.
-      const { id } = window.store.all()[0]!;
-      await killHolder(fixture, id);
-      await other.store.apply(id, { type: 'agreed', at: 1 });
-      await other.tracker.resume();
-      return true;
-    };
-    await assert.rejects(startWith(window, fixture, { confirmUpload }), { kind: 'busyElsewhere' });
-    await other.untilEnded(other.store.all()[0]!.id);
-    assert.deepEqual([fixture.sent('/dispatch'), other.ended.map(({ state }) => state)], [0, ['failed']]);
-  });
-
-  test('F47 seen while packaging is not discarded by another window once it runs', async (t) => {
-    const fixture = await setUpFixture(t);
-    const owner = openWindow(t, fixture);
-    const other = openWindow(t, fixture);
-    const confirmUpload = async (): Promise<boolean> => {
-      await other.tracker.resume();
-      return true;
-    };
-    const run = await startWith(owner, fixture, { confirmUpload });
-    assert.ok(run?.state === 'running');
-    owner.tracker.dispose();
-    await fixture.service.finishRun((run as { runId: string }).runId);
-    await other.untilState(run.id, 'succeeded');
-  });
 });

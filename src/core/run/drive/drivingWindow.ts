@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { AssessmentError, isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
 import type { Disposable } from '../../ports.ts';
-import { removeStrays } from '../disk/journal.ts';
-import { takeLease } from '../disk/lease.ts';
+import { removeAbandonedStarts, removeStrays } from '../disk/journal.ts';
+import { type Lease, takeLease } from '../disk/lease.ts';
 import type { RunEvent } from '../state/event.ts';
 import { next } from '../state/next.ts';
 import { isLive, type LiveRun, type Run } from '../state/run.ts';
 import { isOver, mayNeedOtherToken, needsToken } from '../state/waits.ts';
 import { poll, toPollFailed } from '../steps/poll.ts';
-import { circumstances, type DriveDeps, type Start } from '../steps/step.ts';
+import { circumstances, type DriveDeps, type RunDeps, type RunEvents } from '../steps/step.ts';
 import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
@@ -20,14 +20,6 @@ const maxAnswerMs = 10_000;
 const focusPollMs = 60_000;
 const strayCheckMs = 60 * 60 * 1000;
 
-interface TakeOptions {
-  /** A run without a journal yet. */
-  readonly newRun?: Run | undefined;
-  readonly start?: Start | undefined;
-  /** Saved before the first step. */
-  readonly first?: RunEvent | undefined;
-}
-
 /**
  * This window among those that may drive runs. It takes the lease of each run that needs something and that no other
  * living window drives, at its start, at its focus, and on a beat every 5 s while any run needs something.
@@ -36,7 +28,7 @@ export class DrivingWindow {
   readonly #deps: DriveDeps;
   readonly #drives = new Map<string, Drive>();
   readonly #taking = new Set<string>();
-  /** Runs whose lease could not be taken or renewed. */
+  /** Runs whose lease could not be taken. */
   readonly #failing = new Set<string>();
   /** Token changes for runs that another window drives. Kept until this window drives them. */
   readonly #tokenChanges = new Map<string, RunEvent>();
@@ -51,8 +43,8 @@ export class DrivingWindow {
   #isAsking = false;
   readonly #focusPolls = new Map<string, number>();
 
-  constructor(deps: DriveDeps) {
-    this.#deps = deps;
+  constructor(deps: RunDeps & RunEvents) {
+    this.#deps = { ...deps, shown: new Set() };
     this.#following = deps.store.onDidChange((changed) => {
       for (const { id } of changed) this.#drives.get(id)?.look();
       this.#beat();
@@ -71,9 +63,10 @@ export class DrivingWindow {
   /** Reads the journals, and drives what needs something; resolves once none of it is due. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
+    await this.#removeAbandonedStarts();
     await this.#removeStrays();
     const drives = await this.#takeOverAll();
-    await Promise.all(drives.map((drive) => drive.whenIdle()));
+    await Promise.all(drives.map((drive) => drive.rest()));
   }
 
   /** Resumes, and polls the runs of this window whose last poll failed, each at most once a minute. */
@@ -113,49 +106,63 @@ export class DrivingWindow {
         .map(async ({ id }) => {
           const event = { type: 'tokenChanged', isNewSource, jitter: random(), at: clock.now() } as const;
           // A step under way may be the one that finds that it needs another token.
-          const held = this.#drives.get(id);
-          if ((await held?.record(event)) === true) return held?.whenIdle();
+          const held = this.driveOf(id);
+          if (held !== undefined) {
+            await held.rest();
+            await store.apply(id, event).catch(ignoreGone);
+            held.look();
+            return held.rest();
+          }
           const run = store.get(id);
           if (run === undefined || !mayNeedOtherToken(run)) return;
           this.#tokenChanges.set(id, event);
-          await (await this.#tryToTake(id))?.whenIdle();
+          return (await this.#tryToTake(id))?.rest();
         }),
     );
   }
 
-  /** Takes the lease of a run and drives it; undefined while a living window, also this one, has it. */
-  async take(id: string, { newRun, start, first }: TakeOptions = {}): Promise<Drive | undefined> {
+  /** Drives a run whose lease this window holds. */
+  drive(id: string, lease: Lease): Drive {
+    const drive = new Drive(id, lease, this.#deps);
+    this.#drives.set(id, drive);
+    void drive.ended.then(() => {
+      if (this.#drives.get(id) === drive) this.#drives.delete(id);
+    });
+    if (this.stopped.aborted) drive.stop();
+    this.#beat();
+    return drive;
+  }
+
+  /** Takes the lease of a run; undefined while a living window, also this one, has it. */
+  async takeLease(id: string): Promise<Lease | undefined> {
+    const { store } = this.#deps;
+    return this.stopped.aborted ? undefined : takeLease(join(store.folderOf(id), 'lease'), this.#deps);
+  }
+
+  async #take(id: string): Promise<Drive | undefined> {
     const held = this.#drives.get(id);
-    if (this.#stop.signal.aborted || this.#taking.has(id) || held?.hasEnded === false) return undefined;
-    const { store, clock } = this.#deps;
+    if (this.#taking.has(id) || held?.hasEnded === false) return undefined;
+    const { store } = this.#deps;
     this.#taking.add(id);
     try {
       await held?.ended;
-      const lease = await takeLease(join(store.folderOf(id), 'lease'), clock);
+      const lease = await this.takeLease(id);
       if (lease === undefined) return undefined;
       const tokenChange = this.#tokenChanges.get(id);
       try {
-        if (newRun !== undefined) await store.create(newRun);
         // The previous holder may have advanced it.
-        else if (!(await this.#readLatest(id))) {
+        if (!(await this.#readLatest(id))) {
           await lease.release();
           return undefined;
         }
-        for (const event of [first, tokenChange]) if (event !== undefined) await store.apply(id, event);
+        if (tokenChange !== undefined) await store.apply(id, tokenChange);
         if (this.#tokenChanges.get(id) === tokenChange) this.#tokenChanges.delete(id);
       } catch (error) {
         await lease.release();
         throw error;
       }
-      const drive = new Drive(id, { lease, start }, this.#deps);
-      this.#drives.set(id, drive);
       this.#failing.delete(id);
-      void drive.ended.then(() => {
-        if (this.#drives.get(id) === drive) this.#drives.delete(id);
-      });
-      if (this.stopped.aborted) drive.stop();
-      this.#beat();
-      return drive;
+      return this.drive(id, lease);
     } finally {
       this.#taking.delete(id);
     }
@@ -169,10 +176,10 @@ export class DrivingWindow {
   }
 
   /** Drives what a person's event has left to do; resolves once none of it is due. */
-  async drive(id: string): Promise<void> {
+  async driveOn(id: string): Promise<void> {
     const drive = this.driveOf(id) ?? (await this.#tryToTake(id));
     drive?.look();
-    await drive?.whenIdle();
+    await drive?.rest();
   }
 
   /** Gives all leases back, so that another window can take over at once. */
@@ -200,7 +207,18 @@ export class DrivingWindow {
     const { step } = drive;
     if (step !== undefined && step !== 'poll') return;
     if (step === undefined) drive.hurry('person');
-    await drive.whenIdle();
+    await drive.rest();
+  }
+
+  /** What a window that died while it packed has left. */
+  async #removeAbandonedStarts(): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    if (store.problem !== undefined) return;
+    await removeAbandonedStarts(await store.foldersWithoutJournal(), { clock, log }).catch(
+      (error: unknown) => {
+        log.warn(`What ended windows have packed could not be removed: ${String(error)}`);
+      },
+    );
   }
 
   async #removeStrays(): Promise<void> {
@@ -227,7 +245,7 @@ export class DrivingWindow {
 
   async #tryToTake(id: string): Promise<Drive | undefined> {
     try {
-      return await this.take(id);
+      return await this.#take(id);
     } catch (error) {
       this.#warnOnce(id, `Run ${id} could not be taken over: ${String(error)}`);
       this.#beat();
@@ -245,7 +263,7 @@ export class DrivingWindow {
 
   /** True while some window has to act on a run. */
   #isOwed(run: Run): boolean {
-    return this.#tokenChanges.has(run.id) || next(run, circumstances(this.#deps, false)).length > 0;
+    return this.#tokenChanges.has(run.id) || next(run, circumstances(run, this.#deps)).length > 0;
   }
 
   #isBeatNeeded(): boolean {
@@ -283,12 +301,7 @@ export class DrivingWindow {
     // A question that is still open counts from the jump.
     if (jumped && this.#askedSince !== undefined) this.#askedSince = this.#deps.clock.monotonic();
     void this.#askWorkbench();
-    if (this.#isTornAway()) {
-      // An accepted run that is not saved is kept in memory.
-      for (const drive of this.#drives.values())
-        if (!drive.isStarting && drive.unsavedRunId === undefined) drive.stop();
-    }
-    await Promise.all([...this.#drives.values()].map((drive) => this.#renew(drive)));
+    if (this.#isTornAway()) for (const drive of this.#drives.values()) drive.stop();
     if (jumped) for (const drive of this.#drives.values()) drive.hurry('jump');
     await this.#deps.store
       .readOpen((run) => this.#isOwed(run))
@@ -298,18 +311,6 @@ export class DrivingWindow {
     await this.#removeStrays();
     void this.#takeOverAll();
     for (const drive of this.#drives.values()) drive.look();
-  }
-
-  async #renew(drive: Drive): Promise<void> {
-    try {
-      // After a start request, the drive itself looks whether it may go on.
-      if (!(await drive.renewLease()) && drive.step !== 'send' && drive.unsavedRunId === undefined)
-        drive.stop(new AssessmentError('busyElsewhere'));
-      this.#failing.delete(drive.id);
-    } catch (error) {
-      // The lease is kept until another window takes it.
-      this.#warnOnce(drive.id, `The lease of run ${drive.id} could not be renewed: ${String(error)}`);
-    }
   }
 
   /** The disk may be full or read-only for days. */
@@ -336,4 +337,8 @@ export class DrivingWindow {
   #isTornAway(): boolean {
     return this.#askedSince !== undefined && this.#deps.clock.monotonic() - this.#askedSince >= maxAnswerMs;
   }
+}
+
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof AssessmentError && error.kind === 'notFound')) throw error;
 }

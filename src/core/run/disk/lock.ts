@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { AssessmentError, systemCode } from '../../errors.ts';
+import { createExclusive, readIfThere } from '../../files.ts';
+import type { LeaseDeps } from './lease.ts';
+
+const retryMs = 10;
+/** A lock file that a waiting process has seen unchanged for this long is that of a dead one: a write takes milliseconds. */
+const staleMs = 10_000;
+
+/** What this process does under each lock, in order: its own callers need no turns on the disk. */
+const queues = new Map<string, Promise<unknown>>();
+
+class LostLock extends Error {}
+
+/** Throws unless the lock is still held: asked right before a change, which `withLock` then tries again from its beginning. */
+export type RequireLock = (isUnchanged?: () => Promise<boolean>) => Promise<void>;
+
+/**
+ * Runs `act` while nobody else does so for the same lock file, which is made by exclusive create. The file of a dead process is removed; since two
+ * processes may do that at once, `act` has to call `requireLock` right before what it changes. Throws `notFound` when the file's folder is gone.
+ */
+export async function withLock<T>(
+  path: string,
+  deps: LeaseDeps,
+  act: (requireLock: RequireLock) => Promise<T>,
+): Promise<T> {
+  const turn = (): Promise<T> => underFile(path, deps, act);
+  const done = (queues.get(path) ?? Promise.resolve()).then(turn);
+  const settled = done.catch(() => undefined);
+  queues.set(path, settled);
+  try {
+    return await done;
+  } finally {
+    if (queues.get(path) === settled) queues.delete(path);
+  }
+}
+
+async function underFile<T>(
+  path: string,
+  deps: LeaseDeps,
+  act: (requireLock: RequireLock) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    const holder = randomBytes(8).toString('hex');
+    await makeFile(path, holder, deps);
+    const isHeld = async (): Promise<boolean> => (await readIfThere(path)) === holder;
+    try {
+      return await act(async (isUnchanged = () => Promise.resolve(true)) => {
+        if (!(await isHeld()) || !(await isUnchanged())) throw new LostLock();
+      });
+    } catch (error) {
+      if (!(error instanceof LostLock)) throw error;
+    } finally {
+      await release(path, isHeld, deps);
+    }
+  }
+}
+
+async function makeFile(path: string, holder: string, { clock }: LeaseDeps): Promise<void> {
+  let seen: { readonly holder: string; readonly since: number } | undefined;
+  while (!(await isMade(path, holder))) {
+    const found = await readIfThere(path);
+    if (found === undefined) continue;
+    if (found !== seen?.holder) seen = { holder: found, since: clock.monotonic() };
+    else if (clock.monotonic() - seen.since >= staleMs) await rm(path, { force: true });
+    await clock.sleep(retryMs);
+  }
+}
+
+async function isMade(path: string, holder: string): Promise<boolean> {
+  try {
+    return await createExclusive(path, holder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw new AssessmentError('notFound', {}, { cause: error });
+    throw error;
+  }
+}
+
+/** What was done under the lock is done, even where this fails: then the file is stale soon. */
+async function release(path: string, isHeld: () => Promise<boolean>, { log }: LeaseDeps): Promise<void> {
+  try {
+    if (await isHeld()) await rm(path, { force: true });
+  } catch (error) {
+    log.warn(`The lock ${path} could not be released: ${String(error)}`);
+  }
+}

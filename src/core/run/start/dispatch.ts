@@ -1,0 +1,78 @@
+import { holdsSecret } from '../../api/credentials.ts';
+import { isExhausted, wasRefused } from '../../api/failure.ts';
+import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
+import { visibleLine } from '../../visibleText.ts';
+import { workflows } from '../../workflows/workflows.ts';
+import type { Lease } from '../disk/lease.ts';
+import type { RunEvent } from '../state/event.ts';
+import { type RunIn, toFailure } from '../state/run.ts';
+import type { RunDeps } from '../steps/step.ts';
+
+/** Run IDs may hold the characters of a shorter password by chance. */
+const minEchoLength = 8;
+
+interface DispatchDeps extends RunDeps {
+  readonly lease: Lease;
+  /** A cancellation counts before and between sends: a sent request is never aborted. */
+  readonly signal: AbortSignal;
+  /** The person's part of the signal. */
+  readonly cancelled: AbortSignal | undefined;
+}
+
+/**
+ * Sends an intended dispatch, and returns the outcome as an event that the caller saves. `dispatchLost`: the service may have accepted it
+ * (docs/architecture.md, one run, step 6). Throws `busyElsewhere` when nothing was sent because another window drives the run or has advanced it.
+ */
+export async function dispatch(intended: RunIn<'dispatching'>, deps: DispatchDeps): Promise<RunEvent> {
+  const { clock, log, signal } = deps;
+  const workflow = workflows[intended.workflow];
+  const progress = { mayBeSent: false };
+  const beforeSend = async (): Promise<void> => {
+    // Called again only after a send that was surely refused.
+    progress.mayBeSent = false;
+    await requireIntent(intended, deps);
+    progress.mayBeSent = true;
+  };
+  try {
+    const passwords = (await deps.passwordsOf?.(intended)) ?? [];
+    const request = workflow.toRequest(intended, passwords);
+    const runId = await deps.clientFor(intended).dispatch(workflow, request, { signal, beforeSend });
+    // A run ID is saved, shown and logged: it must not repeat a password of the request.
+    const longPasswords = passwords.filter(({ length }) => length >= minEchoLength);
+    if (holdsSecret(runId, longPasswords))
+      return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
+    // Logged before the journal is written: if the disk fails, this is the only trace of a paid run.
+    log.info(`Run ${intended.id} was accepted as ${visibleLine(runId)}`);
+    return { type: 'dispatched', intendedAt: intended.intendedAt, runId, at: clock.now() };
+  } catch (cause) {
+    const at = clock.now();
+    if (isAbortError(cause))
+      return { type: 'dispatchStopped', by: deps.cancelled?.aborted === true ? 'person' : 'windowClose', at };
+    const error = knownError(cause);
+    if (error.kind === 'busyElsewhere') throw error;
+    const failure = toFailure(error);
+    return !progress.mayBeSent || wasRefused(error)
+      ? { type: 'failed', failure, at }
+      : { type: 'dispatchLost', reason: failure, at };
+  }
+}
+
+/** Throws `busyElsewhere` when another window has advanced the run while the dispatch waited, and the signal's reason. */
+async function requireIntent(
+  { id, intendedAt }: RunIn<'dispatching'>,
+  { store, lease, signal }: DispatchDeps,
+): Promise<void> {
+  try {
+    await lease.renew();
+    const run = await store.refresh(id);
+    if (run?.state !== 'dispatching' || run.intendedAt !== intendedAt)
+      throw new AssessmentError('busyElsewhere');
+  } catch (cause) {
+    const code = systemCode(cause);
+    // The client sends again after `unsent`.
+    throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
+  } finally {
+    // Replaces the error: a closing window has released the lease itself.
+    signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,120 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AssessmentError } from '../../errors.ts';
+import { makePrivateFolder, markOf, writeFileAtomic } from '../../files.ts';
+import type { OnBytes } from '../../ports.ts';
+import type { ManifestEntry } from '../../upload/archive/packing.ts';
+import { writeArchive } from '../../upload/archive/writeArchive.ts';
+import type { Omission } from '../../upload/sourceFile.ts';
+import { type Lease, takeLease } from '../disk/lease.ts';
+import { toCoverage } from '../state/coverage.ts';
+import { type Assessment, newRun } from '../state/newRun.ts';
+import type { RunIn, Target } from '../state/run.ts';
+import type { RunDeps } from '../steps/step.ts';
+
+/** The journal, which is rewritten at every step, names at most so many files that could not be packed. */
+const maxOmitted = 100;
+/** Characters of the manifest that are written at a time. */
+const pieceLength = 64 << 10;
+
+/** A run whose archives are on disk. It has no journal: nothing of it has left the machine. */
+export interface PackedRun {
+  /** As its journal will begin. */
+  readonly run: RunIn<'preparing'>;
+  readonly manifests: readonly Iterable<ManifestEntry>[];
+  readonly lease: Lease;
+  /** Removes everything of the run, unless it was started. Never throws. */
+  discard(): Promise<void>;
+}
+
+type PackingDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'workerFile'> & {
+  readonly signal: AbortSignal;
+  readonly onPackaging?: OnBytes | undefined;
+};
+
+/**
+ * Makes archives and manifests of a run's folders, in its own folder and under its lease; keeps nothing where that fails. What a dead process leaves is
+ * removed by the next window that starts.
+ */
+export async function packRun(assessment: Assessment, deps: PackingDeps): Promise<PackedRun> {
+  const { store, clock, log } = deps;
+  const id = store.newId();
+  const folder = store.folderOf(id);
+  await makePrivateFolder(folder);
+  const lease = await takeLease(join(folder, 'lease'), deps);
+  if (lease === undefined) throw new AssessmentError('busyElsewhere');
+  const discard = async (): Promise<void> => {
+    if (store.get(id) !== undefined) return;
+    await lease.release();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch((failure: unknown) => {
+      log.warn(`Run ${id}: its remaining files could not be removed: ${String(failure)}`);
+    });
+  };
+  try {
+    const signal = AbortSignal.any([deps.signal, lease.lost]);
+    const { packed, manifests } = await packTargets(assessment, folder, { ...deps, signal });
+    const run = newRun({ id, now: clock.now() }, assessment, packed);
+    return { run, manifests, lease, discard };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}
+
+async function packTargets(
+  { targets, maxArchiveBytes }: Assessment,
+  folder: string,
+  { workerFile, signal, onPackaging }: PackingDeps,
+) {
+  const total = targets.reduce((sum, { files }) => sum + (files?.selection.bytes ?? 0), 0);
+  const packed: Pick<Target, 'archive' | 'coverage'>[] = [];
+  const manifests: Iterable<ManifestEntry>[] = [];
+  let doneBytes = 0;
+  for (const [index, { files }] of targets.entries()) {
+    signal.throwIfAborted();
+    if (files === undefined) {
+      packed.push({});
+      continue;
+    }
+    const { selection, archiveType } = files;
+    const file = `archive-${String(index)}.${archiveType === 'zip' ? 'zip' : 'tar.gz'}`;
+    const { manifest, omitted, bytes, sha256 } = await writeArchive({
+      root: selection.root,
+      files: selection.files,
+      format: archiveType,
+      to: join(folder, file),
+      maxBytes: maxArchiveBytes,
+      workerFile,
+      signal,
+      onBytes: (done) => onPackaging?.(doneBytes + done, total),
+    });
+    doneBytes += selection.bytes;
+    await writeFileAtomic(join(folder, `manifest-${String(index)}.json`), manifestText(manifest, omitted));
+    const archive = {
+      file,
+      type: archiveType,
+      bytes,
+      sha256,
+      mark: await markOf(join(folder, file)),
+      sourceBytes: manifest.bytes,
+      omitted: omitted.length === 0 ? undefined : omitted.slice(0, maxOmitted).map(({ path }) => path),
+    };
+    packed.push({ archive, coverage: toCoverage(selection, manifest.length, omitted.length) });
+    manifests.push(manifest);
+  }
+  return { packed, manifests };
+}
+
+/** In pieces: the text of very many entries is never in memory as a whole. */
+function* manifestText(entries: Iterable<ManifestEntry>, omitted: readonly Omission[]): Iterable<string> {
+  let piece = '{"entries":[';
+  let between = '';
+  for (const entry of entries) {
+    piece += between + JSON.stringify(entry);
+    between = ',';
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}],"omitted":${JSON.stringify(omitted)}}`;
+}

@@ -1,0 +1,122 @@
+import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
+import type { Emitter, OnBytes } from '../../ports.ts';
+import type { Lease } from '../disk/lease.ts';
+import { advance } from '../state/advance.ts';
+import type { RunEvent } from '../state/event.ts';
+import { isLive, type Run, type RunIn, runIdOf, toFailure } from '../state/run.ts';
+import type { RunDeps } from '../steps/step.ts';
+import { dispatch } from './dispatch.ts';
+import type { PackedRun } from './packRun.ts';
+import { confirmFiles, uploadFiles } from './uploadFiles.ts';
+
+const firstPauseMs = 5_000;
+const maxPauseMs = 60_000;
+
+/** A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
+export interface NotKept {
+  readonly id: string;
+  readonly error: AssessmentError;
+}
+
+export interface StartDeps extends RunDeps {
+  readonly notKept: Emitter<NotKept>;
+  /** Aborts when the window closes. */
+  readonly stopped: AbortSignal;
+  /** Aborts when a person cancels. */
+  readonly cancelled?: AbortSignal | undefined;
+  readonly onUploading?: OnBytes | undefined;
+}
+
+/**
+ * Uploads a packed run and sends its start request, under its lease; what is owed then is for a drive. Each fact is on disk before what it describes
+ * happens. Resolves with the run once it is running, unknown or ended; throws where another window has it, or this one closes.
+ */
+export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
+  const { store, clock } = deps;
+  const { id } = run;
+  const signal = signalOf(lease, deps);
+  signal.throwIfAborted();
+  // The commitment: from here on, another window ends what this one leaves.
+  await store.create(run);
+  let intended: Run;
+  try {
+    await uploadFiles(run, { ...deps, signal });
+    await confirmFiles(run, { ...deps, signal });
+    signal.throwIfAborted();
+    await lease.renew();
+    intended = await store.apply(id, { type: 'dispatchIntended', at: clock.now() });
+    if (intended.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
+  } catch (error) {
+    return endUnsent(id, lease, error, deps);
+  }
+  return send(intended, lease, deps);
+}
+
+/** Sends the start request of an `unknown` run again, with the files already uploaded. */
+export async function sendAgain(id: string, lease: Lease, deps: StartDeps): Promise<Run> {
+  const intended = await deps.store.applyIfDue(id, { type: 'dispatchIntended', at: deps.clock.now() });
+  if (intended?.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
+  return send(intended, lease, deps);
+}
+
+async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDeps): Promise<Run> {
+  const { cancelled } = deps;
+  const outcome = await dispatch(intended, { ...deps, lease, signal: signalOf(lease, deps), cancelled });
+  const accepted = advance(intended, outcome);
+  // Noted first: the disk may not take the journal, or this process may end.
+  if (isLive(accepted)) deps.notes?.keep(accepted, intended.intendedAt);
+  return keepOutcome(intended, outcome, deps);
+}
+
+/** Saves the outcome, again and again where the disk does not take it. */
+async function keepOutcome(
+  intended: RunIn<'dispatching'>,
+  outcome: RunEvent,
+  { store, clock, log, notKept, stopped }: StartDeps,
+): Promise<Run> {
+  const { id } = intended;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    try {
+      const run = await store.apply(id, outcome).catch(undefinedIfGone);
+      if (run !== undefined && (outcome.type !== 'dispatched' || runIdOf(run) === outcome.runId)) return run;
+      log.warn(`The journal of run ${id} has changed since its start request: the answer gets its own`);
+      return await store.create(
+        advance({ ...intended, id: run === undefined ? id : store.newId() }, outcome),
+      );
+    } catch (cause) {
+      log.error(`Run ${id}: the outcome of its start request could not be saved: ${String(cause)}`);
+      if (pauseMs === firstPauseMs && outcome.type === 'dispatched') {
+        const data = { subject: outcome.runId, detail: systemCode(cause) };
+        notKept.fire({ id, error: new AssessmentError('notKept', data, { cause }) });
+      }
+      await clock.sleep(pauseMs, stopped);
+    }
+  }
+}
+
+/** A person's cancellation and a failure end the run; a closed window leaves that to the next one. */
+async function endUnsent(
+  id: string,
+  lease: Lease,
+  error: unknown,
+  { store, clock, log, stopped }: StartDeps,
+): Promise<Run> {
+  lease.lost.throwIfAborted();
+  stopped.throwIfAborted();
+  const at = clock.now();
+  if (isAbortError(error)) return store.apply(id, { type: 'abandoned', at });
+  const known = knownError(error);
+  if (known !== error)
+    log.error(`Run ${id}: ${error instanceof Error ? String(error.stack) : String(error)}`);
+  if (known.kind === 'busyElsewhere') throw known;
+  return store.apply(id, { type: 'failed', failure: toFailure(known), at });
+}
+
+function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): AbortSignal {
+  return AbortSignal.any([stopped, lost, ...(cancelled === undefined ? [] : [cancelled])]);
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (error instanceof AssessmentError && error.kind === 'notFound') return undefined;
+  throw error;
+}

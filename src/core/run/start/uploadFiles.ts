@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { foreignHost } from '../../api/address.ts';
+import type { AssessmentClient } from '../../api/client.ts';
+import { isTransient, withRetry } from '../../api/retry.ts';
+import type { UploadUrl } from '../../api/schema.ts';
+import { AssessmentError } from '../../errors.ts';
+import type { Clock, OnBytes } from '../../ports.ts';
+import type { RunEvent } from '../state/event.ts';
+import type { Run, RunIn, Target } from '../state/run.ts';
+import type { RunDeps } from '../steps/step.ts';
+import { removeFile } from '../steps/removeUploads.ts';
+
+/** An upload address with less time left, or with less than half of a shorter validity, is replaced before use. */
+const minValidityMs = 30_000;
+const maxAddresses = 3;
+
+export interface UploadDeps extends RunDeps {
+  readonly signal: AbortSignal;
+  readonly onUploading?: OnBytes | undefined;
+}
+
+/** Uploads every archive of a run (docs/api.md, section 1, step 1). Throws `busyElsewhere` if another window has taken it over. */
+export async function uploadFiles(run: RunIn<'preparing'>, deps: UploadDeps): Promise<void> {
+  const total = run.targets.reduce((sum, { archive }) => sum + (archive?.bytes ?? 0), 0);
+  let doneBytes = 0;
+  for (const [index, { archive }] of run.targets.entries()) {
+    if (archive === undefined) continue;
+    await sendArchive(run, index, archive, deps, (done) => deps.onUploading?.(doneBytes + done, total));
+    doneBytes += archive.bytes;
+  }
+  await saveAt('confirming', run, { type: 'uploaded', at: deps.clock.now() }, deps);
+}
+
+/** Confirms every upload. Throws `busyElsewhere` as `uploadFiles`. */
+export async function confirmFiles({ id }: Pick<Run, 'id'>, deps: UploadDeps): Promise<void> {
+  const { store, clientFor, clock, signal } = deps;
+  const run = store.get(id);
+  for (const [index, { upload }] of run?.targets.entries() ?? []) {
+    if (run === undefined || upload === undefined) continue;
+    await confirm(clientFor(run), upload.fileId, signal);
+    await saveAt('confirming', run, { type: 'confirmed', target: index, at: clock.now() }, deps);
+  }
+}
+
+/** Throws `busyElsewhere` if the run is not at this step then: another window has taken it over. */
+async function saveAt(
+  step: RunIn<'preparing'>['step'],
+  { id }: Pick<Run, 'id'>,
+  event: RunEvent,
+  { store }: Pick<RunDeps, 'store'>,
+): Promise<void> {
+  const next = await store.apply(id, event);
+  if (next.state !== 'preparing' || next.step !== step) throw new AssessmentError('busyElsewhere');
+}
+
+/** Takes a conflict or an unknown file for success: an earlier try with a lost reply may have confirmed it. If not, the dispatch is refused. */
+async function confirm(
+  client: AssessmentClient,
+  fileId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    await client.confirmUpload(fileId, { signal });
+  } catch (error) {
+    if (!(error instanceof AssessmentError) || !['conflict', 'notFound'].includes(error.kind)) throw error;
+  }
+}
+
+/** Reserves an address and PUTs an archive. Restarts the transfer after a fault, at a new address after expiry (docs/api.md, section 4.1). */
+async function sendArchive(
+  run: RunIn<'preparing'>,
+  index: number,
+  archive: NonNullable<Target['archive']>,
+  deps: UploadDeps,
+  onBytes: OnBytes,
+): Promise<void> {
+  const { clock, signal } = deps;
+  const client = deps.clientFor(run);
+  for (let addresses = 1; ; addresses += 1) {
+    const address = await client.getUploadUrl(archive.bytes, { signal });
+    const leftMs = validity(address.expires_in_seconds * 1000, clock);
+    await saveReservation(run, index, address, deps);
+    try {
+      const file = { ...archive, path: join(deps.store.folderOf(run.id), archive.file) };
+      const minMs = Math.min(minValidityMs, address.expires_in_seconds * 500);
+      const put = (): Promise<void> => {
+        if (leftMs() < minMs) throw tooSlow();
+        return client.putArchive(address, file, { signal, onBytes });
+      };
+      await withRetry({ attempts: 4, mayRetry: isTransient }, put, deps);
+      return;
+    } catch (error) {
+      if (!isExpired(error)) throw error;
+      if (addresses >= maxAddresses) throw leftMs() > 0 ? error : tooSlow(error);
+      // Two reservations would count twice against the organization's storage.
+      await removeFile(address.file_id, 'reserved', client, signal);
+    }
+  }
+}
+
+/** A reservation that cannot be saved is cancelled. */
+async function saveReservation(
+  run: RunIn<'preparing'>,
+  index: number,
+  { file_id: fileId, upload_url: uploadUrl }: UploadUrl,
+  deps: UploadDeps,
+): Promise<void> {
+  const host = foreignHost(uploadUrl, run.baseUrl);
+  const event = { type: 'reserved', target: index, fileId, host, at: deps.clock.now() } as const;
+  try {
+    await saveAt('uploading', run, event, deps);
+  } catch (error) {
+    await removeFile(fileId, 'reserved', deps.clientFor(run)).catch((failure: unknown) => {
+      deps.log.warn(`Run ${run.id}: a reservation could not be cancelled: ${String(failure)}`);
+    });
+    throw error;
+  }
+}
+
+/** Milliseconds left of a period, by the clock that has run further: the machine may have slept. */
+function validity(ms: number, clock: Clock): () => number {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
+}
+
+function tooSlow(cause?: AssessmentError): AssessmentError {
+  return new AssessmentError('forbidden', { ...cause?.data, subject: 'upload' }, { cause });
+}
+
+/** True when another address may work. */
+function isExpired(error: unknown): error is AssessmentError {
+  return error instanceof AssessmentError && (error.kind === 'addressRefused' || error.kind === 'forbidden');
+}

@@ -1,0 +1,46 @@
+import { wasRefused } from '../../api/failure.ts';
+import { idempotent, withRetry } from '../../api/retry.ts';
+import { AssessmentError } from '../../errors.ts';
+import type { RunIn } from '../state/run.ts';
+import type { RunDeps } from './step.ts';
+
+/**
+ * Asks the service to end a run, and saves what is known of that. Returns the service's `conflict`: the run may have ended. Throws every other
+ * failure, after saving that nothing was accepted where that is sure.
+ */
+export async function sendCancellation(
+  run: RunIn<'running'>,
+  deps: Pick<RunDeps, 'store' | 'clientFor' | 'clock' | 'random' | 'log'>,
+): Promise<AssessmentError | undefined> {
+  const { store, clientFor, clock, log } = deps;
+  const client = clientFor(run);
+  const sentAt = clock.now();
+  let saved: Promise<unknown> | undefined;
+  // Saved first: if the answer is lost, the run's end is still a cancellation. Sent even if that fails: a run that goes on costs credits.
+  const beforeSend = async (): Promise<void> => {
+    saved ??= store.apply(run.id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
+      log.warn(`Run ${run.id}: its cancellation was not saved: ${String(error)}`);
+    });
+    await saved;
+  };
+  const progress = { mayBeAccepted: false };
+  const send = async (): Promise<void> => {
+    try {
+      await client.cancel(run.workflow, run.runId, { beforeSend });
+    } catch (error) {
+      progress.mayBeAccepted ||= !(error instanceof AssessmentError && wasRefused(error));
+      throw error;
+    }
+  };
+  try {
+    await withRetry(idempotent, send, deps);
+    await store.apply(run.id, { type: 'cancelAsked', at: clock.now() });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    if (!progress.mayBeAccepted)
+      await store.apply(run.id, { type: 'cancelRefused', sentAt, at: clock.now() });
+    if (error.kind !== 'conflict') throw error;
+    return error;
+  }
+}
