@@ -36,9 +36,8 @@ export function describeCoverage(coverage: Coverage): string {
   const { choice = 0, secret = 0, ignoredButTracked: tracked = 0 } = coverage.excluded;
   const all = excludedIn(coverage);
   const files = countFiles(coverage.uploaded);
-  if (all + coverage.unpacked === 0) return t('{0}, nothing excluded', files);
   const others = all - choice - secret - tracked;
-  let text = files;
+  let text = all + coverage.unpacked === 0 ? t('{0}, nothing excluded', files) : files;
   if (others > 0)
     text = t('{0}; excluded by ignore files, settings, or type: {1}', text, formatNumber(others));
   if (tracked > 0) text = t('{0}; excluded as tracked by Git, but ignored: {1}', text, formatNumber(tracked));
@@ -47,6 +46,8 @@ export function describeCoverage(coverage: Coverage): string {
   if (secret > 0) text = t('{0}; excluded as suspected secrets: {1}', text, formatNumber(secret));
   if (coverage.unpacked > 0)
     text = t('{0}; couldn’t be packaged: {1}', text, formatNumber(coverage.unpacked));
+  if (coverage.lfsPointers !== undefined)
+    text = t('{0}; Git LFS pointers without their content: {1}', text, formatNumber(coverage.lfsPointers));
   return text;
 }
 

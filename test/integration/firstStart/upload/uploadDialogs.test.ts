@@ -52,7 +52,7 @@ describe('the question before an upload', () => {
     };
     const ended = endedRun({ id: 'invented', folder, ...place });
     const [target] = ended.targets;
-    const coverage = toCoverage({ leftOut: [], unreadIndexes: [] }, 5, 200);
+    const coverage = toCoverage({ files: [], leftOut: [], unreadIndexes: [] }, 5, 200);
     const run = { ...ended, targets: [{ ...target!, name: 'b\u202Eb', archive, coverage }] };
     const selection = { root: folder, files: [], leftOut: [], bytes: 0, unreadByGit: [], unreadIndexes: [] };
     await ask(run, selection);
@@ -78,11 +78,12 @@ describe('the question before an upload', () => {
       ['y', { kind: 'link' }],
       ['z', { kind: 'ignoredButTracked', rule }],
     ].map(([name, reason]) => ({ path: name, reason }));
-    const coverage = toCoverage({ leftOut: leftOut as NotUploaded[], unreadIndexes: [index] }, 1, 0);
+    const files = [{ path: 'a', bytes: 0, mode: 0o644, isLfsPointer: true }] as const;
+    const coverage = toCoverage({ files, leftOut: leftOut as NotUploaded[], unreadIndexes: [index] }, 1, 0);
     const run = { ...ended, targets: [{ ...target!, archive, coverage }] };
     const selection = {
       root: folder,
-      files: [{ path: 'a', bytes: 0, mode: 0o644 }],
+      files,
       leftOut,
       bytes: 0,
       unreadByGit: [],
@@ -93,7 +94,7 @@ describe('the question before an upload', () => {
     assert.match(detail, /are excluded:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
       detail,
-      /: 1 file; excluded by ignore files, settings, or type: 2; excluded as tracked by Git, but ignored: 1; tracked by Git, but ignored: unknown; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3\n/,
+      /: 1 file; excluded by ignore files, settings, or type: 2; excluded as tracked by Git, but ignored: 1; tracked by Git, but ignored: unknown; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3; Git LFS pointers without their content: 1\n/,
     );
   });
 
@@ -177,7 +178,10 @@ describe('the question before an upload', () => {
       await setUserSettings({ 'whitebox.secrets.checkBeforeUpload': 'warn' });
       await writeFile(source, 'two();\n');
       await vscode.commands.executeCommand('whitebox.saveArchive');
-      assert.match(messages().at(-1)?.text ?? '', /^Saved .*Suspected secrets [^:]*: b\.js:1 github token \S+…/);
+      assert.match(
+        messages().at(-1)?.text ?? '',
+        /^Saved .*Suspected secrets [^:]*: b\.js:1 github token \S+…/,
+      );
     } finally {
       for (const file of [source, to]) await rm(file, { force: true });
     }

@@ -6,16 +6,16 @@ import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/s
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 
 const hidden = 'a\u202Etxt.exe';
-const files: SelectedFile[] = [hidden, 'key.ts', 'locked.ts'].map((path) => ({
-  path,
-  bytes: 1,
-  mode: 0o644,
-}));
+const files: SelectedFile[] = [
+  ...[hidden, 'key.ts', 'locked.ts'].map((path) => ({ path, bytes: 1, mode: 0o644 }) as const),
+  { path: 'logo.png', bytes: 128, mode: 0o644, isLfsPointer: true },
+];
 const rule = { source: 'gitignore', file: '.gitignore', line: 2, pattern: 'dist/', widened: false } as const;
 const leftOut: LeftOut[] = [
   { path: 'dist/', reason: { kind: 'ignored', rule } },
   { path: 'dist/app.js', reason: { kind: 'ignoredButTracked', rule } },
   { path: `${hidden}/`, reason: { kind: 'outsideRoot' } },
+  { path: 'lib/', reason: { kind: 'submodule' } },
   { path: 'pipe', reason: { kind: 'special', type: 'fifo' } },
 ];
 
@@ -38,6 +38,7 @@ describe('the Upload Preview', () => {
   const selected = { root: '/invented', files, leftOut, bytes: 3, unreadByGit, unreadIndexes };
   const checks = new Map([
     [hidden, { suspicions: [], sha256: '1' }],
+    ['logo.png', { suspicions: [], sha256: '2' }],
     ['key.ts', { suspicions: [suspicion], sha256: '0' }],
     ['locked.ts', { path: 'locked.ts', reason: 'changed' } as const],
   ]);
@@ -64,16 +65,19 @@ describe('the Upload Preview', () => {
 
   it('F79 F167 F168 shows names, reasons, suspected secrets, and files of Git that can’t be read', async () => {
     assert.deepEqual(await linesOf(), [
-      'To be uploaded | 2 files, 2 bytes | cloud-upload',
+      'To be uploaded | 3 files, 130 bytes; Git LFS pointers without their content: 1 | cloud-upload',
       'a\\u{202E}txt.exe | 1 byte | file',
       'key.ts | 1 byte · suspected secret | warning',
-      'Excluded | 5 | exclude',
+      'logo.png | 128 bytes · Git LFS pointer | file',
+      'Excluded | 6 | exclude',
       'Ignored by Git | 1 | ',
       'dist/ | dist/  (.gitignore:2) | ',
       'Tracked by Git, but ignored | 1 | ',
       'dist/app.js | dist/  (.gitignore:2) | ',
       'Outside the folder | 1 | ',
       'a\\u{202E}txt.exe/ |  | ',
+      'Submodules that aren’t checked out | 1 | ',
+      'lib/ |  | ',
       'Special files | 1 | ',
       'pipe | named pipe | ',
       'Can’t be read | 1 | ',
