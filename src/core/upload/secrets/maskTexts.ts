@@ -12,19 +12,20 @@ export interface MaskStart {
 const paths = ['findings.json', '.npmrc'];
 /** Texts are searched together: each search has a fixed cost, and most texts hold no credential. */
 const chunkLength = 128 * 1024;
-/**
- * What may be inside a secret in a text: what is not drawn, its visible escape, a backslash of Markdown, and a line break with the mark of the next line, as
- * in a quote or a difference. A blank line ends a secret.
- */
-const between = new RegExp(
-  [
-    undrawn.source,
-    String.raw`\\u\{[0-9A-F]{4,6}\}`,
-    String.raw`\\(?=[!-\/:-@\[-\x60\{-~])`,
-    String.raw`(?<!\n)\r?\n(?!\r?\n)[ \t]*(?:(?:[+>#*|]|-(?!-))[ \t]*)?`,
-  ].join('|'),
-  'gu',
-);
+/** A line break with the mark of the next line, as in a quote or a difference. A blank line ends a secret. */
+const lineBreak = String.raw`(?<!\n)\r?\n(?!\r?\n)[ \t]*`;
+const lineMark = String.raw`(?:(?:[+>#*|]|-(?!-))[ \t]*)?`;
+/** What may be a mark, or the next character of a secret. */
+const unclearMark = /\n[ \t]*[+|-]\S/;
+
+/** What may be inside a secret in a text: what is not drawn, its visible escape, a backslash of Markdown, and a line break. */
+function between(atLines: string): RegExp {
+  const escapes = [String.raw`\\u\{[0-9A-F]{4,6}\}`, String.raw`\\(?=[!-\/:-@\[-\x60\{-~])`];
+  return new RegExp([undrawn.source, ...escapes, atLines].join('|'), 'gu');
+}
+
+const inside = [between(lineBreak + lineMark), urlEncoded];
+const insideUnclear = [...inside, between(lineBreak)];
 
 /** The same value with each string in it masked as the check before an upload masks it. An object that occurs several times stays one object. */
 export async function maskTexts({ texts: value }: MaskStart, lint: PresetLint): Promise<unknown> {
@@ -55,7 +56,7 @@ function mapStrings(
     ? value.map(each)
     : value instanceof Map
       ? new Map([...value].map(([key, part]) => [each(key), each(part)]))
-      : Object.fromEntries(Object.entries(value).map(([key, part]) => [key, each(part)]));
+      : Object.fromEntries(Object.entries(value).map(([key, part]) => [map(key), each(part)]));
   known.set(value, mapped);
   return mapped;
 }
@@ -76,7 +77,8 @@ function* chunksOf(texts: Iterable<string>): Generator<readonly string[]> {
 }
 
 async function search(text: string, lint: PresetLint): Promise<readonly Found[]> {
-  const found = await Promise.all(paths.map((path) => searchText(text, path, lint, [between, urlEncoded])));
+  const forms = unclearMark.test(text) ? insideUnclear : inside;
+  const found = await Promise.all(paths.map((path) => searchText(text, path, lint, forms)));
   return found.flat();
 }
 
@@ -93,14 +95,14 @@ function mask(text: string, found: readonly Found[]): string {
       .filter(({ form }) => form.isJoined === isJoined)
       .flatMap(({ form, matches }) => matches.flatMap((match) => occurrencesOf(match, form)));
   const sure = merged(spansOf(false));
-  // After a line break, a secret of any length may go on, or a word may begin: words have no digits.
+  // After a line break, a secret of any length may go on, or a word may begin.
   const goesOn = (span: Span): boolean =>
     sure.every(
       ({ start, end }) =>
         end <= span.start ||
         span.end <= start ||
-        /\d/.test(text.slice(span.start, start)) ||
-        /\d/.test(text.slice(end, span.end)),
+        !isWords(text.slice(span.start, start)) ||
+        !isWords(text.slice(end, span.end)),
     );
   let shown = '';
   let at = 0;
@@ -109,6 +111,11 @@ function mask(text: string, found: readonly Found[]): string {
     at = span.end;
   }
   return shown + text.slice(at);
+}
+
+/** True for words in lower or upper case, and signs. */
+function isWords(text: string): boolean {
+  return text.split(/[^A-Za-z0-9]+/).every((word) => /^(?:[A-Z]?[a-z]*|[A-Z]+)$/.test(word));
 }
 
 /** All places of a secret, since some rules report another place than that of the secret. */

@@ -78,7 +78,7 @@ const tokenRules: readonly TokenRule[] = [
     rule: 'terraform-token',
     pattern: /(?<=([A-Za-z0-9]{14,60}))\.atlasv1\.[\w=-]{60,70}(?![\w=-])/g,
   },
-  { rule: 'azure-account-key', pattern: /AccountKey=[A-Za-z0-9+/]{86}==/g },
+  { rule: 'azure-account-key', pattern: /AccountKey\w{0,20}=[A-Za-z0-9+/]{86}==/g },
   {
     rule: 'authorization',
     pattern:
@@ -176,12 +176,22 @@ const configFile =
 
 const keyword =
   'pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|api[_-]?key|(?:access|secret|private|signing|encryption|decryption|validation|master|auth|account)[_-]?key';
+/** A name may go on behind a key's (`API_KEY_PROD`), unless it then says something about the key. */
+const nameEnd =
+  '(?:_key_?[a-z0-9]{0,20}|(?<=key)_(?!id|name|file|path|ur[il]|size|len|type|version|vault|expir|alg)[a-z0-9]{1,20}|_)?';
 const quoted = '"[^"\\r\\n]{1,256}"|\'[^\'\\r\\n]{1,256}\'';
-const between = '["\']?[ \\t]{0,16}(?:[:=]|>(?=[^<\\s]))[ \\t]{0,16}';
+// `<add key="Password" value="…" />` is how .NET writes them.
+const between = '["\']?[ \\t]{0,16}(?:[:=]|>(?=[^<\\s])|value[ \\t]{0,4}=)[ \\t]{0,16}';
 
-const inConfig = new RegExp(`(${keyword})${between}(${quoted}|[^\\s"'\`,;<>(){}\\[\\]]{1,256})`, 'gi');
+const inConfig = new RegExp(
+  `((?:${keyword})${nameEnd})${between}(${quoted}|[^\\s"'\`,;<>(){}\\[\\]]{1,256})`,
+  'gi',
+);
 // In source code only a constant with a literal counts: other values are expressions.
-const inCode = new RegExp(`(${keyword.toUpperCase().replaceAll('_-', '_')})${between}(${quoted})`, 'g');
+const inCode = new RegExp(
+  `(${`(?:${keyword})${nameEnd}`.toUpperCase().replaceAll('_-', '_')})${between}(${quoted})`,
+  'g',
+);
 
 /** Finds assignments of passwords, keys and tokens (`DB_PASSWORD=…`) by name. Placeholders, references and plain words do not count. */
 export function findAssignments(text: string, path: string): Match[] {
@@ -239,7 +249,7 @@ const publicPart = new RegExp(
     '[A-Za-z][A-Za-z0-9+.-]{1,20}(?::[a-z0-9+.-]{1,20})?://',
     '-----BEGIN [A-Z0-9 ]{0,40}-----',
     tokenPrefixes,
-    'AccountKey=|AKIA|ASIA|ABIA|ACCA|xox[a-z][.-]|xapp-|SG\\.|sk-(?:ant-[a-z]{3,5}\\d\\d-)?|eyJ',
+    'AccountKey\\w{0,20}=|AKIA|ASIA|ABIA|ACCA|xox[a-z][.-]|xapp-|SG\\.|sk-(?:ant-[a-z]{3,5}\\d\\d-)?|eyJ',
   ].join('|'),
   'y',
 );

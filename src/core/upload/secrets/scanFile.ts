@@ -3,7 +3,7 @@ import { type BigIntStats, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { undrawn } from '../../visibleText.ts';
-import { isPublicPem, type Match, riskyName } from './ourRules.ts';
+import { findTokens, isPublicPem, type Match, riskyName } from './ourRules.ts';
 import { searchText, urlEncoded } from './searchText.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
@@ -14,7 +14,7 @@ export interface Suspicion {
   readonly kind: 'name' | 'content';
   /** A name's pattern (`.env*`), or a content rule: `secretlint/…` for secretlint's, a plain word for ours. */
   readonly rule: string;
-  /** From 1; content only. */
+  /** From 1; absent for what is in a name. */
   readonly line?: number;
   /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`); empty for a name. */
   readonly masked: string;
@@ -73,9 +73,13 @@ function toScanMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLint): Promise<ScannedFile> {
   const start = readAt(fd, Math.min(stat.size, startBytes), 0);
   const sha256 = contentHash(fd, stat.size, start);
-  if (start.length === 0) return { suspicions: [], sha256 };
-  const found: Omit<Suspicion, 'sha256'>[] = [];
-  const name = riskyName(path);
+  const found = findTokens(path, '').map(({ rule, masked }): Omit<Suspicion, 'sha256'> => ({
+    path,
+    kind: 'content',
+    rule,
+    masked,
+  }));
+  const name = start.length === 0 ? undefined : riskyName(path);
   if (name !== undefined && !(name.publicIf === 'onlyCertificates' && isPublicPem(start.toString('latin1'))))
     found.push({ path, kind: 'name', rule: name.pattern, masked: '' });
   const encoding = textEncoding(start);

@@ -16,8 +16,8 @@ export interface Found {
   readonly matches: readonly Match[];
 }
 
-/** Characters of tokens in a URL, which encodes them. */
-export const urlEncoded = /%(?:2[BDEF]|3[ADF]|40|5F|7[CE])/gi;
+/** White space and signs in a URL, which encodes them. */
+export const urlEncoded = /%(?:0[AD]|2[0-9A-F]|3[A-F]|40|5[B-F]|60|7[B-E])/gi;
 
 /** Searches a text as it is, and with what each of `inside` matches, which may be inside a secret, decoded or left out. The surest rules come first. */
 export async function searchText(

@@ -8,7 +8,7 @@ const plain = 'A-Za-z0-9';
 const word = '\\w-';
 const base64 = 'A-Za-z0-9+/=';
 
-/** `characters` is the inside of a character class, for what follows the prefix. */
+/** `characters` is the inside of a character class, for what follows the prefix. Of two rows with one prefix, the first that matches counts. */
 type Row = readonly [kind: string, prefixes: string, characters: string, min: number, max?: number];
 
 /**
@@ -17,8 +17,8 @@ type Row = readonly [kind: string, prefixes: string, characters: string, min: nu
  */
 export const tokenTable: readonly Row[] = [
   // Code, packages, builds
-  ['github-token', 'ghp_ gho_ ghu_ ghs_ ghr_', plain, 36],
   ['github-token', 'ghs_', '\\w.-', 100, 2000],
+  ['github-token', 'ghp_ gho_ ghu_ ghs_ ghr_', plain, 36],
   ['github-token', 'github_pat_', '\\w', 82],
   [
     'gitlab-token',
@@ -127,7 +127,7 @@ export const tokenTable: readonly Row[] = [
   ['razorpay-key', 'rzp_live_', plain, 14],
   ['flutterwave-key', 'FLWSECK- FLWSECK_TEST-', `${plain}-`, 34],
   ['shippo-token', 'shippo_live_ shippo_test_', anyHex, 40],
-  ['shopify-token', 'shpat_ shpca_ shppa_ shpss_', plain, 32, 64],
+  ['shopify-token', 'shpat_ shpca_ shppa_ shpss_', anyHex, 32],
   ['flexport-token', 'shltm_', word, 40],
   ['easypost-key', 'EZAK EZTK', plain, 54],
   ['duffel-token', 'duffel_live_ duffel_test_', '\\w=-', 43],

@@ -213,6 +213,18 @@ test('F190 placeholders are not suspected under any prefix', async (t) => {
   assert.deepEqual(suspicions.map(brief), []);
 });
 
+test('F180 a token in the name of a file is suspected, whatever the file holds', async (t) => {
+  const token = `ghp_${githubToken.secret}`;
+  const { suspicions } = await check(t, {
+    [`logs/${token}.txt`]: '',
+    [`${token}.png`]: Buffer.from([0, 1, 2]),
+  });
+  assert.deepEqual(
+    suspicions.map(({ rule, masked }) => `${rule} ${masked}`),
+    Array<string>(2).fill(`github-token ghp_…${githubToken.secret.slice(-2)}`),
+  );
+});
+
 test('F190 the keys of a web.config are suspected', async (t) => {
   const key = '7F2A'.repeat(16);
   const { suspicions } = await check(t, {

@@ -26,6 +26,32 @@ test('F151 every kind of credential found in files is masked in a text, and noth
   assert.deepEqual(await mask([`${cutKey}\n… and so on`]), ['-----BEGIN PRIVATE KEY-----…\n… and so on']);
 });
 
+test('F180 a credential is masked under a longer name, URL-encoded, and as the name of a file or a member', async () => {
+  const password = 'h7-Xq2Lm9Tz4Kd';
+  const named = ['DB_PASSWORD_KEY_', 'DB_PASSWORD_', 'API_KEY_PROD', 'SECRET_KEY_2', 'AccountKey_KEY_'];
+  const texts = [
+    ...named.map((name) => `${name}=${password}`),
+    ...named.map((name) => encodeURIComponent(`{"${name}": "${password}"}`)),
+    `<add key="DbPassword" value="${password}" />`,
+  ];
+  assert.deepEqual(
+    (await mask(texts)).filter((text) => text.includes(password)),
+    [],
+  );
+  const others = ['API_KEY_ID=a1b2c3d4e5', 'API_KEY_FILE=key1-abcdef', 'TOKEN_EXPIRY=a1b2c3d4e5'];
+  assert.deepEqual(await mask(others), others);
+  const tokens = seeds(randomFrom(180)).flatMap(({ path, content, secret }) =>
+    path.startsWith('table') ? [[content.slice(6, -3), secret] as const] : [],
+  );
+  assert.ok(tokens.length > 150);
+  const places = tokens.map(([token]) => ({ path: `src/${token}.ts`, [`lib/${token}`]: 1 }));
+  const masked = JSON.stringify(await mask(places));
+  assert.deepEqual(
+    tokens.filter(([, secret]) => masked.includes(secret.slice(0, 8)) || masked.includes(secret.slice(-8))),
+    [],
+  );
+});
+
 test('F151 a text without credentials is unchanged, next to any other', async () => {
   const token = seeds(randomFrom(1)).find(({ rule }) => rule === 'postman-key')!;
   const plain = ['SQL injection.', '', 'The password is read from {{0}}', '日本語 '.repeat(100_000)];
