@@ -12,7 +12,7 @@ export type OwnersFormat = 'github' | 'gitlab';
 export interface KnownOwners {
   /** One for each path, in their order; empty if nobody owns it. */
   readonly owners: readonly (readonly string[])[];
-  /** 1-based numbers of lines that the hosts skip, and of lines that are too long. */
+  /** 1-based numbers of lines that are not understood: the hosts skip them or a part of them, or they are too long. */
   readonly skipped: readonly number[];
 }
 
@@ -32,13 +32,13 @@ type HasTime = () => boolean;
  */
 export function findOwnersIn(
   file: string,
-  format: OwnersFormat,
+  format: OwnersFormat | undefined,
   paths: readonly string[],
 ): KnownOwners | undefined {
   const text = readRegularFile(file, { maxBytes, followLink: false })?.toString('utf8') ?? '';
   const end = performance.now() + maxMs;
   const hasTime: HasTime = () => performance.now() < end;
-  const code = parseOwners(text, format, hasTime);
+  const code = parseOwners(text, format ?? formatOf(text), hasTime);
   const owners: (readonly string[])[] = [];
   for (const path of paths) {
     const found = ownersOf(path, code, hasTime);
@@ -46,6 +46,15 @@ export function findOwnersIn(
     owners.push(found);
   }
   return { owners, skipped: code.skipped };
+}
+
+/** Only GitLab has sections: `[Name]` with owners or none, `[Name][2]`, `^[Name]`. GitHub would take `[id]/page.js` for a path. */
+function formatOf(text: string): OwnersFormat {
+  return /^[ \t]*(?:\^\[[^\]\r\n]{1,500}\]|\[[^\]\r\n]{1,500}\](?:\[\d*\])?(?:[ \t]+@|[ \t]*\r?$))/m.test(
+    text,
+  )
+    ? 'gitlab'
+    : 'github';
 }
 
 interface OwnerRule {
@@ -130,6 +139,7 @@ export function parseOwners(text: string, format: OwnersFormat, hasTime: HasTime
     const heading = format === 'gitlab' ? readHeading(trimmed) : undefined;
     if (heading !== undefined) {
       ({ name, defaults } = heading);
+      if (hasOtherWords(trimmed.replace(/^\^?\[[^\]]+\](?:\[\d*\])?/, ''))) skipped.push(at + 1);
       continue;
     }
     const isExclusion = format === 'gitlab' && trimmed.startsWith('!');
@@ -139,6 +149,9 @@ export function parseOwners(text: string, format: OwnersFormat, hasTime: HasTime
       skipped.push(at + 1);
       continue;
     }
+    // GitLab reads a heading without its end as a path, and ignores words that are no owners.
+    const isOdd = /^\^?\[[^\]]*$/.test(trimmed) || hasOtherWords(trimmed.replace(globAtStart, ''));
+    if (format === 'gitlab' && isOdd) skipped.push(at + 1);
     const section = sections.get(name) ?? { owning: new RuleIndex(), excluding: new RuleIndex() };
     sections.set(name, section);
     section[isExclusion ? 'excluding' : 'owning'].add({ ...rule, number: at });
@@ -194,6 +207,12 @@ function isOwner(word: string): boolean {
 /** Also groups in groups, and roles such as `@@maintainer`. */
 function isGitLabOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@@?[\w.-]+(?:\/[\w.-]+)*|[\w.+%-]+@[\w.-]+)$/.test(word);
+}
+
+/** Whether a word before a comment is no owner. */
+function hasOtherWords(ownersText: string): boolean {
+  const [text = ''] = ownersText.split(/\s#/, 1);
+  return !wordsOf(text).every(isGitLabOwner);
 }
 
 /** Neither format has sets: folders such as `[id]` are common. `a/` matches the same as a pattern that ends in `a/`, two stars, and `/`. */

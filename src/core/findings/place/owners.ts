@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { pathInside, realPath } from '../../paths.ts';
@@ -16,6 +17,14 @@ export const OWNERS_FILES: readonly string[] = [
   ...new Set([...ownersFilesOf.github, ...ownersFilesOf.gitlab]),
 ];
 
+const PIPELINE_FILE = '.gitlab-ci.yml';
+
+/** All files that decide on the owners of files in a folder: the repository may begin above it. */
+export function ownersFilesFor(folder: string): readonly string[] {
+  const here = [...OWNERS_FILES, PIPELINE_FILE, '.git/config'].map((name) => join(folder, name));
+  return dirname(folder) === folder ? here : [...here, ...ownersFilesFor(dirname(folder))];
+}
+
 /** What is not known of a CODEOWNERS file: the lines with these numbers, or all of it. */
 export interface OwnersGap {
   readonly file: string;
@@ -31,15 +40,16 @@ export interface FoundOwners {
 interface OwnersFile {
   readonly file: string;
   readonly target: string;
-  readonly format: OwnersFormat;
+  /** Undefined: its headings show it. */
+  readonly format: OwnersFormat | undefined;
 }
 
-/** By the CODEOWNERS file of each file's repository. Paths are absolute. Reads nothing outside the folder `within`. Takes up to seconds: for the worker. */
-export async function findOwners(files: ReadonlySet<string>, within?: string): Promise<FoundOwners> {
+/** By the CODEOWNERS file of each file's repository. Paths are absolute. Takes up to seconds: for the worker. */
+export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwners> {
   const repositories = new Map<string, Promise<Repository | undefined>>();
   const byRepository = new Map<Repository, string[]>();
   for (const file of files) {
-    const repository = await repositoryOf(dirname(file), within, repositories);
+    const repository = await repositoryOf(dirname(file), repositories);
     if (repository === undefined) continue;
     const inRepository = byRepository.get(repository) ?? [];
     inRepository.push(file);
@@ -74,17 +84,15 @@ function ownersIn(
 
 function repositoryOf(
   folder: string,
-  within: string | undefined,
   known: Map<string, Promise<Repository | undefined>>,
 ): Promise<Repository | undefined> {
   const look = async (): Promise<Repository | undefined> => {
-    if (within !== undefined && pathInside(within, folder) === undefined) return undefined;
     const looked = await ifReadable(
       repositoryAt(folder, { home: gitHome(), env: {} }).then((repository) => ({ repository })),
     );
     // The repository around one that cannot be read does not own its files.
     if (looked === undefined || looked.repository !== undefined) return looked?.repository;
-    return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder), within, known);
+    return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder), known);
   };
   const found = known.get(folder) ?? look();
   known.set(folder, found);
@@ -101,22 +109,29 @@ async function ifReadable<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The first CODEOWNERS file of a repository, in GitLab's format where the remote is GitLab's or the file lies in its folder. */
+/** The first CODEOWNERS file of a repository. Its format is that of the host; where the host is not known, the folder or the file shows it. */
 async function findOwnersFile(repository: Repository): Promise<OwnersFile | undefined> {
   const { root } = repository;
   const real = await realPath(root);
-  const host = isOnGitLab(repository) ? 'gitlab' : 'github';
-  for (const name of [...ownersFilesOf[host], ...OWNERS_FILES]) {
+  const host = hostOf(repository);
+  for (const name of [...ownersFilesOf[host ?? 'github'], ...OWNERS_FILES]) {
     const file = join(root, name);
     const target = await realPath(file).catch(() => undefined); // it may not be there
     if (target === undefined || pathInside(real, target) === undefined) continue;
-    return { file, target, format: name.startsWith('.gitlab/') ? 'gitlab' : host };
+    const inFolder = name.startsWith('.gitlab/')
+      ? 'gitlab'
+      : name.startsWith('.github/')
+        ? 'github'
+        : undefined;
+    return { file, target, format: host === 'gitlab' ? host : (inFolder ?? host) };
   }
   return undefined;
 }
 
-function isOnGitLab({ commonDir }: Repository): boolean {
+/** By the name of the remote's host, else by GitLab's pipeline: most hosts of GitLab have names of their own. */
+function hostOf({ root, commonDir }: Repository): OwnersFormat | undefined {
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
   const urls = settings.filter(({ name }) => name === 'remote.origin.url');
-  return urls.some(({ value = '' }) => readTracker(value)?.kind === 'gitlab');
+  const known = urls.flatMap(({ value = '' }) => readTracker(value)?.kind ?? []);
+  return known[0] ?? (existsSync(join(root, PIPELINE_FILE)) ? 'gitlab' : undefined);
 }

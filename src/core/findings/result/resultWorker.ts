@@ -54,8 +54,6 @@ export interface Placing {
   readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
   /** Undefined: places are as they were reported, and no file is read. */
   readonly texts?: KnownTexts | undefined;
-  /** Where given, no CODEOWNERS file outside this folder is read. */
-  readonly ownersWithin?: string | undefined;
 }
 
 /** What is known once all findings of a run are placed. */
@@ -204,7 +202,7 @@ async function placeResult(
   }
   for (const [key, seen] of texts?.seen ?? [])
     if (placing?.texts?.seen.get(key) !== seen) await send({ seen: [key, seen] });
-  const found = await findOwners(placing === undefined ? new Set() : mainFiles, placing?.ownersWithin);
+  const found = await findOwners(placing === undefined ? new Set() : mainFiles);
   return { missing: missingOfAll, changed, removed, ...found };
 }
 

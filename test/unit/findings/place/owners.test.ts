@@ -156,12 +156,48 @@ describe('CODEOWNERS', () => {
     const owners = async (): Promise<unknown> => (await findOwners(new Set([file]))).owners.get(file);
     await layOut(root, { '.gitlab/CODEOWNERS': '[Web] @web\n*.js' });
     assert.deepEqual(await owners(), ['@web']);
-    await layOut(root, { 'docs/CODEOWNERS': '* @docs\n[Web] @web\n*.js' });
-    assert.deepEqual(await owners(), []);
+    await layOut(root, { 'docs/CODEOWNERS': '* @docs\n[Web] @web\n*.js', '.github/CODEOWNERS': '* @github' });
+    assert.deepEqual(await owners(), ['@github']);
     execFileSync('git', ['-C', root, 'remote', 'add', 'origin', 'git@gitlab.example.com:shop/web.git']);
     assert.deepEqual(await owners(), ['@docs', '@web']);
-    await layOut(root, { '.github/CODEOWNERS': '* @github' });
-    assert.deepEqual(await owners(), ['@docs', '@web']);
+  });
+
+  test('F160 is read as GitLab reads it on a host of any name, by its headings or by GitLab’s pipeline', async (t) => {
+    const sectioned = '* @all\n[Web][2] @web\n*.js';
+    const plain = '*.js @js\ndocs/ bad';
+    for (const [files, owners] of [
+      [{ CODEOWNERS: sectioned }, ['@all', '@web']],
+      [{ CODEOWNERS: '* @all\r\n^[Web]\r\n*.js @web\r\n' }, ['@all', '@web']],
+      [{ CODEOWNERS: '* @all\n[Web server] @web\n*.js' }, ['@all', '@web']],
+      [{ CODEOWNERS: '* @all\napp/[id]/ @b\n[id]/a.js @b' }, ['@all']],
+      [{ '.github/CODEOWNERS': sectioned }, []],
+      [{ '.gitlab-ci.yml': '', CODEOWNERS: 'a.js @js\n[x]/ @x', '.github/CODEOWNERS': '* @github' }, ['@js']],
+      [{ CODEOWNERS: plain }, ['@js']],
+    ] as const) {
+      const root = await scratchFolder(t, []);
+      await layOut(root, files);
+      execFileSync('git', ['-C', root, 'remote', 'add', 'origin', 'git@code.example.com:shop/web.git']);
+      const found = await findOwners(new Set([join(root, 'a.js')]));
+      assert.deepEqual([...found.owners.values()], [owners], JSON.stringify(files));
+    }
+    const root = await scratchFolder(t, []);
+    await layOut(root, { CODEOWNERS: sectioned, '.gitlab-ci.yml': '' });
+    execFileSync('git', ['-C', root, 'remote', 'add', 'origin', 'git@github.com:shop/web.git']);
+    assert.deepEqual([...(await findOwners(new Set([join(root, 'a.js')]))).owners.values()], [[]]);
+  });
+
+  test('F160 names what GitLab does not understand: words that are no owners, and headings without an end', () => {
+    const lines = [
+      '* @a bad',
+      '[Docs] @docs team',
+      '[Section name',
+      'a.js @a # a comment',
+      '[id]/x.js @a',
+      '[Web][2] @web',
+      '!b.js',
+      'c.js',
+    ];
+    assert.deepEqual(parseOwners(lines.join('\n'), 'gitlab').skipped, [1, 2, 3]);
   });
 
   test('F182 5,000 rules are not all tried for each of 5,000 files', () => {
@@ -219,16 +255,13 @@ describe('CODEOWNERS', () => {
   test('F160 is read from .github, root or docs, in this order, and not above 3 MB, with a message', async (t) => {
     const root = await scratchFolder(t, []);
     const file = join(root, 'src', 'a.js');
-    const owners = async (within?: string): Promise<unknown> =>
-      (await findOwners(new Set([file]), within)).owners.get(file);
+    const owners = async (): Promise<unknown> => (await findOwners(new Set([file]))).owners.get(file);
     await layOut(root, { 'docs/CODEOWNERS': '* @docs' });
     assert.deepEqual(await owners(), ['@docs']);
     await layOut(root, { CODEOWNERS: '* @root' });
     assert.deepEqual(await owners(), ['@root']);
     await layOut(root, { '.github/CODEOWNERS': '* @github' });
     assert.deepEqual(await owners(), ['@github']);
-    assert.equal(await owners(join(root, 'src')), undefined);
-    assert.deepEqual(await owners(root), ['@github']);
     await layOut(root, { '.github/CODEOWNERS': '#'.repeat(3 * 1024 * 1024 + 1) });
     const { owners: none, ownersGaps: gaps } = await findOwners(new Set([file]));
     assert.equal(none.size, 0);
