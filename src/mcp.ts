@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -5,14 +6,16 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  ErrorCode,
+  type JSONRPCErrorResponse,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import manifest from '../package.json' with { type: 'json' };
 import { readStored, type StoredFolder } from './core/findings/agents/storedFindings.ts';
 import { readingTools } from './core/findings/agents/toolAnswers.ts';
-import { isSamePath, realPath } from './core/paths.ts';
+import { pathKey, realPath } from './core/paths.ts';
 import { type Logger, systemClock as clock } from './core/ports.ts';
-import { visibleToAgents } from './core/visibleText.ts';
+import { clip, visibleToAgents } from './core/visibleText.ts';
 
 // Standard output carries only the protocol.
 const write = (message: string): void => void process.stderr.write(`${message}\n`);
@@ -57,7 +60,27 @@ async function serve(): Promise<void> {
       return { content: [{ type: 'text', text }], isError: true };
     }
   });
-  await server.connect(new StdioServerTransport());
+  const transport = new StdioServerTransport();
+  const send = transport.send.bind(transport);
+  transport.send = (message) => send('error' in message ? withShortError(message) : message);
+  // The transport reports what is no message, and answers nothing. A response to it has no ID.
+  server.onerror = (error) => {
+    if (error instanceof SyntaxError) respond(ErrorCode.ParseError, 'This is not JSON.');
+    else if (error.name === 'ZodError')
+      respond(ErrorCode.InvalidRequest, 'This is not one JSON-RPC 2.0 message.');
+    else write(error.message);
+  };
+  await server.connect(transport);
+}
+
+function respond(code: ErrorCode, message: string): void {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`);
+}
+
+/** The library’s errors quote what was sent. */
+function withShortError(response: JSONRPCErrorResponse): JSONRPCErrorResponse {
+  const { error } = response;
+  return { ...response, error: { ...error, message: visibleToAgents(clip(error.message, 200)) } };
 }
 
 /** Removes the prefix that language model tools need among those of all extensions. */
@@ -73,9 +96,15 @@ async function readOptions(): Promise<StoredFolder> {
     throw new Error(
       'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension>. “Copy MCP Configuration…” in VS Code writes it.',
     );
-  // The target of a link may change.
+  // The target of a link may change. The folder is one that VS Code has opened, in whatever spelling.
   const real = await realPath(folder).catch(() => undefined);
-  if (real === undefined || !isSamePath(real, folder))
+  if (real === undefined || !isSameSpelling(real, resolve(folder)))
     throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);
   return { folder: real, storage };
+}
+
+/** Asks the disk whether it ignores letter case, also on Linux, where few do. */
+function isSameSpelling(one: string, other: string): boolean {
+  const platform = process.platform === 'win32' ? 'win32' : 'darwin';
+  return pathKey(one, platform) === pathKey(other, platform);
 }

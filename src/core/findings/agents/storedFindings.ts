@@ -9,7 +9,7 @@ import { earlierRuns, FolderChoices, hasFindings } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import type { Finding } from '../finding.ts';
 import type { SeenText } from '../place/currentPlaces.ts';
-import { OWNERS_FILES } from '../place/owners.ts';
+import { ownersFilesFor } from '../place/owners.ts';
 import { filesOf, placeFindings } from '../place/placement.ts';
 import type { Decode } from '../place/sentFiles.ts';
 import { type PlacedRun, readPlaced, toShownRun } from '../placedRun.ts';
@@ -79,7 +79,6 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
         : [
             readPlaced(run, { earlier: earlierRuns(found.runs, run), compareWith: undefined }, source, {
               mappings: {},
-              ownersWithin: folder,
             }),
           ],
     );
@@ -113,7 +112,7 @@ async function marksOf({ runs, folders }: RunsOfFolder, runsFolder: string, fold
   const files = runs
     .filter(hasFindings)
     .flatMap(({ id }) => ['run.json', 'findings.json'].map((name) => join(runsFolder, id, name)));
-  files.push(...OWNERS_FILES.map((name) => join(folder, name)));
+  files.push(...ownersFilesFor(folder));
   const marks = await Promise.all(files.map(async (file) => [file, await markOf(file)]));
   return JSON.stringify([...folders, ...marks]);
 }

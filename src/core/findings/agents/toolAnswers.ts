@@ -38,8 +38,18 @@ export const toolInputs = {
 };
 
 const usualLimit = 50;
-const maxText = 8_000;
-const maxItems = 50;
+/** What agents take as one answer, about 25,000 tokens: a token is about three bytes, also of Japanese. */
+const maxAnswerBytes = 75_000;
+/** For texts and lists; the next is used if an answer is too large. */
+const cuts = [
+  { maxText: 8_000, maxItems: 100 },
+  { maxText: 2_000, maxItems: 100 },
+  { maxText: 500, maxItems: 20 },
+  { maxText: 100, maxItems: 5 },
+] as const;
+const cutNote = 'Long texts and lists are cut. In VS Code, “Show Raw JSON” shows all of a finding.';
+/** Of a call that is refused. */
+const maxQuoted = 200;
 const maxRuns = 20;
 
 /** `triage` is undefined if it is unknown which decision holds. */
@@ -65,12 +75,24 @@ export function findNamed<T extends ToolFinding>(findings: readonly T[], wanted:
 
 export function readInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
   const parsed = schema.safeParse(input);
-  if (!parsed.success) throw new Error(`The input does not fit the tool's schema: ${parsed.error.message}`);
+  if (!parsed.success)
+    throw new Error(`The input does not fit the tool's schema: ${clip(parsed.error.message, maxQuoted)}`);
   return parsed.data;
 }
 
-export function answerText(answer: unknown): string {
-  return fenceData(JSON.stringify(answer, undefined, 1));
+export function answerText(answer: object): string {
+  let json = '';
+  for (const limits of cuts) {
+    let cutParts = 0;
+    const shown = cut(answer, limits, () => (cutParts += 1));
+    json = toJson(cutParts > 0 ? { ...shown, cut: cutNote } : shown);
+    if (Buffer.byteLength(json) <= maxAnswerBytes) break;
+  }
+  return fenceData(json);
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 1);
 }
 
 export interface ToolFindings {
@@ -141,7 +163,7 @@ export async function listFindings(
     limit = usualLimit,
   }: z.infer<typeof toolInputs.listFindings>,
   changeOf?: BranchChangeOf,
-): Promise<unknown> {
+): Promise<object> {
   const fitting = allOf(runs).filter(
     (shown) =>
       isAtLeast(shown.finding.severity, minimumSeverity) &&
@@ -152,8 +174,8 @@ export async function listFindings(
   const listed = fitting
     .filter((shown) => changeOf === undefined || !isHiddenBy(changeOf(shown)))
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
-  const page = await place(listed.slice(offset, offset + limit));
-  return {
+  const placed = await place(listed.slice(offset, offset + limit));
+  const answer = {
     // Shows whether an empty list means that there are no findings, or that none were read.
     runs: runs.map(({ run, failure, shown }) => ({
       run: run.id,
@@ -169,29 +191,48 @@ export async function listFindings(
     notRead:
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,
-    findings: page.map((shown) => {
-      const { finding, triage: decision, decidedBefore, verdict, evidence } = shown;
-      const [main] = finding.places;
-      return {
-        finding: toolName(shown),
-        title: finding.title,
-        severity: finding.severity,
-        cwes: finding.cwes,
-        place: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
-        feature: finding.feature,
-        perspective: finding.perspective,
-        request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
-        drift: main && (localPlaceOf(main, shown)?.drift ?? 'unknown'),
-        triage: decision?.state ?? 'unknown',
-        ends: decision?.until,
-        decidedBefore: decidedBefore?.state,
-        verdict,
-        evidence: leastOf(evidence)?.kind,
-        owner: shown.owners ?? 'unknown',
-        changedOnBranch: changeOf && (changeOf(shown) === 'changed' ? true : 'unknown'),
-      };
-    }),
   };
+  const entries = placed.map((shown) => toEntry(shown, changeOf));
+  const page = entries.slice(0, countFitting(entries, maxAnswerBytes - bytesOf({ ...answer, cut: cutNote })));
+  const next = offset + page.length;
+  return { ...answer, nextOffset: next < listed.length ? next : undefined, findings: page };
+}
+
+function toEntry(shown: ToolFinding, changeOf: BranchChangeOf | undefined): object {
+  const { finding, triage: decision, decidedBefore, verdict, evidence } = shown;
+  const [main] = finding.places;
+  return {
+    finding: toolName(shown),
+    title: finding.title,
+    severity: finding.severity,
+    cwes: finding.cwes,
+    place: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
+    feature: finding.feature,
+    perspective: finding.perspective,
+    request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
+    drift: main && (localPlaceOf(main, shown)?.drift ?? 'unknown'),
+    triage: decision?.state ?? 'unknown',
+    ends: decision?.until,
+    decidedBefore: decidedBefore?.state,
+    verdict,
+    evidence: leastOf(evidence)?.kind,
+    owner: shown.owners ?? 'unknown',
+    changedOnBranch: changeOf && (changeOf(shown) === 'changed' ? true : 'unknown'),
+  };
+}
+
+/** At least one. */
+function countFitting(entries: readonly object[], maxBytes: number): number {
+  let bytes = 0;
+  const end = entries.findIndex((entry, at) => {
+    bytes += bytesOf({ findings: [entry] });
+    return at > 0 && bytes > maxBytes;
+  });
+  return end < 0 ? entries.length : end;
+}
+
+function bytesOf(part: object): number {
+  return Buffer.byteLength(toJson(cut(part, cuts[0], () => undefined)));
 }
 
 function allOf(runs: readonly ToolRun[]): ToolFinding[] {
@@ -209,12 +250,12 @@ const resultNames: Readonly<Record<LiveResult, string>> = {
   unknown: 'unknown',
 };
 
-/** Everything about a finding, with its live tests; long texts and lists are cut. */
+/** Everything about a finding, with its live tests. */
 export function getFinding(
   shown: ToolFinding & WithDetails,
   confirmations: readonly Confirmation[] = [],
-): unknown {
-  return cut({
+): object {
+  return {
     finding: toolName(shown),
     fingerprint: shown.identity.fingerprint,
     triage: shown.triage === undefined ? 'unknown' : toDecision(shown.triage),
@@ -239,7 +280,7 @@ export function getFinding(
             found: found.map(({ title, severity, method, url }) => ({ title, severity, method, url })),
           })),
     reported: toPlainFinding(shown.finding, shown.details),
-  });
+  };
 }
 
 function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
@@ -254,7 +295,7 @@ export function decisionOfTool(
   return { state, note: note.trim() === '' ? former.note : note };
 }
 
-export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): unknown {
+export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): object {
   return {
     total: runs.length,
     notRead: unread || undefined,
@@ -278,14 +319,30 @@ function toIso(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
 }
 
-function cut(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > maxText ? `${clip(value, maxText)}…` : value;
+interface Limits {
+  readonly maxText: number;
+  readonly maxItems: number;
+}
+
+/** The same value with visible texts, of which long ones and lists are cut. */
+function cut<T>(value: T, limits: Limits, onCut: () => void): T;
+function cut(value: unknown, limits: Limits, onCut: () => void): unknown {
+  const { maxText, maxItems } = limits;
+  if (typeof value === 'string') {
+    // Before it is written as JSON, which would not be JSON afterwards.
+    const visible = visibleToAgents(clip(value, maxText));
+    if (value.length <= maxText) return visible;
+    onCut();
+    return `${visible}…`;
+  }
   if (Array.isArray(value)) {
-    const more = value.length > maxItems ? [`… and ${String(value.length - maxItems)} more`] : [];
-    return [...value.slice(0, maxItems).map(cut), ...more];
+    const shown: unknown[] = value.slice(0, maxItems).map((item: unknown) => cut(item, limits, onCut));
+    if (value.length <= maxItems) return shown;
+    onCut();
+    return [...shown, `… and ${String(value.length - maxItems)} more`];
   }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part, limits, onCut)]));
 }
 
 /** Marks untrusted text for a language model as data, without invisible characters, between two lines that its author cannot guess. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import {
   appendFile,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, test, type TestContext } from 'node:test';
 import { build } from 'esbuild';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -24,6 +26,7 @@ import type { TriageState } from '../../../../src/core/findings/triage/triage.ts
 import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock, finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
+import { caselessFolder } from '../../core/caselessFolder.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
 /** The server bundled as CommonJS, which starts several times faster than its sources. */
@@ -328,6 +331,66 @@ test('F141 the server refuses to start for a link, which may change its target',
   await symlink(path.join(fixture.root, 'shop'), path.join(fixture.root, 'link'));
   const link = ['--folder', path.join(await realpath(fixture.root), 'link')];
   await assert.rejects(connect(t, fixture, { args: link }), /Connection closed/);
+});
+
+test('F141 any spelling of the folder without a link starts the server', withLinks, async (t) => {
+  const fixture = await setUpFindings(t);
+  await fixture.addRun(['shop'], finding('Own'));
+  const real = await realpath(path.join(fixture.root, 'shop'));
+  for (const spelled of [`${real}${path.sep}`, `${path.dirname(real)}/./shop/.`, `${real}/../shop`]) {
+    const { ask } = await connect(t, fixture, { args: ['--folder', spelled] });
+    assert.equal((await ask('listFindings')).total, 1, spelled);
+  }
+});
+
+test('F141 the folder in another letter case starts the server where the disk ignores it', async (t) => {
+  const caseless = await caselessFolder(t);
+  if (caseless === undefined) return;
+  const fixture = await setUpFindings(t);
+  await fixture.addRun(['shop'], finding('Own'));
+  await mkdir(path.join(caseless, 'Shop'));
+  await connect(t, fixture, { args: ['--folder', path.join(await realpath(caseless), 'SHOP')] });
+});
+
+test('F160 owners come from the CODEOWNERS file of the repository around the folder, as it is now', async (t) => {
+  const fixture = await setUpFindings(t);
+  await fixture.addRun(['shop'], finding('Own'));
+  execFileSync('git', ['init', '-q', fixture.root]);
+  const { read } = await connect(t, fixture);
+  const owner = async () =>
+    (JSON.parse(await read('listFindings')) as { findings: [{ owner: unknown }] }).findings[0].owner;
+  for (const name of ['@ana', '@ben']) {
+    await writeFile(path.join(fixture.root, 'CODEOWNERS'), `shop/ ${name}\n`);
+    assert.deepEqual(await owner(), [name]);
+  }
+});
+
+test('F141 what is no message gets the protocol’s error, and the next message an answer', async (t) => {
+  const fixture = await setUpFindings(t);
+  await fixture.addRun(['shop'], finding('Own'));
+  const folder = await realpath(path.join(fixture.root, 'shop'));
+  const child = spawn(process.execPath, [server, '--folder', folder, '--storage', fixture.root], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  t.after(() => child.kill());
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const ask = async (line: string) => {
+    child.stdin.write(`${line}\n`);
+    const { value = '' } = (await lines.next()) as { value?: string };
+    const { id, error } = JSON.parse(value) as { id: unknown; error?: { code: number; message: string } };
+    return [id, error?.code, (error?.message.length ?? 0) <= 200];
+  };
+  const ping = { jsonrpc: '2.0', id: 7, method: 'ping' };
+  const long = 'x'.repeat(100_000);
+  assert.deepEqual(await ask('{"jsonrpc":"2.0",'), [null, -32700, true]);
+  assert.deepEqual(await ask(JSON.stringify([ping, ping])), [null, -32600, true]);
+  assert.deepEqual(await ask(JSON.stringify({ id: 1, method: 'ping' })), [null, -32600, true]);
+  assert.deepEqual(await ask(JSON.stringify({ ...ping, method: long })), [7, -32601, true]);
+  const [id, code, isShort] = await ask(
+    JSON.stringify({ ...ping, method: 'tools/call', params: { [long]: 1 } }),
+  );
+  assert.deepEqual([id, typeof code, isShort], [7, 'number', true]);
+  assert.deepEqual(await ask(JSON.stringify(ping)), [7, undefined, true]);
 });
 
 test('F141 finding text that addresses an agent stays between unpredictable marks', async (t) => {

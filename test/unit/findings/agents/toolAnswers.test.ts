@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { Marked } from 'marked';
 import { findingMarkdown, type FindingWords } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import {
+  answerText,
   decisionOfTool,
   fenceData,
   getFinding,
@@ -265,16 +266,64 @@ describe('tool answers', () => {
     assert.deepEqual(await runsOf([{ run, shown: [], failure }]), [failed]);
   });
 
-  test('cut long texts', () => {
-    const { shown } = sourceOf([{ title: 'x', file: 'a.js', description: 'y'.repeat(60_000) }]);
-    assert.ok(JSON.stringify(getFinding(shown[0]!)).length < 10_000);
+  const readFenced = (text: string) =>
+    JSON.parse(/^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text)?.[2] ?? '') as Record<string, unknown>;
+
+  test('cut long texts and lists, and say so and how much is missing', () => {
+    const files = Array.from({ length: 110 }, (_, at) => `src/${String(at)}.js`);
+    const { shown } = sourceOf([{ title: 'x', files, description: 'y'.repeat(60_000) }]);
+    const { reported, cut } = readFenced(answerText(getFinding(shown[0]!))) as {
+      reported: { locations: readonly unknown[]; description: string };
+      cut: string;
+    };
+    assert.deepEqual([reported.locations.length, reported.locations.at(-1)], [101, '… and 10 more']);
+    assert.deepEqual([reported.description.length, reported.description.at(-1)], [8_001, '…']);
+    assert.match(cut, /Show Raw JSON/);
   });
 
-  test('cut a long list and say how much is missing', () => {
-    const files = Array.from({ length: 60 }, (_, at) => `src/${String(at)}.js`);
-    const { shown } = sourceOf([{ title: 'x', files }]);
-    const { reported } = getFinding(shown[0]!) as { reported: { locations: readonly unknown[] } };
-    assert.deepEqual([reported.locations.length, reported.locations.at(-1)], [51, '… and 10 more']);
+  test('F141 have at most 75,000 bytes, of any finding, run, and page, and lose no finding of a list', async () => {
+    const long = (character: string): string => character.repeat(9_000);
+    const items = Array.from({ length: 120 }, (_, at) => ({
+      title: `${String(at)} ${long('\u200B')}`,
+      severity: 'high',
+      file: 'a.js',
+      line: 1,
+      ...Object.fromEntries(
+        ['description', 'impact', 'evidence', 'recommendation'].map((name) => [name, long('注')]),
+      ),
+      files: Array.from({ length: 200 }, (_, place) => `${String(place)}/${long('d')}.js`),
+    }));
+    const source = sourceOf(items);
+    const sized = (answer: object) => {
+      const text = answerText(answer);
+      assert.ok(Buffer.byteLength(text) < 76_000, String(Buffer.byteLength(text)));
+      return readFenced(text);
+    };
+    sized(getFinding(source.shown[0]!));
+    const { runs } = sized(await list(Array<typeof source>(300).fill(source), { limit: 100 }));
+    assert.ok(Array.isArray(runs) && /^… and \d+ more$/.test(String(runs.at(-1))));
+    const seen: unknown[] = [];
+    for (let offset: unknown = 0; typeof offset === 'number';) {
+      const page = sized(await list([source], { offset, limit: 100 }));
+      seen.push(...(page['findings'] as readonly { finding: unknown }[]).map(({ finding }) => finding));
+      offset = page['nextOffset'];
+    }
+    assert.equal(new Set(seen).size, items.length);
+    assert.equal(seen.length, items.length);
+  });
+
+  test('F141 are JSON with invisible characters of any kind', () => {
+    const hidden = 'a\u200Bb\uFE0Fc\u{E0041}d\u202Ee\u0000f\u00ADg';
+    const answer = readFenced(answerText({ hidden, lines: 'x\n\ty 👩\u200D💻' }));
+    assert.deepEqual(answer, {
+      hidden: String.raw`a\u{200B}b\u{FE0F}c\u{E0041}d\u{202E}e\u{0000}f\u{00AD}g`,
+      lines: 'x\n\ty 👩\u200D💻',
+    });
+  });
+
+  test('F141 quote at most 200 characters of a call that is refused', async () => {
+    const { getRunStatus: call } = readingTools({ clock: systemClock } as Parameters<typeof readingTools>[0]);
+    await assert.rejects(call({ ['x'.repeat(100_000)]: 1 }), ({ message }: Error) => message.length < 300);
   });
 
   test('do not call an unconfirmed, no longer watched start cancelled', () => {
