@@ -133,7 +133,6 @@ const tones: Readonly<Record<Evidence['kind'], Tone>> = {
 function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): ReportContent['facts'] {
   const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
   const { at, note } = shown.triage;
-  const decision = decisionLabel(shown.triage);
   const rating = severityLabel(severity);
   const rated = severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText);
   return [
@@ -146,7 +145,8 @@ function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): R
       ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
       [t('On the live application'), lastTest && confirmationLabel(lastTest)],
       ...standingOf(shown),
-      [t('Triage'), at === 0 ? decision : `${decision}, ${formatTime(at)}`],
+      [t('Triage'), decisionLabel(shown.triage)],
+      [t('Decided'), at === 0 ? undefined : formatTime(at)],
       [t('Note'), note],
       [t('Owner'), shown.owners?.join(', ')],
       [t('Shown here'), shortfall && shortfallLabel(shortfall)],

@@ -8,7 +8,7 @@ import type { SharedDecisions, TriageStore } from '../../core/findings/triage/tr
 import { isSamePath } from '../../core/paths.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { formatNumber, moreLabel } from '../formats.ts';
-import { triageLabel } from '../labels.ts';
+import { decisionLabel } from '../labels.ts';
 import { showInformation } from '../showMessage.ts';
 import { toArgument } from './findingArguments.ts';
 import { subjectLabel } from './triage.ts';
@@ -84,9 +84,7 @@ function rowsOf(
     label: t('Accept'),
     description: t('The decisions below apply on this machine.'),
     ...(isBookEmpty && {
-      detail: t(
-        'This machine has no triage decisions for the folder yet. After a container is rebuilt, your own earlier decisions are also listed below.',
-      ),
+      detail: t('After a container is rebuilt, your own earlier decisions are also listed below.'),
     }),
     act: () => triage.accept(folder, listed),
   };
@@ -133,7 +131,7 @@ function proposalRows(
           )
         : subjectLabel(shown);
     return {
-      label: `${triageLabel(entry.state)} — ${subject}`,
+      label: `${decisionLabel(entry)} — ${subject}`,
       description: visibleLine(first?.places[0]?.path ?? clip(entry.path, maxTextLength)),
       detail: visibleLine(clip(entry.note, maxTextLength)),
       buttons,

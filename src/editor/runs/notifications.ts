@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
+import { isSettled } from '../../core/findings/triage/triage.ts';
 import type { Logger } from '../../core/ports.ts';
 import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
@@ -10,7 +11,7 @@ import { isLive, isUnsent, type Run, type RunIn, titleOf } from '../../core/run/
 import { roleOf } from '../../core/run/state/artifacts.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { showRuns } from '../errors/errorActions.ts';
-import { countShown, describeZero, formatTime } from '../formats.ts';
+import { countShown, describeZero, formatNumber, formatTime } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { readDisplaySettings } from '../settings.ts';
@@ -153,11 +154,20 @@ function assessmentNotice(run: RunIn<'succeeded'>, read: ShownRun | undefined): 
     const message = t('The assessment of {0} has finished, but its findings aren’t on this machine.', title);
     return { message, actions: [downloadAgain(run), ...report], isGood: false };
   }
-  const message =
-    read.shown.length === 0
-      ? t('The assessment of {0} has finished. {1}', title, describeZero(run))
-      : t('The assessment of {0} has finished: {1}.', title, countShown(read.shown.length, read.cut));
-  return { message, actions: [showFindings(run), ...report], isGood: true };
+  return {
+    message: finishedText(title, read, run),
+    actions: [showFindings(run), ...report],
+    isGood: true,
+  };
+}
+
+function finishedText(title: string, { shown, cut }: ShownRun, run: Run): string {
+  if (shown.length === 0) return t('The assessment of {0} has finished. {1}', title, describeZero(run));
+  const count = countShown(shown.length, cut);
+  const open = shown.filter(({ triage }) => !isSettled(triage.state)).length;
+  return open === shown.length
+    ? t('The assessment of {0} has finished: {1}.', title, count)
+    : t('The assessment of {0} has finished: {1}. Of these, {2} are open.', title, count, formatNumber(open));
 }
 
 function endNotice(run: Run, read: ShownRun | undefined): Notice {

@@ -72,7 +72,7 @@ const openFindings = async (stage: Stage): Promise<Workbench> => {
   return workbench;
 };
 const rowOf = async (workbench: Workbench, title: string): Promise<string> =>
-  (await workbench.treeRows('Findings')).find(({ label }) => label === title)?.description ?? '';
+  (await workbench.treeRows('Findings')).find(({ label }) => label.endsWith(title))?.description ?? '';
 const untilViewSays = (workbench: Workbench, pattern: RegExp): Promise<string> =>
   eventually(
     () => workbench.viewText('Findings'),
@@ -107,7 +107,7 @@ test('F157 an ended acceptance opens the finding again, until it is extended', a
     await workbench.page.locator(`.monaco-workbench.vs${label === 'dark' ? '-dark' : ''}`).waitFor();
     await workbench.screenshot(`team-1-ended-${label}.png`);
   }
-  await workbench.treeRowMenu('Findings', hash.title, 'Extend Acceptance…');
+  await workbench.treeRowMenu('Findings', `⚠ acceptance ended · ${hash.title}`, 'Extend Acceptance…');
   await workbench.pick('Until a date…');
   const soon = new Date(Date.now() + 86_400_000);
   const day = [soon.getFullYear(), soon.getMonth() + 1, soon.getDate()];

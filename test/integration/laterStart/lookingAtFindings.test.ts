@@ -112,19 +112,29 @@ describe('messages about findings and runs', () => {
     assert.equal(descriptionOf('gone'), 'gone');
   });
 
-  it('F155 start the row of a finding whose quote was not uploaded with that doubt', () => {
-    const rowOf = (kind: 'notAsSent' | 'asSent'): unknown[] => {
-      const quoted = kind === 'asSent' ? { kind } : { kind, missing: 'quote' as const };
-      const evidence = [{ ...quoted, path: 'src/a.js' }];
-      const [severity] = rootNodes(
-        toGroups([invent({ title: 'SQL', at: { path: 'src/a.js' }, evidence })], 'severity'),
-      );
+  it('F155 start the row of a finding with what needs a person, which a narrow view would cut', () => {
+    const rowOf = (more: Partial<ShownFinding>): unknown[] => {
+      const shown = { ...invent({ title: 'SQL', at: { path: 'src/a.js', line: 8 } }), ...more };
+      const [severity] = rootNodes(toGroups([shown], 'severity'));
       const [file] = childNodes(severity!);
       const { label, description } = toItem(childNodes(file!)[0]!, true);
       return [label, description];
     };
-    assert.deepEqual(rowOf('asSent'), ['SQL', '']);
-    assert.deepEqual(rowOf('notAsSent'), ['⚠ quoted code not uploaded · SQL', 'not in src/a.js as uploaded']);
+    const path = 'src/a.js';
+    assert.deepEqual(rowOf({ evidence: [{ kind: 'asSent', path }] }), ['SQL', 'line 8']);
+    assert.deepEqual(rowOf({ evidence: [{ kind: 'notAsSent', path, missing: 'quote' }] }), [
+      '⚠ quoted code not uploaded · SQL',
+      'not in src/a.js as uploaded · line 8',
+    ]);
+    assert.deepEqual(rowOf({ decidedBefore: { state: 'fixed', note: '', at: 1 } }), [
+      '⚠ check the earlier decision · SQL',
+      'earlier decision was “Fixed”; check it · line 8',
+    ]);
+    const triage = { state: 'open', note: '', at: 1, until: '2026-06-03' } as const;
+    assert.deepEqual(rowOf({ triage }), [
+      '⚠ acceptance ended · SQL',
+      'Acceptance ended on June 3, 2026 · line 8',
+    ]);
   });
 
   it('treat a mistyped minimum severity as unset', async () => {
@@ -241,6 +251,38 @@ describe('messages about findings and runs', () => {
     }
     const states = set.calls.filter(([key]) => key === 'whitebox.findingsView').map(([, value]) => value);
     assert.deepEqual(states, ['none', 'running']);
+  });
+
+  it('are drawn with the rows: message and badge of a visible view change when VS Code reads its rows', async () => {
+    const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
+    const filtering = new Filtering(memory, memory);
+    const shown = [invent({ title: 'First', at: { path: 'a.js' } })];
+    const run = { run: runOf.succeeded, shown };
+    const findings = Object.assign(storeOf(), {
+      all: () => shown,
+      shownRuns: () => [run],
+      absent: () => [],
+      comparison: () => undefined,
+    });
+    const drawn: { visible: boolean; badge?: vscode.ViewBadge } = { visible: false };
+    const view = drawn as unknown as vscode.TreeView<OutlineNode>;
+    const badge = (): number | undefined => drawn.badge?.value;
+    let tree: vscode.TreeDataProvider<OutlineNode> | undefined;
+    const displayed = new DisplayedFindings(findings);
+    const triage = createTriage(tmpdir(), { clock: systemClock, log: silent });
+    const runs = { all: () => [], onDidChange: findings.onDidChange } as unknown as RunStore;
+    const disposable = showFindings(
+      { view, fill: (provider) => (tree = provider) },
+      { findings, displayed, runs, filtering, triage },
+    );
+    assert.equal(badge(), 1);
+    drawn.visible = true;
+    shown.push(invent({ title: 'Second', at: { path: 'a.js' } }));
+    await filtering.groupBy('cwe');
+    assert.equal(badge(), 1);
+    void tree?.getChildren();
+    assert.equal(badge(), 2);
+    for (const each of [disposable, displayed, filtering]) each.dispose();
   });
 
   it('name the file that decisions cannot be written to', () => {

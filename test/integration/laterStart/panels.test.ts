@@ -11,6 +11,7 @@ import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { DocumentPanel } from '../../../src/editor/report/documentPanels.ts';
+import { formatTime } from '../../../src/editor/formats.ts';
 import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
 import { toReport } from '../../../src/editor/report/report.ts';
 import { toTrend } from '../../../src/editor/report/trend.ts';
@@ -178,7 +179,8 @@ describe('an open document', () => {
     };
     const [finding] = parseFindings(JSON.stringify([item]), { runId: run.id }).findings;
     const shown = {
-      ...{ run, finding: finding!, places: [], folder: shop, identity, triage: undecided },
+      ...{ run, finding: finding!, places: [], folder: shop, identity },
+      triage: { state: 'open', note: '', at: 1, until: '2026-11-26' } as const,
       verdict: 'new' as const,
       evidence: [{ kind: 'notAsSent', path: 'src/server.js', missing: 'quote' } as const],
       decidedBefore: { state: 'fixed', note: '', at: 1 } as const,
@@ -197,12 +199,16 @@ describe('an open document', () => {
           'Compared with earlier runs',
           'Earlier decision',
           'Triage',
+          'Decided',
           'Owner',
         ],
         ...['Description', 'Locations', 'Recommendation', 'Impact', 'Origin'],
       ],
     );
-    assert.equal(facts.at(-1)?.value, '@ana, @shop/web');
+    assert.deepEqual(
+      facts.slice(-3).map(({ value }) => value),
+      ['Acceptance ended on November 26, 2026', formatTime(1), '@ana, @shop/web'],
+    );
     assert.deepEqual(
       facts.flatMap(({ value, tone }) => (tone === undefined ? [] : [[value, tone]])),
       [

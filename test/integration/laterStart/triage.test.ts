@@ -267,6 +267,9 @@ describe('triage of findings', () => {
     await pull();
     assert.deepEqual(await reviewed('Accept'), ['Accept', 'Reject', 'New: 1', proposal]);
     assert.match(await decision(), /falsePositive[^]*a colleague’s/);
+    const accepted = (await pull()).replace('"falsePositive"', '"acceptedRisk", "until": "2999-12-31"');
+    await writeFile(path.join(folder, 'pulled.json'), accepted);
+    assert.match((await reviewed()).at(-1) ?? '', /^Accepted risk until December 31, 2999 — No impact: /);
     await pull();
     await inRestrictedMode(() => review('Accept'));
     assert.match(messages.shown.at(-1)?.text ?? '', /Restricted Mode/);

@@ -112,12 +112,11 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const title = titleOfFinding(finding);
   const severity = severityLabel(finding.severity);
   const isVerdictShown = verdict !== undefined && !usualVerdicts.has(verdict) && heading !== 'verdict';
-  // At the start of the row, because a narrow view cuts it: a model may have invented what was not uploaded.
   const isDoubtful = quoted?.kind === 'notAsSent';
   const hasEnded = isAcceptanceEnded(triage);
   const facts = [
-    // Also at the start: somebody has to decide again.
     hasEnded ? decisionWithNote(triage) : undefined,
+    decidedBeforeLabel(shown.decidedBefore),
     isDoubtful || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
     place === undefined ? reported && visibleLine(reported.path) : undefined,
     place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
@@ -126,10 +125,10 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     ...finding.cwes.map(cweLabel),
     isVerdictShown ? verdictLabel(verdict) : undefined,
     isUndecided(triage) || hasEnded ? undefined : decisionLabel(triage),
-    decidedBeforeLabel(shown.decidedBefore),
     place && driftLabel(place),
   ].filter((fact) => fact !== undefined);
-  const label = isDoubtful ? `⚠ ${t('quoted code not uploaded')} · ${title}` : title;
+  const forPerson = forPersonLabel(shown, isDoubtful);
+  const label = forPerson === undefined ? title : `⚠ ${forPerson} · ${title}`;
   const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
   // A settled finding shows its triage state instead of its severity.
@@ -153,6 +152,14 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     arguments: [node],
   };
   return item;
+}
+
+/** What needs a person. It begins the row, because a narrow view cuts the end. */
+function forPersonLabel({ triage, decidedBefore }: ShownFinding, isDoubtful: boolean): string | undefined {
+  // A model may have invented it.
+  if (isDoubtful) return t('quoted code not uploaded');
+  if (isAcceptanceEnded(triage)) return t('acceptance ended');
+  return decidedBefore === undefined ? undefined : t('check the earlier decision');
 }
 
 function decisionWithNote(triage: TriageDecision): string {

@@ -61,7 +61,11 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   };
   lazy.fill({
     onDidChangeTreeData: changes.event,
-    getChildren: (node) => [...(node === undefined ? roots() : childNodes(node))],
+    getChildren: (node) => {
+      if (node !== undefined) return [...childNodes(node)];
+      draw();
+      return [...roots()];
+    },
     getTreeItem: (node) => toItem(node, filtered.passing.length <= maxExpanded),
   });
   const describe = (): void => {
@@ -73,9 +77,13 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
     setContext('onlyChanged', filtering.filter.changedOnBranch === true);
     setContext('comparing', findings.comparison() !== undefined);
   };
-  const render = (): void => {
+  const draw = (): void => {
     filtered = readFiltered(deps);
     describe();
+  };
+  const render = (): void => {
+    // VS Code reads the rows of a visible view some time later: message and badge wait for them.
+    if (!lazy.view.visible) draw();
     changes.fire(undefined);
   };
   render();

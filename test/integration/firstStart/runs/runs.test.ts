@@ -128,11 +128,15 @@ describe('runs that need a decision', () => {
     assert.equal(messages().length, 2);
   });
 
-  it('F69 say how many findings are shown of how many', async () => {
+  it('F69 say how many findings are shown of how many, and how many of them are open', async () => {
     const run = endedRun({ id: 'invented', folder, ...place });
-    const shown = Array.from<ShownFinding>({ length: 10_000 });
+    const open = { triage: { state: 'open' } } as ShownFinding;
+    const shown = Array.from({ length: 10_000 }, () => open);
     await endHaving({ shown, cut: { shown: 10_000, total: 60_000 } }, 'all', run);
+    const fixed = { triage: { state: 'fixed' } } as ShownFinding;
+    await endHaving({ shown: [...Array.from({ length: 9 }, () => open), fixed] }, 'all', run);
     assert.match(messages()[0]?.text ?? '', /has finished: 10,000 of 60,000 findings\.$/);
+    assert.match(messages()[1]?.text ?? '', /has finished: 10 findings\. Of these, 9 are open\.$/);
   });
 
   it('F155 say what they cover when they found nothing, whatever their end', async () => {
