@@ -107,10 +107,16 @@ const bundles = [
 
 // What VS Code checks target files with as they are typed is the schema that they are read with before a start.
 await mkdir('dist');
-await writeFile(
-  'dist/blackbox.schema.json',
-  JSON.stringify(z.toJSONSchema(targetFileSchema, { target: 'draft-7' })),
-);
+const schema = z.toJSONSchema(targetFileSchema, { target: 'draft-7' });
+const japanese = JSON.parse(await readFile('l10n/bundle.l10n.ja.json', 'utf8'));
+for (const [file, translate] of [
+  ['blackbox.schema.json', (text) => text],
+  ['blackbox.schema.ja.json', (text) => japanese[text]],
+]) {
+  const translated = (key, value) =>
+    key === 'description' && typeof value === 'string' ? translate(value) : value;
+  await writeFile(`dist/${file}`, JSON.stringify(schema, translated));
+}
 
 if (watch) {
   const watched = await Promise.all(bundles.map((bundle) => context(bundle)));

@@ -57,6 +57,7 @@ test('the VSIX contains exactly the runtime files, the documentation and the pic
     'README.md',
     'dist/ThirdPartyNotices.txt',
     'dist/archiveWorker.cjs',
+    'dist/blackbox.schema.ja.json',
     'dist/blackbox.schema.json',
     'dist/bootstrap.cjs',
     'dist/main.cjs',

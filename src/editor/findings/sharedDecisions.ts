@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isSameFinding } from '../../core/findings/identity.ts';
 import { decisionFolders } from '../../core/findings/shownFinding.ts';
+import { asOf, dayAfter } from '../../core/findings/triage/triage.ts';
 import type { Proposal } from '../../core/findings/triage/triageDisk.ts';
 import type { SharedDecisions, TriageStore } from '../../core/findings/triage/triageStore.ts';
 import { isSamePath } from '../../core/paths.ts';
@@ -117,6 +118,7 @@ function proposalRows(
     .filter((shown) => decisionFolders(shown).some((each) => isSamePath(each, folder)))
     .flatMap((shown) => [shown.identity, ...(shown.sameAs ?? [])].map((identity) => ({ shown, identity })));
   const byFingerprint = Map.groupBy(identified, ({ identity }) => identity.fingerprint);
+  const today = dayAfter(Date.now());
   const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Reject') }];
   return listed.map(({ file, entry }) => {
     const candidates = byFingerprint.get(entry.identity.fingerprint) ?? [];
@@ -131,7 +133,7 @@ function proposalRows(
           )
         : subjectLabel(shown);
     return {
-      label: `${decisionLabel(entry)} — ${subject}`,
+      label: `${decisionLabel(asOf(entry, today))} — ${subject}`,
       description: visibleLine(first?.places[0]?.path ?? clip(entry.path, maxTextLength)),
       detail: visibleLine(clip(entry.note, maxTextLength)),
       buttons,

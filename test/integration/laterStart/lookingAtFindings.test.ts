@@ -127,7 +127,7 @@ describe('messages about findings and runs', () => {
       'not in src/a.js as uploaded · line 8',
     ]);
     assert.deepEqual(rowOf({ decidedBefore: { state: 'fixed', note: '', at: 1 } }), [
-      '⚠ check the earlier decision · SQL',
+      '⚠ check decision · SQL',
       'earlier decision was “Fixed”; check it · line 8',
     ]);
     const triage = { state: 'open', note: '', at: 1, until: '2026-06-03' } as const;

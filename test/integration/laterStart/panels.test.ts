@@ -147,7 +147,7 @@ describe('an open document', () => {
     const { trend, places } = await document.load();
     assert.deepEqual(trend?.rows[0]?.notes, ['Covers 1 of 2 folders.']);
     assert.deepEqual(trend.rows[0].counts, ['1 (High: 1)', '0', '1', '1']);
-    assert.match(trend.notes.join(' '), /current triage decisions/);
+    assert.match(trend.notes.join(' '), /The counts use today’s triage decisions/);
     await document.openPlace(places[0]?.index ?? -1);
     assert.deepEqual(chosen, [run.id, { verdicts: ['codeChanged', 'pairTested'] }]);
   });

@@ -4,6 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
+import * as z from 'zod/mini';
+import { targetFileSchema } from '../../../src/core/workflows/targetFile.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
@@ -19,7 +21,7 @@ function keyOf(text: ts.Expression | undefined): string | undefined {
   return message && `${message}/${String(comment)}`;
 }
 
-/** The key of every text given to `vscode.l10n.t`, under that name or as `t`. */
+/** The key of every text given to `vscode.l10n.t`, under that name or as `t`, and of every description in the schema of target files. */
 function textsInCode(): Set<string> {
   const texts = new Set<string>();
   const visit = (node: ts.Node): void => {
@@ -30,6 +32,11 @@ function textsInCode(): Set<string> {
     }
     ts.forEachChild(node, visit);
   };
+  // Hovers and completion of a target file show the descriptions of its schema.
+  for (const [, description = ''] of JSON.stringify(z.toJSONSchema(targetFileSchema)).matchAll(
+    /"description":"([^"]+)"/g,
+  ))
+    texts.add(description);
   for (const file of globSync('src/**/*.ts', { cwd: root })) {
     visit(
       ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true),

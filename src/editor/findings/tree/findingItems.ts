@@ -159,7 +159,7 @@ function forPersonLabel({ triage, decidedBefore }: ShownFinding, isDoubtful: boo
   // A model may have invented it.
   if (isDoubtful) return t('quoted code not uploaded');
   if (isAcceptanceEnded(triage)) return t('acceptance ended');
-  return decidedBefore === undefined ? undefined : t('check the earlier decision');
+  return decidedBefore === undefined ? undefined : t('check decision');
 }
 
 function decisionWithNote(triage: TriageDecision): string {
