@@ -6,7 +6,7 @@ import { inBackground, inParallel } from '../../core/yieldingWork.ts';
 import { answerOfGit, type GitApi, gitApi, type GitRepository, whenRead } from '../folders.ts';
 import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
-import { type Base, FilesAtBase, findBase, isSilence } from './code/filesAtBase.ts';
+import { type Base, FilesAtBase, findBase, isSilence } from './code/branchBase.ts';
 import type { Filtering } from './tree/filtering.ts';
 
 const t = vscode.l10n.t;
