@@ -18,6 +18,7 @@ import { toTrend } from '../../../src/editor/report/trend.ts';
 import type { HostMessage } from '../../../src/core/report/protocol.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
+import { splitReported } from '../../../src/core/findings/finding.ts';
 import { addDetails } from '../../../src/core/findings/result/details.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
@@ -186,7 +187,10 @@ describe('an open document', () => {
       decidedBefore: { state: 'fixed', note: '', at: 1 } as const,
       owners: ['@ana', '@shop/web'],
     };
-    const { facts, parts } = await toDetails(shown, nothingRead).load();
+    const { details } = splitReported(finding!);
+    const withDetails = () => Promise.resolve([{ ...shown, details }]);
+    const store = Object.assign({ ...nothingRead }, { withDetails }) as unknown as FindingStore;
+    const { facts, parts } = await toDetails(shown, store).load();
     assert.deepEqual(
       [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
       [
