@@ -189,8 +189,8 @@ describe('an open document', () => {
     };
     const { details } = splitReported(finding!);
     const withDetails = () => Promise.resolve([{ ...shown, details }]);
-    const store = Object.assign({ ...nothingRead }, { withDetails }) as unknown as FindingStore;
-    const { facts, parts } = await toDetails(shown, store).load();
+    const store = { find: () => undefined, confirmationsOf: nothingRead.confirmationsOf, withDetails };
+    const { facts, parts } = await toDetails(shown, store as unknown as FindingStore).load();
     assert.deepEqual(
       [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
       [
