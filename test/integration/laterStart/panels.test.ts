@@ -189,8 +189,8 @@ describe('an open document', () => {
     };
     const { details } = splitReported(finding!);
     const withDetails = () => Promise.resolve([{ ...shown, details }]);
-    const store = { find: () => undefined, confirmationsOf: nothingRead.confirmationsOf, withDetails };
-    const { facts, parts } = await toDetails(shown, store as unknown as FindingStore).load();
+    const store = Object.assign(Object.create(nothingRead) as FindingStore, { withDetails });
+    const { facts, parts } = await toDetails(shown, store).load();
     assert.deepEqual(
       [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
       [
