@@ -8,21 +8,31 @@ import { importedRun } from '../../run/state/newRun.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { visibleLine } from '../../visibleText.ts';
+import { maxReadMs } from '../parse/readFindings.ts';
 import { toTriageSubjects, type ShownFinding } from '../shownFinding.ts';
 import type { TriageEntry } from '../triage/book.ts';
 import { isUndecided, optionalFieldsOf } from '../triage/triage.ts';
 import type { DecisionsByFolder } from '../triage/triageStore.ts';
 import { badImport, type Decision, type ImportedFile, type ImportStart } from './readContent.ts';
 
-/** Runs `readContent` in the parsing worker. Throws `badImport`. */
+interface ImportOptions {
+  readonly workerFile: string | URL;
+  readonly signal?: AbortSignal;
+  readonly maxMs?: number;
+}
+
+/** Runs `readContent` in the parsing worker. Throws `badImport`, also for a file that takes longer than `maxMs`. */
 export async function readImport(
   content: Uint8Array,
-  { workerFile, signal }: { readonly workerFile: string | URL; readonly signal?: AbortSignal },
+  { workerFile, signal, maxMs = maxReadMs }: ImportOptions,
 ): Promise<ImportedFile> {
+  const limit = AbortSignal.timeout(maxMs);
   try {
     const start: ImportStart = { content };
-    return (await askWorker(start, workerFile, signal)) as ImportedFile;
+    const signals = signal === undefined ? [limit] : [signal, limit];
+    return (await askWorker(start, workerFile, AbortSignal.any(signals))) as ImportedFile;
   } catch (error) {
+    if (limit.aborted && signal?.aborted !== true) throw badImport('tooLarge', undefined, error);
     if (error instanceof AssessmentError && error.kind === 'findingsTooLarge')
       throw badImport('tooLarge', undefined, error);
     throw error;

@@ -150,6 +150,8 @@ export const START_COLUMN = keyPaths('column col start_column region.start_colum
 
 export const END_COLUMN = keyPaths('end_column region.end_column');
 
+export const CHAR_OFFSET = keyPaths('region.char_offset');
+
 /** Code; `lines` counts when it is text. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');
 

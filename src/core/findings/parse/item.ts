@@ -14,6 +14,8 @@ export interface Item {
   readonly rule?: JsonObject | undefined;
   /** What groups and keys around an item say: it counts where the item itself does not say so. */
   readonly around?: Fields | undefined;
+  /** True if its columns count code points (SARIF 2.1.0, 3.14.17). */
+  readonly inCodePoints?: boolean | undefined;
   /** Why the tool suppressed the result, or empty. */
   readonly suppression?: string | undefined;
 }

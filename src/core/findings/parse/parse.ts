@@ -182,7 +182,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): ReportedFinding
     description: clip(description, MAX_TEXT),
     blocks: allBlocks.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) })),
     recommendation: clip(recommendation, MAX_TEXT),
-    places,
+    places: item.inCodePoints === true ? places.map(inCodePoints) : places,
     cwes,
     cvss,
     ...live,
@@ -190,6 +190,11 @@ function readFinding(item: Item, index: number, makeId: MakeId): ReportedFinding
     shortfall: !isObject(item.raw) ? 'unreadable' : isClipped ? 'clipped' : undefined,
     raw: toRaw(item.raw),
   };
+}
+
+function inCodePoints(place: Place): Place {
+  const isCounted = (place.startColumn ?? place.endColumn ?? place.charOffset) !== undefined;
+  return isCounted ? { ...place, inCodePoints: true } : place;
 }
 
 /** Beside a URL, a path without a line is part of that URL, even if a file here has the same name. */

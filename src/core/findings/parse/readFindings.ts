@@ -7,6 +7,9 @@ import { readIfThere, toMark, writeFileAtomic } from '../../files.ts';
 import { type Details, type Finding, splitReported } from '../finding.ts';
 import { type Cut, maxFindingsBytes, parseFindings } from './parse.ts';
 
+/** A findings file that takes longer to be shown or imported counts as too large. */
+export const maxReadMs = 60_000;
+
 /** In a run's folder: holds the mark of a findings file that was too large. */
 const noteName = 'findings-too-large';
 

@@ -166,6 +166,8 @@ function readDraft(object: Fields): PlaceDraft {
     endLine,
     startColumn,
     endColumn,
+    charOffset:
+      startLine === undefined ? firstHit(object, aliases.CHAR_OFFSET, (value) => toIndex(value)) : undefined,
     snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, startLine)),
     targetIndex: firstHit(object, aliases.TARGET_INDEX, toTargetIndex),
   };

@@ -1,7 +1,8 @@
 import { AssessmentError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../json.ts';
 import { clip, visibleLine } from '../../visibleText.ts';
-import { toFreeText } from './freeText.ts';
+import { codeBlock, codeSpan } from '../view/codeMarkdown.ts';
+import { MAX_TEXT, toFreeText } from './freeText.ts';
 import type { Item } from './item.ts';
 import { isWebAddress } from './pathText.ts';
 import {
@@ -24,6 +25,7 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
 
 const maxDetail = 300;
 const maxJustification = 10_000;
+const maxFixes = 10;
 
 /**
  * The results of all runs of a SARIF log, or of an array of logs, with what they refer to; undefined for any other value. Throws `malformedFindings` with
@@ -48,11 +50,14 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   }
   return withResults.flatMap((run) => {
     const references = referencesOf(run);
+    const inCodePoints = (run as JsonObject)['columnKind'] === 'unicodeCodePoints' || undefined;
     return (
       listAt(run, 'results')
         // Not what only an earlier run had (3.27.24).
         .filter((result) => !isObject(result) || result['baselineState'] !== 'absent')
-        .map((result) => (isObject(result) ? toItem(result, references) : { raw: result }))
+        .map((result) =>
+          isObject(result) ? { ...toItem(result, references), inCodePoints } : { raw: result },
+        )
     );
   });
 }
@@ -101,12 +106,43 @@ function toItem(result: JsonObject, references: SarifReferences): Item {
     ...places,
     message: withPlaces(toMessage(result['message'], messages), places),
     ...webRequestOf(result, places),
+    recommendation: fixesOf(result, references.toArtifact),
     // These are no fields to show: they are resolved.
-    ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined },
+    ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined, fixes: undefined },
     // A result that is not a failure has no level unless it says so, whatever its rule says (3.27.10).
     ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),
   };
   return { raw: result, resolved, rule, suppression };
+}
+
+/** What a result proposes as its fixes (3.55), with the code. */
+function fixesOf(result: JsonObject, toArtifact: SarifReferences['toArtifact']): string {
+  const parts = listAt(result, 'fixes')
+    .slice(0, maxFixes)
+    .flatMap((fix) => [
+      toFreeText(objectAt(fix, 'description')),
+      ...listAt(fix, 'artifactChanges')
+        .slice(0, maxFixes)
+        .flatMap((change) =>
+          listAt(change, 'replacements')
+            .slice(0, maxFixes)
+            .map((replacement) => replacementText(change, replacement, toArtifact)),
+        ),
+    ]);
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function replacementText(
+  change: unknown,
+  replacement: unknown,
+  toArtifact: SarifReferences['toArtifact'],
+): string {
+  const artifactLocation = toArtifact(objectAt(change, 'artifactLocation'));
+  const region = objectAt(replacement, 'deletedRegion');
+  const address = addressOf({ physicalLocation: { artifactLocation, region } });
+  const { text } = objectAt(replacement, 'insertedContent');
+  const code = typeof text === 'string' && text !== '' ? codeBlock(clip(text, MAX_TEXT).split('\n')) : '';
+  return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
 }
 
 /** Undefined if the result counts: also while any of the decisions about it is under review, or was rejected (3.35.3). */
@@ -157,17 +193,26 @@ function resolvedIn(
 
 const linkToPlace = /\[((?:[^\\[\]]|\\[^])*)\]\((\d{1,9})\)/g;
 
-/** A link to the ID of a location leads to its `path:line` (3.11.6). */
+/** A link to the ID of a location leads to its `path:line` (3.11.6). A text that grows too long keeps its other links. */
 function withPlaces(message: unknown, places: JsonObject): unknown {
-  const text = textOf(message);
+  const text = textOf(message)?.slice(0, MAX_TEXT + 1);
   if (text?.includes('](') !== true) return message;
-  const locations = [...listAt(places, 'locations'), ...listAt(places, 'relatedLocations')].filter(isObject);
-  const byId = new Map(locations.map((location) => [location['id'], location]));
+  const byId = new Map(locationsIn(places).map((location) => [location['id'], location]));
+  let { length } = text;
   return text.replace(linkToPlace, (whole, label: string, id: string) => {
-    const address = addressOf(byId.get(Number(id)));
+    const address = length > MAX_TEXT ? undefined : addressOf(byId.get(Number(id)));
     if (address === undefined || /[<>\r\n]/.test(address)) return whole;
+    length += address.length;
     return `[${label}](${/[\s()]/.test(address) ? `<${address}>` : address})`;
   });
+}
+
+function locationsIn(places: JsonObject): readonly JsonObject[] {
+  const steps = listAt(places, 'codeFlows')
+    .flatMap((flow) => listAt(flow, 'threadFlows'))
+    .flatMap((thread) => listAt(thread, 'locations'))
+    .map((step) => objectAt(step, 'location'));
+  return [...steps, ...listAt(places, 'relatedLocations'), ...listAt(places, 'locations')].filter(isObject);
 }
 
 /** `path:line` of a location; without a line, its path alone. */

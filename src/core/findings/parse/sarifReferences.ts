@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../json.ts';
+import { MAX_PATH } from '../finding.ts';
 import { MAX_TEXT } from './freeText.ts';
 import { isWebAddress } from './pathText.ts';
 
@@ -18,6 +19,8 @@ export interface SarifRule {
 const maxComponents = 20;
 const maxNestedBases = 20;
 const maxBases = 100;
+/** What is longer is cut before it is joined: it is no path. */
+const maxUri = MAX_PATH + 1;
 
 /** A member of an object from outside; `{}` if it is no object. */
 export function objectAt(value: unknown, key: string): JsonObject {
@@ -85,10 +88,11 @@ function withParents(id: string): readonly string[] {
   return ids;
 }
 
-/** A rule without a level means `warning` (3.27.10). */
+/** A rule without a level means `warning` (3.50.3). */
 function toRule(rule: unknown, globalMessages: JsonObject): SarifRule {
+  const defaultConfiguration = { level: 'warning', ...objectAt(rule, 'defaultConfiguration') };
   return {
-    rule: { defaultConfiguration: { level: 'warning' }, ...objectOf(rule) },
+    rule: { ...objectOf(rule), defaultConfiguration },
     messages: [objectAt(rule, 'messageStrings'), globalMessages],
   };
 }
@@ -108,14 +112,25 @@ function createArtifactFinder(run: unknown): SarifReferences['toArtifact'] {
     const artifact = isNamed || typeof index !== 'number' ? location : objectAt(artifacts[index], 'location');
     const { uri, uriBaseId } = artifact;
     if (typeof uri !== 'string') return location;
-    const prefix = isAbsolute(uri) ? '' : prefixOf(uriBaseId);
-    return artifact === location && prefix === '' ? location : { ...location, uri: `${prefix}${uri}` };
+    const whole = decoded(`${isAbsolute(uri) ? '' : prefixOf(uriBaseId)}${uri.slice(0, maxUri)}`);
+    return whole === location['uri'] ? location : { ...location, uri: whole };
   };
 }
 
+/** The path of a URI; a web address as it is. */
+function decoded(uri: string): string {
+  if (isWebAddress(uri) || !/%[0-9a-f]{2}/i.test(uri)) return uri;
+  try {
+    return decodeURIComponent(uri);
+  } catch (error) {
+    if (error instanceof URIError) return uri;
+    throw error;
+  }
+}
+
 /**
- * The part of a base below the repository, which is the outermost absolute base that contains it: where that is on the machine of the tool says nothing
- * here. A base on the web is kept whole.
+ * What stands before a path with a base: the part below the outermost base around it, which is the repository. A base that is not in another one may be
+ * any folder of the repository on another machine: it is kept whole, and its end tells.
  */
 function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
   const wholes = new Map(
@@ -123,22 +138,26 @@ function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
       .slice(0, maxBases)
       .map((id) => [id, wholeBase(id, bases)]),
   );
-  const roots = [...wholes.values()]
-    .filter((whole) => isAbsolute(whole) && !/^(?:file:)?\/*(?:[a-z]:\/*)?$/i.test(whole))
+  const all = [...wholes.values()].filter((whole) => isAbsolute(whole));
+  const roots = all
+    .filter((root) => !/^(?:file:)?\/*(?:[a-z]:\/*)?$/i.test(root))
+    .filter((root) => all.some((whole) => whole !== root && whole.startsWith(root)))
     .toSorted((one, other) => one.length - other.length);
   return (id) => {
     const whole = (typeof id === 'string' ? wholes.get(id) : undefined) ?? '';
-    if (!isAbsolute(whole) || isWebAddress(whole)) return whole;
-    return whole.slice(roots.find((root) => whole.startsWith(root))?.length ?? whole.length);
+    if (isWebAddress(whole)) return whole;
+    return whole.slice(roots.find((root) => whole.startsWith(root))?.length ?? 0);
   };
 }
 
+/** At most a little longer than any path. */
 function wholeBase(id: string, bases: JsonObject): string {
   let whole = '';
   let base = objectAt(bases, id);
-  for (let count = 0; count < maxNestedBases; count += 1) {
+  for (let count = 0; count < maxNestedBases && whole.length < maxUri; count += 1) {
     const { uri, uriBaseId } = base;
-    if (typeof uri === 'string' && uri !== '') whole = `${uri}${uri.endsWith('/') ? '' : '/'}${whole}`;
+    if (typeof uri === 'string' && uri !== '')
+      whole = `${uri.slice(0, maxUri)}${uri.endsWith('/') ? '' : '/'}${whole}`;
     if (typeof uriBaseId !== 'string' || isAbsolute(whole)) break;
     base = objectAt(bases, uriBaseId);
   }

@@ -3,6 +3,7 @@ import { pathKey } from '../../paths.ts';
 import { type CurrentPlace, followFile } from '../drift/followFile.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
+import { inText } from '../parse/inText.ts';
 import type { ShownPlace } from '../shownFinding.ts';
 import {
   type Decode,
@@ -140,7 +141,7 @@ export function asReported(places: readonly Place[]): CurrentPlaces {
 function follow({ text, isScanned }: SeenText, current: string, places: readonly Place[]): CurrentPlaces {
   const lines = splitLines(text);
   const now = followFile(lines, isScanned).compareWith(current === text ? lines : splitLines(current));
-  return { ranges: places.map((place) => now.placeOf(place)), isChanged: now.isChanged };
+  return { ranges: places.map((place) => now.placeOf(inText(place, text))), isChanged: now.isChanged };
 }
 
 /** The text that was sent, as it was kept when the run ended. */

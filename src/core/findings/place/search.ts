@@ -22,7 +22,7 @@ export interface TargetFiles {
   readingsOf(text: string): readonly (readonly string[])[] | NoFileReason;
   /** The file with exactly this path. */
   find(path: string): Promise<SearchResult>;
-  /** The file whose path ends with the most of these segments, at least two, if no other file has as many. */
+  /** The file whose path ends with the most of these segments, at least two. Undecided if another sent file has as many. */
   findByEnd(segments: readonly string[]): Promise<SearchResult>;
 }
 
@@ -46,7 +46,8 @@ const pathsAtOnce = 100;
  * Makes the search for a path text, which goes on with the next step when one finds nothing:
  * 1. the exact path, or the path without its target's name or number (`findExactly`);
  * 2. the path without the prefix that most of the run's paths start with (`findWithoutPrefix`);
- * 3. the only file whose path ends in the same way (`findByEnd`).
+ * 3. the only file whose path ends in the same way (`findByEnd`);
+ * 4. what an absolute path has below a folder with the target's name (`findBelowName`).
  * If all fail, the text is searched for again with its percent escapes decoded. A text that fits several files is ambiguous. `reported` has the path
  * texts of the run by target.
  */
@@ -63,7 +64,8 @@ export function createSearch(all: readonly TargetFiles[], reported: readonly Rea
 
 async function searchTargets(text: string, targets: readonly SearchedTarget[]): Promise<SearchResult> {
   const readings = targets.map(({ files }) => files.readingsOf(text));
-  for (const step of [findExactly, findWithoutPrefix, findByEnd]) {
+  const steps = [findExactly, findWithoutPrefix, findByEnd, ...(isAbsolute(text) ? [findBelowName] : [])];
+  for (const step of steps) {
     const results = await Promise.all(
       targets.map((target, at) => firstResult(readings[at] ?? [], (path) => step(target, path))),
     );
@@ -139,6 +141,16 @@ async function findWithoutPrefix(
 
 async function findByEnd({ files }: SearchedTarget, segments: readonly string[]): Promise<SearchResult> {
   return segments.length <= maxDepth ? files.findByEnd(segments) : none('notFound');
+}
+
+async function findBelowName({ files }: SearchedTarget, segments: readonly string[]): Promise<SearchResult> {
+  const at = segments.findLastIndex((segment) => files.names.includes(segment));
+  const below = segments.slice(at + 1);
+  return at >= 0 && below.length > 0 ? files.find(below.join('/')) : none('notFound');
+}
+
+function isAbsolute(text: string): boolean {
+  return /^\s*(?:file:|[\\/]|[a-z]:[\\/])/i.test(text);
 }
 
 /**
@@ -223,25 +235,34 @@ export function sentFilesOf(target: number, names: readonly string[], paths: Ite
   };
 }
 
-/** The files on the disk, for a target whose sent files are not known. Files that were never sent may be among them, so a path's end means nothing. */
+/** The files on the disk, for a target whose sent files are not known. */
 export function filesOnDisk(
   target: number,
   names: readonly string[],
   roots: Spellings,
   visit: Visit,
 ): TargetFiles {
+  const find = async (path: string): Promise<SearchResult> => {
+    const found = await visit(path);
+    return found.kind === 'file' ? { kind: 'file', target, path: found.path } : found;
+  };
   return {
     target,
     names,
     readingsOf: (text) => {
-      const parsed = toWorkspacePath(text, roots);
+      const below = toWorkspacePath(text, roots);
+      const hasDrive = below.kind === 'none' && below.reason === 'refused';
+      const parsed = hasDrive ? toWorkspacePath(withoutDrive(text)) : below;
       return parsed.kind === 'path' ? [parsed.segments] : parsed.reason;
     },
-    find: async (path) => {
-      const found = await visit(path);
-      return found.kind === 'file' ? { kind: 'file', target, path: found.path } : found;
+    find,
+    findByEnd: async (segments) => {
+      for (let start = 1; start <= segments.length - 2; start += 1) {
+        const found = await find(segments.slice(start).join('/'));
+        if (found.kind === 'file') return found;
+      }
+      return none('notFound');
     },
-    findByEnd: () => Promise.resolve(none('notFound')),
   };
 }
 

@@ -4,7 +4,7 @@ import { AssessmentError, systemCode, workerCrash } from '../../errors.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { hasFindings, subjectOf } from '../chooseRun.ts';
-import { noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
+import { maxReadMs, noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import type { CurrentPlaces, KnownTexts, PlacesOfFile, SeenText } from '../place/currentPlaces.ts';
 import type { PlacedFinding } from '../place/placement.ts';
@@ -52,6 +52,7 @@ interface ReadOptions {
   /** Gets the first findings if others follow. */
   readonly onSome?: ((head: ResultHead, findings: readonly PlacedFinding[]) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly maxMs?: number | undefined;
 }
 
 /**
@@ -61,7 +62,7 @@ interface ReadOptions {
 export async function readResult(
   run: Run,
   source: ResultSource,
-  { placing, compareWith, onPlaced, onSome, signal }: ReadOptions = {},
+  { placing, compareWith, onPlaced, onSome, signal, maxMs = maxReadMs }: ReadOptions = {},
 ): Promise<PlacedResult> {
   // Without a worker, which would only find that out again.
   await refuseTooLarge(source.runs.folderOf(run.id));
@@ -82,7 +83,16 @@ export async function readResult(
   const job: ResultJob = { kind: 'read', run, compareWith, placing };
   const onSeen = ([key, text]: readonly [string, SeenText]): void => void seen.set(key, text);
   const listeners: Listeners = { onHead, onPiece, onSeen };
-  const facts = (await askForResults(job, [run], source, listeners, signal)) as PlacedFacts;
+  const limit = AbortSignal.timeout(maxMs);
+  const signals = signal === undefined ? [limit] : [signal, limit];
+  let facts: PlacedFacts;
+  try {
+    facts = (await askForResults(job, [run], source, listeners, AbortSignal.any(signals))) as PlacedFacts;
+  } catch (error) {
+    if (limit.aborted && signal?.aborted !== true)
+      throw new AssessmentError('findingsTooLarge', {}, { cause: error });
+    throw error;
+  }
   if (head === undefined) throw workerCrash('no result');
   const { findings } = head.counts;
   return {

@@ -7,7 +7,7 @@ import { sha256 } from '../../../../src/core/findings/importExport/readContent.t
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
-import { importRun, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
+import { importRun, readImport, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';
@@ -26,6 +26,15 @@ function failedLog(results: object): string {
 }
 
 describe('importing', () => {
+  test('F187 is refused if reading takes too long', async () => {
+    const workerFile = new URL('data:text/javascript,setInterval(() => undefined, 1_000)');
+    const reading = readImport(Buffer.from(findings), { workerFile, maxMs: 50 });
+    await assert.rejects(reading, {
+      kind: 'badImport',
+      data: { subject: 'tooLarge', detail: undefined, limit: 67_108_864 },
+    });
+  });
+
   test('accepts SARIF and any findings file, with findings only', async () => {
     const source = sourceOf(items, () => accepted);
     const absent = sourceOf(items, () => ({ ...accepted, note: 'not there any more' })).shown.map((each) => ({

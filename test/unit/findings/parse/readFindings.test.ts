@@ -13,13 +13,18 @@ import { parseWorker } from './bundledWorker.ts';
 const isTooLarge = { kind: 'findingsTooLarge' };
 
 /** Works out the result of a run with this findings file. */
-async function read(t: Scope, content: string | Uint8Array, more: Partial<ResultSource> = {}) {
+async function read(
+  t: Scope,
+  content: string | Uint8Array,
+  more: Partial<ResultSource> = {},
+  maxMs?: number,
+) {
   const folder = await tempFolder(t);
   await mkdir(path.join(folder, shopRun.id));
   await writeFile(path.join(folder, shopRun.id, 'findings.json'), content);
   const runs = { all: () => [shopRun], folderOf: (id: string) => path.join(folder, id) };
   const decode = (): Promise<string> => Promise.resolve('');
-  return readResult(shopRun, { runs, workerFile: parseWorker, decode, ...more });
+  return readResult(shopRun, { runs, workerFile: parseWorker, decode, ...more }, { maxMs });
 }
 
 /** A findings file of maximum size. */
@@ -73,6 +78,11 @@ describe('reading a findings file in a worker', () => {
       });
   });
 
+  test('F187 refuses a file that takes too long to be read', async (t) => {
+    const workerFile = new URL('data:text/javascript,setInterval(() => undefined, 1_000)');
+    await assert.rejects(read(t, '[]', { workerFile }, 50), isTooLarge);
+  });
+
   test('F111 names a missing worker as such, not as an oversized file', async (t) => {
     const reading = read(t, '[]', { workerFile: '/no/such/worker.cjs' });
     await assert.rejects(reading, { kind: 'workerCrashed' });
@@ -114,4 +124,24 @@ describe('a findings file that was too large', () => {
     await fixture.store.load();
     assert.deepEqual(titles(fixture), ['small']);
   });
+});
+
+test('F173 an offset, and columns in code points, are shown in the text that is here', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const at = (region: object): object => ({
+    message: { text: 'Flaw.' },
+    locations: [{ physicalLocation: { artifactLocation: { uri: 'a.js' }, region } }],
+  });
+  const results = [at({ charOffset: 8 }), at({ startLine: 1, startColumn: 2 })];
+  const run = { tool: {}, columnKind: 'unicodeCodePoints', results };
+  await fixture.addRun(['shop'], JSON.stringify({ version: '2.1.0', runs: [run] }), {
+    'a.js': '😀 one\ntwo\n',
+  });
+  assert.deepEqual(
+    fixture.store.all().map(({ places: [place] }) => [place?.startLine, place?.startColumn]),
+    [
+      [2, 3],
+      [1, 3],
+    ],
+  );
 });

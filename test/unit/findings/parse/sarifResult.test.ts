@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
+import { inText } from '../../../../src/core/findings/parse/inText.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
 
 // All logs here are invented. Sections are those of SARIF 2.1.0.
 
@@ -51,6 +53,7 @@ test('a SARIF failure has the level of its rule, or else warning', () => {
     assert.equal(read(result, [])?.severity, 'medium');
   }
   assert.equal(read({}, [{ id: 'R', defaultConfiguration: { level: 'note' } }])?.severity, 'low');
+  assert.equal(read({}, [{ id: 'R', defaultConfiguration: { enabled: true } }])?.severity, 'medium');
 });
 
 test('F173 the property `severity` of a SARIF result counts before its level', () => {
@@ -113,7 +116,11 @@ describe('F173 the path of a SARIF location', () => {
   for (const [name, originalUriBaseIds, path] of [
     ['without a base', undefined, 'main.c'],
     ['below an unknown base', {}, 'main.c'],
-    ['below the folder of the tool', { SRC: { uri: 'file:///home/ci/shop/' } }, 'main.c'],
+    [
+      'below a folder on the machine of the tool',
+      { SRC: { uri: 'file:///home/ci/shop/services/web/' } },
+      'file:///home/ci/shop/services/web/main.c',
+    ],
     [
       'below a base in that',
       { ROOT: { uri: 'file:///home/ci/shop/' }, SRC: { uri: 'file:///home/ci/shop/src/' } },
@@ -131,7 +138,7 @@ describe('F173 the path of a SARIF location', () => {
     [
       'below a base of the whole disk',
       { ROOT: { uri: 'file:///' }, SRC: { uri: 'file:///home/ci/shop/' } },
-      'main.c',
+      'file:///home/ci/shop/main.c',
     ],
     ['below bases in a circle', { SRC: { uri: '', uriBaseId: 'SRC' } }, 'main.c'],
   ] as const)
@@ -142,6 +149,22 @@ describe('F173 the path of a SARIF location', () => {
         'file:///x/main.c',
       );
     });
+
+  test('is read without percent escapes', () => {
+    assert.equal(pathOf({ uri: 'src/a%20b%E6%B3%A8.c' }, {}), 'src/a b注.c');
+    assert.equal(pathOf({ uri: 'src/100%.c' }, {}), 'src/100%.c');
+  });
+
+  test('F187 is cut before it is joined: 1.2 MB with one base of 1 MB take little time and memory', () => {
+    const originalUriBaseIds = { SRC: { uri: `file:///${'x/'.repeat(500_000)}` } };
+    const location = at({ uri: 'main.c', uriBaseId: 'SRC' }, { startLine: 3 });
+    const results = Array.from({ length: 1_000 }, () => ({ message: { text: 'm' }, locations: [location] }));
+    const start = cpuMs();
+    const found = readLog({ version: '2.1.0', runs: [{ tool: {}, originalUriBaseIds, results }] });
+    assert.deepEqual([found.length, found[0]?.places], [1_000, []]);
+    const tookMs = cpuMs() - start;
+    assert.ok(tookMs < 1_500, `${String(tookMs)} ms`);
+  });
 
   test('is resolved in steps and related places, too', () => {
     const location = at({ index: 0 }, { startLine: 1 }, { message: { id: 'step', arguments: ['x'] } });
@@ -208,6 +231,24 @@ describe('F173 a SARIF message', () => {
     );
   });
 
+  test('leads to steps of its flow, too', () => {
+    const location = at({ uri: 'src/in.c' }, { startLine: 25 }, { id: 3 });
+    const codeFlows = [{ threadFlows: [{ locations: [{ location }] }] }];
+    assert.equal(
+      read({ message: { text: 'From [here](3).' }, codeFlows })?.description,
+      'From [here](src/in.c:25).',
+    );
+  });
+
+  test('F187 with 100,000 links takes little time and memory', () => {
+    const relatedLocations = [at({ uri: 'src/'.repeat(900) }, { startLine: 2 }, { id: 1 })];
+    const start = cpuMs();
+    const found = read({ message: { text: '[a](1)'.repeat(100_000) }, relatedLocations });
+    assert.deepEqual([found?.description.length, found?.shortfall], [65_536, 'clipped']);
+    const tookMs = cpuMs() - start;
+    assert.ok(tookMs < 1_500, `${String(tookMs)} ms`);
+  });
+
   test('F122 with many placeholders or brackets takes little time and memory', () => {
     const text = '{0}'.repeat(20_000);
     const found = read({ message: { text, arguments: ['x'.repeat(60_000)] } });
@@ -216,6 +257,38 @@ describe('F173 a SARIF message', () => {
     assert.equal(read({ message: { text: brackets } })?.description.length, 65_536);
     const ids = 'a/'.repeat(500_000);
     assert.equal(read({ ruleId: ids })?.severity, 'medium');
+  });
+});
+
+test('F173 the fixes of a SARIF result are its recommendation, with their code', () => {
+  const replacements = [{ deletedRegion: { startLine: 4 }, insertedContent: { text: 'run(a, b);' } }];
+  const artifactChanges = [{ artifactLocation: { index: 0 }, replacements }];
+  const run = { artifacts: [{ location: { uri: 'src/a.js' } }] };
+  const found = read({ fixes: [{ description: { text: 'Use parameters.' }, artifactChanges }] }, [], run);
+  const code = '` src/a.js:4 `:\n\n```\nrun(a, b);\n```';
+  assert.deepEqual([found?.recommendation, found?.blocks], [`Use parameters.\n\n${code}`, []]);
+});
+
+describe('F173 the columns of a SARIF region', () => {
+  const text = '// 😀\r\nlog("😀", a);\n';
+  const placeOf = (region: object, run: object) => {
+    const [place] = read({ locations: [at({ uri: 'a.js' }, region)] }, [], run)?.places ?? [];
+    const { startLine, startColumn, endColumn } = inText(place!, text);
+    return [startLine, startColumn, endColumn];
+  };
+
+  test('are converted from code points', () => {
+    const region = { startLine: 2, startColumn: 10, endColumn: 11 };
+    assert.deepEqual(placeOf(region, { columnKind: 'unicodeCodePoints' }), [2, 11, 12]);
+    assert.deepEqual(placeOf(region, { columnKind: 'utf16CodeUnits' }), [2, 10, 11]);
+    assert.deepEqual(placeOf(region, {}), [2, 10, 11]);
+  });
+
+  test('and its line are found by its offset in the text', () => {
+    assert.deepEqual(placeOf({ charOffset: 17 }, {}), [2, 11, undefined]);
+    assert.deepEqual(placeOf({ charOffset: 15 }, { columnKind: 'unicodeCodePoints' }), [2, 11, undefined]);
+    assert.deepEqual(placeOf({ charOffset: 0 }, {}), [1, 1, undefined]);
+    assert.deepEqual(placeOf({ charOffset: 900 }, {}), [undefined, undefined, undefined]);
   });
 });
 

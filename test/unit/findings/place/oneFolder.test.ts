@@ -81,7 +81,7 @@ test(
     const locate = locatorIn(link, { reported: [] });
     assert.equal(await answer(locate, join(root, 'src/a.ts')), 'src/a.ts');
     assert.equal(await answer(locate, join(link, 'src/a.ts')), 'src/a.ts');
-    assert.equal(await answer(locate, join(dirname(root), 'other/src/a.ts')), '(notFound)');
+    assert.equal(await answer(locate, join(dirname(root), 'other/a.ts')), '(notFound)');
   },
 );
 

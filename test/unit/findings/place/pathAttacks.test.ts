@@ -89,13 +89,16 @@ test('F71 traversal, absolute paths, drives, UNC, NUL, streams and device names 
       `${root}/../secret.txt`,
       'file:///../secret.txt',
     ],
-    notFound: ['/missing', '/etc/passwd'],
-    refused: [
-      'C:',
+    notFound: [
+      '/missing',
+      '/etc/passwd',
       'C:\\Windows\\win.ini',
       'c:/windows/win.ini',
       'file:///C:/Windows/win.ini',
       'C%3A%5CWindows',
+    ],
+    refused: [
+      'C:',
       '//host/share/x',
       '\\\\host\\share\\x',
       '\\\\?\\C:\\x',

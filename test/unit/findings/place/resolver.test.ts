@@ -78,6 +78,22 @@ test('F110 a path suffix resolves if it matches exactly one sent file, and a bar
   assert.equal(await answer(mixed, 'pkg/x/pkg/src/deep/only.py'), 'pkg/src/deep/only.py');
 });
 
+test('F173 an absolute path of another machine is found by its end, also where it is not known what was sent', async (t) => {
+  const here = ['main.go', 'services/web/main.go', 'src/a.ts'];
+  const root = await scratchFolder(t, here);
+  for (const sent of [here, undefined])
+    for (const [text, expected] of [
+      ['file:///home/runner/work/x/x/services/web/main.go', 'services/web/main.go'],
+      ['/home/runner/work/x/x/services/web/main.go', 'services/web/main.go'],
+      ['C:\\agent\\work\\1\\services\\web\\main.go', 'services/web/main.go'],
+      ['file:///D:/a/x/src/a.ts', 'src/a.ts'],
+      ['/builds/group/x/main.go', '(notFound)'],
+      ['/builds/group/shop/main.go', 'main.go'],
+      ['lib/shop/main.go', '(notFound)'],
+    ] as const)
+      assert.equal(await answer(locatorIn(root, { files: sent }), text), expected, `${text} ${String(sent)}`);
+});
+
 test('F110 two names that differ only in Unicode normalisation are distinct', async (t) => {
   const composed = ['src/\u304c.ts', 'src/\u304b\u3099.ts'];
   const locate = locatorIn(await scratchFolder(t, composed), { files: composed });
