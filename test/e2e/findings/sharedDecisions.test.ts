@@ -111,7 +111,10 @@ test('F147 decisions and settings in a clone hide nothing, and the review names 
     items.map(({ label }) => label),
     ['Accept', 'Reject', 'False positive — Critical: SQL injection through a composed statement'],
   );
-  assert.match(items[0]?.detail ?? '', /^This machine has no triage decisions for the folder yet\./);
+  assert.match(
+    items[0]?.detail ?? '',
+    /^After a container is rebuilt, your own earlier decisions are also listed/,
+  );
   await workbench.screenshot('shared-2-review.png');
   // Enter shows the finding: it accepts nothing.
   await workbench.page.keyboard.press('Enter');
