@@ -38,12 +38,11 @@ describe('a run of which only the recovery note is left', () => {
       ],
     });
     const forgotten: string[] = [];
-    const forget = (key: string): Promise<void> => {
-      forgotten.push(key);
+    const forget = (runId: string): Promise<void> => {
+      forgotten.push(runId);
       return Promise.resolve();
     };
-    const lost = ids.map((id) => ({ key: `key of ${id}`, note: noteOf(id) }));
-    const notes = { lost: () => lost, forget } as unknown as RunNotes;
+    const notes = { lost: () => ids.map(noteOf), forget } as unknown as RunNotes;
     const track = (): Promise<void> => Promise.reject(new AssessmentError(kind));
     const left = [...presses];
     const messages = watchMessages(() => left.shift());
@@ -88,7 +87,7 @@ describe('a run of which only the recovery note is left', () => {
     const presses = ['Track Again', 'Forget', 'Forget'];
     const { questions, forgotten } = await offered('notFound', presses);
     assert.match(questions.join(), /^Forget run run-77\? The run costs credits/);
-    assert.deepEqual(forgotten, ['key of run-77']);
+    assert.deepEqual(forgotten, ['run-77']);
     assert.deepEqual((await offered('notFound', presses.slice(0, 2))).forgotten, []);
   });
 
@@ -102,6 +101,6 @@ describe('a run of which only the recovery note is left', () => {
     assert.match(questions.join(), /^Forget 2 runs\? The runs cost credits.*\nrun-77\nrun-78$/s);
     assert.deepEqual(forgotten, []);
     const agreed = await offered('notFound', ['Forget', 'Forget'], ids);
-    assert.deepEqual(agreed.forgotten, ['key of run-77', 'key of run-78']);
+    assert.deepEqual(agreed.forgotten, ids);
   });
 });

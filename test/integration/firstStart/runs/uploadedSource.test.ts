@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { type Run, shared } from '../../../../src/core/run/state/run.ts';
+import { type Run, runIdOf, shared } from '../../../../src/core/run/state/run.ts';
 import type { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
@@ -48,17 +48,17 @@ describe('uploaded source that cannot be deleted', () => {
         gone.push(id);
         return Promise.resolve(undefined);
       };
-      const forgetRun = (id: string): Promise<void> => {
-        forgotten.push(id);
+      const forget = (runId: string): Promise<void> => {
+        forgotten.push(runId);
         return Promise.resolve();
       };
       const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : pressed));
       await removeRuns(
-        { tracker: { remove } as unknown as RunTracker, notes: { forgetRun } as unknown as RunNotes },
+        { tracker: { remove } as unknown as RunTracker, notes: { forget } as unknown as RunNotes },
         [run],
       );
       assert.match(messages.shown[1]?.text ?? '', /The run wasn’t removed.*can’t be reached.*retention/);
-      assert.deepEqual([gone, forgotten], [removed, removed]);
+      assert.deepEqual([gone, forgotten], [removed, removed.map(() => runIdOf(run))]);
     });
 });
 
@@ -108,7 +108,7 @@ describe('several selected runs', () => {
       removed.push(id);
       return Promise.resolve(undefined);
     };
-    const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
+    const notes = { forget: () => Promise.resolve() } as unknown as RunNotes;
     const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : undefined));
     const done = removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
     await assert.rejects(async () => done, { kind: 'changedMeanwhile' });
@@ -123,7 +123,7 @@ describe('several selected runs', () => {
       removed.push(`${id} ${String(options?.leavesSource ?? false)}`);
       return Promise.resolve(options === undefined ? new AssessmentError('unsent') : undefined);
     };
-    const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
+    const notes = { forget: () => Promise.resolve() } as unknown as RunNotes;
     const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : 'Remove Without Deleting Source'));
     await removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
     const [question, kept, ...others] = messages.shown;
