@@ -72,11 +72,13 @@ export async function storeCrawl(
   storage: string,
   run: StoredRun,
   artifacts: Readonly<Record<string, unknown>>,
+  input?: Run['input'],
 ): Promise<void> {
   const names = Object.keys(artifacts);
   const ended: Run = {
     ...endedRun(run),
     workflow: 'blackbox-crawl',
+    ...(input && { input }),
     exit: { kind: 'SUCCESS', artifacts: names },
     artifacts: names.map((name) => ({ name, file: `${name}.json` })),
   };

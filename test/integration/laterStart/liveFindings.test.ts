@@ -147,13 +147,9 @@ describe('findings of a live application', () => {
 
   it('confirm a finding of the code: choose feature and perspective, then a question with the cost', async () => {
     const stored = { id: 'crawl', folder, ...place };
-    await storeCrawl(storage, stored, {
-      features: [{ name: 'Search', url: 'https://shop.example.test/search' }, { name: 'Log in' }],
-    });
+    const features = [{ name: 'Search', url: 'https://shop.example.test/search' }, { name: 'Log in' }];
+    await storeCrawl(storage, stored, { features }, { target_urls: ['https://shop.example.test/'] });
     await runs.reload();
-    const [crawl] = runs.all();
-    assert.ok(crawl);
-    await runs.create({ ...crawl, input: { target_urls: ['https://shop.example.test/'] } });
     const { deps, offered } = confirming(['Search', 'Injection']);
     const messages = watchMessages();
     await confirmLive(code, deps);
