@@ -1,5 +1,7 @@
 import { askWorker } from '../../askWorker.ts';
 import { AssessmentError } from '../../errors.ts';
+import { pathKey } from '../../paths.ts';
+import { inSlices } from '../../yieldingWork.ts';
 import { type CompareStart, compareTexts, differsBy, type LineDifferences } from '../drift/compareLines.ts';
 import type { LineRange } from '../drift/lineText.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
@@ -20,6 +22,25 @@ export type ComparedBranch =
     };
 
 export type BranchState = { readonly kind: 'pending' } | ComparedBranch;
+
+interface Change {
+  readonly uri: { readonly fsPath: string };
+  readonly originalUri: { readonly fsPath: string };
+}
+
+/** By `pathKey` of a changed file, its path before. A branch may have changed a million files. */
+export function originalPaths(changes: readonly Change[]): Promise<ReadonlyMap<string, string>> {
+  return inSlices(pathsOf(changes));
+}
+
+function* pathsOf(changes: readonly Change[]): Generator<undefined, ReadonlyMap<string, string>> {
+  const originals = new Map<string, string>();
+  for (const { uri, originalUri } of changes) {
+    yield;
+    originals.set(pathKey(uri.fsPath), originalUri.fsPath);
+  }
+  return originals;
+}
 
 /** In characters. Longer texts are compared in the worker, since the extension host must not wait for them. */
 const maxLengthHere = 200_000;

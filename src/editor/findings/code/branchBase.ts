@@ -1,6 +1,10 @@
 import { AssessmentError } from '../../../core/errors.ts';
 import { maxTextBytes, toText } from '../../../core/findings/place/sentFiles.ts';
-import { compareWithBase, type FileChanges } from '../../../core/findings/view/branchChanges.ts';
+import {
+  compareWithBase,
+  type FileChanges,
+  originalPaths,
+} from '../../../core/findings/view/branchChanges.ts';
 import { atOrBelow, pathKey } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
@@ -14,7 +18,7 @@ export interface Base {
   readonly repository: GitRepository;
   readonly name: string;
   readonly commit: string;
-  /** Files renamed since the base, with their paths at the base; absolute. */
+  /** The paths at the base of files that have changed since, by `pathKey` of their present ones; absolute. */
   readonly originals: ReadonlyMap<string, string>;
 }
 
@@ -38,10 +42,7 @@ export async function findBase(
       const commit = name && (await answerOfGit(repository.getMergeBase('HEAD', name)));
       if (name === undefined || commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) continue;
       const changes = await answerOfGit(repository.diffWith(commit));
-      const originals = new Map(
-        changes.map(({ uri, originalUri }) => [pathKey(uri.fsPath), originalUri.fsPath]),
-      );
-      return { repository, name, commit, originals };
+      return { repository, name, commit, originals: await originalPaths(changes) };
     }
   } catch (error) {
     if (isSilence(error)) throw error;

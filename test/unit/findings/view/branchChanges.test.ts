@@ -5,8 +5,10 @@ import {
   changesOf,
   compareWithBase,
   type FileChanges,
+  originalPaths,
 } from '../../../../src/core/findings/view/branchChanges.ts';
 import { toPredicate } from '../../../../src/core/findings/view/filter.ts';
+import { pausesWhile } from '../../core/cpuTime.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 import { invent, type Invented } from '../shownFindings.ts';
 
@@ -100,4 +102,17 @@ test('F159 long texts are compared in the worker with the same result', async ()
     [false, true, false, false],
   );
   assert.equal(differs({ startLine: 15_000, endLine: 15_001 }), true);
+});
+
+test('F182 the paths of 200,000 changed files are noted between turns of the event loop', async () => {
+  const changes = Array.from({ length: 200_000 }, (_, at) => {
+    const uri = { fsPath: `/shop/src/${String(at)}.js` };
+    return { uri, originalUri: at === 7 ? { fsPath: '/shop/old.js' } : uri };
+  });
+  const { result, pausesMs } = await pausesWhile(() => originalPaths(changes));
+  assert.deepEqual([result.get('/shop/src/7.js'), result.size], ['/shop/old.js', changes.length]);
+  assert.ok(
+    pausesMs.length > 5,
+    `${String(pausesMs.length)} turns, the longest ${String(pausesMs.at(-1))} ms`,
+  );
 });
