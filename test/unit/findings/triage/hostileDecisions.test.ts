@@ -10,8 +10,8 @@ import {
   type TriageBook,
   type TriageEntry,
 } from '../../../../src/core/findings/triage/book.ts';
-import { readDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
-import { testBlocks } from '../../core/blockedLoop.ts';
+import { type ReadDecisions, readDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 
 const count = 30_000;
 const decisions = Array.from({ length: count }, (_, index) => ({
@@ -50,6 +50,18 @@ function toBook(decided: readonly TriageEntry[]): TriageBook {
 
 const decidedAgain = unquoted.map((each) => ({ ...each, at: each.at + count }));
 
+async function readingBook(
+  after: Parameters<Work['prepare']>[0],
+  lines: string,
+  check: (read: ReadDecisions) => void,
+): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
+  after(() => rm(folder, { recursive: true }));
+  const book = path.join(folder, 'book.jsonl');
+  await writeFile(book, `${lines}\n`);
+  return async () => check(await readDecisions(folder, { book }, undefined, 0));
+}
+
 await testBlocks(import.meta.filename, {
   'F146 30,000 decisions about one kind of finding in one file are found for as many findings of another run':
     {
@@ -76,30 +88,17 @@ await testBlocks(import.meta.filename, {
     },
   },
   'F146 a book with 30,000 decisions about findings without a quote is read': {
-    prepare: async (after) => {
-      const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
-      after(() => rm(folder, { recursive: true }));
-      const book = path.join(folder, 'book.jsonl');
-      await writeFile(book, `${unquoted.map(formatLine).join('\n')}\n`);
-      return async () => {
-        const read = await readDecisions(folder, { book }, undefined, 0);
-        assert.equal(read.book.entries.length, count);
-      };
-    },
+    prepare: (after) =>
+      readingBook(after, unquoted.map(formatLine).join('\n'), ({ book }) =>
+        assert.equal(book.entries.length, count),
+      ),
   },
   'F187 a book of 60 MB in one line is damaged, and the decisions after it are read': {
-    prepare: async (after) => {
-      const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
-      after(() => rm(folder, { recursive: true }));
-      const book = path.join(folder, 'book.jsonl');
-      await writeFile(
-        book,
-        `[${'{},'.repeat(20e6)}{}]\n${decisions.slice(0, 3).map(formatLine).join('\n')}\n`,
+    prepare: (after) => {
+      const content = [`[${'{},'.repeat(20e6)}{}]`, ...decisions.slice(0, 3).map(formatLine)].join('\n');
+      return readingBook(after, content, ({ book, failures }) =>
+        assert.deepEqual([book.entries.length, failures[0]?.kind], [3, 'triageDamaged']),
       );
-      return async () => {
-        const read = await readDecisions(folder, { book }, undefined, 0);
-        assert.deepEqual([read.book.entries.length, read.failures[0]?.kind], [3, 'triageDamaged']);
-      };
     },
   },
 });
