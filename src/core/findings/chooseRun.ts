@@ -25,7 +25,7 @@ export function folderSubjectKey(run: Run, folder: string): string {
 }
 
 /** False for an imported file of unknown origin. */
-function isOfService(run: Run): boolean {
+export function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
 }
 
@@ -106,6 +106,7 @@ function defaultRun(candidates: readonly Run[]): Run | undefined {
 
 /** The latest earlier run that has all findings of the same folders. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
+  if (!isOfService(run)) return undefined;
   // A run and the one that it continues are one assessment.
   const predecessor = runsBefore(runs, run).find((other) => continuesRun(run, other));
   if (predecessor !== undefined) return baselineAmong(runs, predecessor);
@@ -116,9 +117,13 @@ export function isOfSameAccount(one: Run, other: Run): boolean {
   return one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
 }
 
-/** The earlier runs of the same subject and account with findings in a folder of the run, each once, newest first. */
+/**
+ * The earlier runs of the same subject and account with findings in a folder of the run, each once, newest first; for an imported file of unknown origin,
+ * such files of the same folders, which only give it names.
+ */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
-  if (!isOfService(run)) return [];
+  if (!isOfService(run))
+    return runsBefore(runs, run).filter((other) => hasFindings(other) && !isOfService(other));
   // A run that was both tracked and imported is not compared with itself.
   const seenIds = new Set([runIdOf(run)]);
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
@@ -168,7 +173,7 @@ function isBefore(other: Run, run: Run): boolean {
 }
 
 /** Equal for runs of the same subject in the same folders. */
-export function foldersKeyOf(run: Run): string {
+function foldersKeyOf(run: Run): string {
   const folders = [...new Set(run.targets.map(({ folder }) => pathKey(folder)))].sort();
   return JSON.stringify([subjectOf(run), ...folders]);
 }

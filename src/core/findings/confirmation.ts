@@ -19,12 +19,12 @@ export interface Confirmation {
 
 const maxRuns = 10;
 
-/** The results of all runs that tested a pair for a finding, latest first. */
+/** The results of all runs that tested a pair for the finding with a name, latest first. */
 export async function readConfirmations(
-  fingerprint: string,
+  name: string,
   source: ResultSource,
 ): Promise<readonly Confirmation[]> {
-  const runs = source.runs.all().filter(({ confirms }) => confirms === fingerprint);
+  const runs = source.runs.all().filter(({ confirms }) => confirms === name);
   const read = await Promise.all(runs.slice(0, maxRuns).map((run) => readConfirmation(run, source)));
   return read.filter((confirmation) => confirmation !== undefined);
 }

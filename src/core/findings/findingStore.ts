@@ -1,5 +1,5 @@
 import { AssessmentError } from '../errors.ts';
-import { atOrBelow } from '../paths.ts';
+import { atOrBelow, isSamePath } from '../paths.ts';
 import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
@@ -17,18 +17,21 @@ import {
   readMappings,
 } from './place/mappings.ts';
 import {
+  comparePlaced,
   countUnread,
   isCurrent,
   mustReadAgain,
   placeAgain,
   type PlacedRun,
   readPlaced,
+  toShownFindings,
   toShownRun,
 } from './placedRun.ts';
 import type { Detailable, Detailed } from './result/details.ts';
 import { type ResultSource, withDetails } from './result/readResult.ts';
 import {
   areSameShown,
+  decisionFolders,
   type ShownFinding,
   type ShownRun,
   toTriageSubjects,
@@ -36,7 +39,7 @@ import {
 } from './shownFinding.ts';
 import { showDecided, type ShowFinding } from './triage/decide.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
-import type { TriageStore, UndoDecisions } from './triage/triageStore.ts';
+import type { SharedDecisions, TriageStore, UndoDecisions } from './triage/triageStore.ts';
 
 interface Deps extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
@@ -67,8 +70,9 @@ interface Shown {
   readonly placed: readonly PlacedRun[];
   /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
   readonly runIds: ReadonlyMap<string, string | undefined>;
-  /** The comparison that a person chose. */
+  /** The comparison that a person chose, and its baseline. */
   readonly compared: Compared | undefined;
+  readonly baseline: PlacedRun | undefined;
   /** False until all that is shown is placed. */
   readonly isComplete: boolean;
 }
@@ -83,7 +87,13 @@ export class FindingStore implements Disposable {
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
   #compared: Compared | undefined;
-  #shown: Shown = { placed: [], runIds: new Map(), compared: undefined, isComplete: true };
+  #shown: Shown = {
+    placed: [],
+    runIds: new Map(),
+    compared: undefined,
+    baseline: undefined,
+    isComplete: true,
+  };
   #shownRuns: readonly ShownRun[] = [];
   readonly #showFinding: ShowFinding;
   /** Of the last reading, by run ID. */
@@ -125,10 +135,12 @@ export class FindingStore implements Disposable {
       const others = this.#shown.placed.filter(
         ({ run }) => run.id !== early.run.id && runs.some(({ id }) => id === run.id),
       );
-      this.#show({ placed: [...others, early], runIds, compared: this.#compared, isComplete: false });
+      this.#show({ ...this.#shown, placed: [...others, early], runIds, isComplete: false });
     };
     const placed = await Promise.all(runs.map((run) => this.#read(run, { force, showEarly })));
-    this.#show({ placed, runIds, compared: this.#compared, isComplete: true });
+    const compared = this.#compared;
+    const baseline = compared && (await this.#read(compared.baseline, { force }));
+    this.#show({ placed, runIds, compared, baseline, isComplete: true });
   }
 
   #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
@@ -153,29 +165,31 @@ export class FindingStore implements Disposable {
   ): Promise<PlacedRun> {
     const { runs, triage, mappings, editedTexts } = this.#deps;
     const present = runs.get(run.id) ?? run;
-    const former = this.#shown.placed.find((placed) => placed.run.id === run.id);
-    const chosen = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
-    const shownWith = {
-      earlier: earlierRuns(runs.all(), present),
-      compareWith: chosen && (runs.get(chosen.id) ?? chosen),
-    };
-    const isUnchanged = !force && former !== undefined && isCurrent(former, present, shownWith);
+    const former = this.#placed().find((placed) => placed.run.id === run.id);
+    const earlier = earlierRuns(runs.all(), present);
+    const isUnchanged = !force && former !== undefined && isCurrent(former, present, earlier);
     if (isUnchanged && countUnread(former, runs) === 0) return former;
     const onSome = former === undefined ? showEarly : undefined;
     // Part by part: deciding about all at the end would block the thread.
     const onPlaced = (some: readonly PlacedFinding[]): void => {
       for (const each of some) this.#showFinding(each, runs.get(each.found.run) ?? present);
     };
-    await triage.load(foldersOf([present, ...shownWith.earlier]));
+    await triage.load(foldersOf([present, ...earlier]));
     const texts = {
       edited: editedTexts(() => true),
       seen: former?.result?.seen ?? new Map<string, SeenText>(),
     };
     const placing = { mappings: readMappings(mappings), texts };
-    const placed = await readPlaced(present, shownWith, this.#deps, placing, { onPlaced, onSome });
+    const placed = await readPlaced(present, earlier, this.#deps, placing, { onPlaced, onSome });
     this.#failures = withFailure(this.#failures, run.id, placed.failure);
     // Earlier runs that could not be read were tried again.
     return isUnchanged && countUnread(placed, runs) === countUnread(former, runs) ? former : placed;
+  }
+
+  /** All runs that are shown or compared. */
+  #placed(): readonly PlacedRun[] {
+    const { placed, baseline } = this.#shown;
+    return baseline === undefined ? placed : [...placed, baseline];
   }
 
   /** Places findings again in files that were edited, created, or deleted (absolute paths). Loads again if a finding without a place may have one. */
@@ -195,25 +209,23 @@ export class FindingStore implements Disposable {
     return this.#enqueue(async () => {
       const { changed = new Set<string>(), createdOrDeleted = new Set<string>() } = this.#waiting ?? {};
       this.#waiting = undefined;
-      const { placed } = this.#shown;
       const files = [...changed, ...createdOrDeleted];
-      if (placed.some((each) => mustReadAgain(each, changed, createdOrDeleted))) {
+      if (this.#placed().some((each) => mustReadAgain(each, changed, createdOrDeleted))) {
         this.#mustForce = true;
         return this.#loadChosen();
       }
       const isWanted = atOrBelow(files);
       const edited = this.#deps.editedTexts(isWanted);
-      const present = await Promise.all(
-        placed.map((each) =>
-          placeAgain(each, isWanted, edited, this.#deps).catch((error: unknown) => {
-            this.#deps.log.warn(
-              `The findings of run ${each.run.id} could not be placed again: ${String(error)}`,
-            );
-            return each;
-          }),
-        ),
-      );
-      this.#show({ ...this.#shown, placed: present });
+      const { placed, baseline } = this.#shown;
+      const again = (each: PlacedRun): Promise<PlacedRun> =>
+        placeAgain(each, isWanted, edited, this.#deps).catch((error: unknown) => {
+          this.#deps.log.warn(
+            `The findings of run ${each.run.id} could not be placed again: ${String(error)}`,
+          );
+          return each;
+        });
+      const present = await Promise.all(placed.map(again));
+      this.#show({ ...this.#shown, placed: present, baseline: baseline && (await again(baseline)) });
     });
   }
 
@@ -225,9 +237,11 @@ export class FindingStore implements Disposable {
 
   /** Shows runs with the present decisions. Fires if people would see a difference. */
   #show(shown: Shown): void {
-    const shownRuns = shown.placed.map((placed) =>
-      withoutOtherFolders(toShownRun(placed, this.#deps.runs, this.#showFinding), shown.runIds),
-    );
+    const shownRuns = shown.placed.map((placed) => {
+      const isCompared = placed.run.id === shown.compared?.run.id;
+      const present = isCompared && shown.baseline ? comparePlaced(placed, shown.baseline) : placed;
+      return withoutOtherFolders(toShownRun(present, this.#deps.runs, this.#showFinding), shown.runIds);
+    });
     const { isComplete, compared } = this.#shown;
     const isSame =
       areSameShown(this.#shownRuns, shownRuns) &&
@@ -290,8 +304,8 @@ export class FindingStore implements Disposable {
   }
 
   /** The runs that tested a finding's pair on a live application, latest first. */
-  confirmationsOf({ identity }: Pick<ShownFinding, 'identity'>): Promise<readonly Confirmation[]> {
-    return readConfirmations(identity.fingerprint, this.#deps);
+  confirmationsOf({ name }: Pick<ShownFinding, 'name'>): Promise<readonly Confirmation[]> {
+    return readConfirmations(name, this.#deps);
   }
 
   /** Shows a run's findings in its folders until another run of its subject is chosen or ends with findings. Ignores a run without findings. */
@@ -300,11 +314,9 @@ export class FindingStore implements Disposable {
     const run = runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
     await allowReading(runs.folderOf(id));
-    // The end of a comparison changes verdicts, even where the same runs stay shown.
-    const force = this.#compared !== undefined;
     this.#compared = undefined;
     this.#choices.choose(run, runs.all());
-    await this.load({ force });
+    await this.load();
   }
 
   /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. */
@@ -326,7 +338,7 @@ export class FindingStore implements Disposable {
     }
     this.#choices.choose(run, this.#deps.runs.all());
     this.#compared = { run, baseline };
-    await this.load({ force: true });
+    await this.load();
   }
 
   comparison(): Comparison | undefined {
@@ -344,15 +356,18 @@ export class FindingStore implements Disposable {
     note: string,
     more?: Pick<TriageDecision, 'until' | 'via'>,
   ): Promise<UndoDecisions> {
-    const isTakenBack = state === 'open' && note === '';
-    const { triage } = this.#deps;
-    const subjects = shown.flatMap(toTriageSubjects);
-    // Else a decision about the same finding of an earlier run would hold again.
-    const inEarlierRuns = shown
-      .flatMap((finding) => (finding.sameAs ?? []).map((identity) => ({ ...finding, identity })))
-      .flatMap(toTriageSubjects)
-      .filter(({ folder, identity }) => triage.get(folder, identity) !== undefined);
-    return triage.set(isTakenBack ? [...subjects, ...inEarlierRuns] : subjects, state, note, more);
+    return this.#deps.triage.set(shown.flatMap(toTriageSubjects), state, note, more);
+  }
+
+  /** New decisions of others, by folder, each with the finding that it is about. */
+  sharedDecisions(): ReadonlyMap<string, SharedDecisions<ShownFinding>> {
+    const { runs, triage } = this.#deps;
+    return triage.shared((folder) =>
+      this.#placed()
+        .map((placed) => toShownFindings(placed, runs, this.#showFinding))
+        .flatMap(({ shown, absent }) => [...shown, ...absent])
+        .filter((shown) => decisionFolders(shown).some((each) => isSamePath(each, folder))),
+    );
   }
 
   /** Maps paths of a folder's findings that start with `prefix` to `to`, a folder in it. Throws `outsideFolder`. */

@@ -1,159 +1,134 @@
 import { hash } from 'node:crypto';
-import { compact } from './drift/lineText.ts';
+import { compact, isLeftOut, splitLines } from './drift/lineText.ts';
 import { type Finding, isLiveFinding } from './finding.ts';
 import type { SentPath } from './place/resolver.ts';
+
+/*
+ * A finding keeps the name of its first report. Working out a run's result pairs its findings with those of earlier runs (`result/match.ts`): a sure pair
+ * copies the name, any other pair is noted in `maybe`. Decisions are about names. Two machines that saw other runs may know a finding by two names: its own
+ * findings file and index, and its fingerprint, find it there.
+ */
+
+/** What identifies a finding on every machine. */
+export interface Identity {
+  /** `reportKey` of its first report. */
+  readonly name: string;
+  /** The first 16 hex digits of the SHA-256 of its own findings file. */
+  readonly file: string;
+  /** `Finding.index`. */
+  readonly index: number;
+  /** `fingerprintOf` the finding. Similar findings may share it. */
+  readonly fingerprint: string;
+}
+
+/** A finding with the names that it may have, too: at most `maxMaybe`, the latest first. */
+export interface Named extends Identity {
+  readonly maybe: readonly string[];
+}
+
+export const maxMaybe = 8;
+
+export const namePattern = /^[0-9a-f]{16}:\d{1,7}$/;
+
+/** The position of a finding in its findings file. */
+export function reportKey({ file, index }: Pick<Identity, 'file' | 'index'>): string {
+  return `${file}:${String(index)}`;
+}
+
+export function identityOf({ name, file, index, fingerprint }: Identity): Identity {
+  return { name, file, index, fingerprint };
+}
+
+export function namesOf({ name, maybe }: Pick<Named, 'name' | 'maybe'>): readonly string[] {
+  return [name, ...maybe];
+}
+
+/** All names that findings have or may have. */
+export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'maybe'>>): Set<string> {
+  return new Set([...findings].flatMap(namesOf));
+}
+
+/**
+ * Finds what decisions and links are about: by name, then by findings file and index, then by a fingerprint that only one finding has, and of all that
+ * are asked for only those with one name.
+ */
+export function createFinder<T extends Identity>(
+  findings: readonly T[],
+  asked: readonly Identity[],
+): (one: Identity) => T | undefined {
+  // Where several have a key, the first one counts.
+  const toMap = (keyOf: (finding: Identity) => string): Map<string, T> =>
+    new Map(findings.toReversed().map((finding) => [keyOf(finding), finding]));
+  const byName = toMap(({ name }) => name);
+  const byReport = toMap(reportKey);
+  const namesByPrint = (list: readonly Identity[]): Map<string, Set<string>> => {
+    const names = new Map<string, Set<string>>();
+    for (const { fingerprint, name } of list)
+      names.set(fingerprint, (names.get(fingerprint) ?? new Set()).add(name));
+    return names;
+  };
+  const [here, there] = [namesByPrint(findings), namesByPrint(asked)];
+  return (one) => {
+    const known = byName.get(one.name) ?? byReport.get(reportKey(one));
+    if (known !== undefined) return known;
+    const [only = '', ...others] = here.get(one.fingerprint) ?? [];
+    const isUnique = others.length === 0 && (there.get(one.fingerprint)?.size ?? 1) === 1;
+    return isUnique ? byName.get(only) : undefined;
+  };
+}
 
 /** Part of each fingerprint, so that fingerprints of two schemes never match. */
 const scheme = '1';
 const maxSnippet = 10_000;
-/** Characters. A shorter line, such as a lone brace, occurs anywhere. */
-const minLine = 6;
-
-/** Identifies a finding within its run and across runs. Depends only on the findings file and on what was sent, so it is the same on every machine. */
-export interface Identity {
-  /** Hash of kind, path, and quoted code without white space; for a live finding, of `liveSpotOf`. Similar findings may share it. */
-  readonly fingerprint: string;
-  readonly spot: string;
-  readonly title: string;
-  /** Why it is unique in its run: by its quoted code, by code and title, or, as a live finding, by `live` spot and title. */
-  readonly only: readonly ('code' | 'title' | 'live')[];
-  /** The service's run ID, else the local one. */
-  readonly run: string;
-  /** The SHA-256 of the findings file, shortened; absent where that is unknown. */
-  readonly file?: string | undefined;
-  readonly index: number;
-  /** Where earlier runs have the finding with all else equal. */
-  readonly elsewhere?: Elsewhere | undefined;
-}
-
-/** Positions in `runs` and indexes in that run, in turn: a run may have 10,000 findings, each with hundreds of these. */
-export interface Elsewhere {
-  readonly runs: readonly string[];
-  readonly at: readonly number[];
-}
 
 /**
- * Whether two findings are surely the same, so that a decision about one holds for the other. In one findings file, their position decides: without the list
- * of sent files, another machine has other paths, and so another fingerprint. Across runs, both must be unique by code or, live, by title.
+ * Hash of kind, path, and quoted code without white space; for a live finding, of its pair, method and address. Depends only on the findings file and on
+ * what was sent.
  */
-export function isSameFinding(a: Identity, b: Identity): boolean {
-  if (areInOneFile(a, b)) return a.index === b.index;
-  if (a.fingerprint !== b.fingerprint) return false;
-  if (isAt(a, b) || isAt(b, a)) return true;
-  if (a.run === b.run) return false;
-  return areUniqueBy('code', a, b) || (a.title === b.title && areUniqueBy('live', a, b));
-}
-
-/** True for two findings of one run of the service, whichever machine has read its findings file. */
-function areInOneFile(a: Identity, b: Identity): boolean {
-  return a.run === b.run && a.file !== undefined && a.file === b.file;
-}
-
-/** The run and the index of a finding, and where else it is, as keys. */
-export function* spotKeysOf({ run, index, elsewhere }: Identity): Generator<string, void> {
-  yield `${run} ${String(index)}`;
-  if (elsewhere === undefined) return;
-  const { runs, at } = elsewhere;
-  for (let pair = 0; pair < at.length; pair += 2)
-    yield `${runs[at[pair] ?? 0] ?? ''} ${String(at[pair + 1])}`;
-}
-
-function isAt(a: Identity, b: Identity): boolean {
-  if (a.run === b.run && a.index === b.index) return true;
-  if (b.elsewhere === undefined) return false;
-  const { runs, at } = b.elsewhere;
-  return at.some(
-    (position, place) => place % 2 === 0 && runs[position] === a.run && at[place + 1] === a.index,
-  );
-}
-
-/** True if two identities differ only in their run and index. */
-export function areAlike(a: Identity, b: Identity): boolean {
-  return (
-    a.fingerprint === b.fingerprint &&
-    a.spot === b.spot &&
-    a.title === b.title &&
-    a.only.join() === b.only.join()
-  );
-}
-
-/** Whether two findings of different runs are the same, provided that their lines are. */
-export function isSameByTitle(a: Identity, b: Identity): boolean {
-  return (
-    a.run !== b.run && a.fingerprint === b.fingerprint && a.title === b.title && areUniqueBy('title', a, b)
-  );
-}
-
-function areUniqueBy(way: Identity['only'][number], a: Identity, b: Identity): boolean {
-  return a.only.includes(way) && b.only.includes(way);
-}
-
-/** One for each finding, in order; `sentPaths` has what each is about. */
-export function identitiesOf(
-  findings: readonly Finding[],
-  sentPaths: readonly SentPath[],
-  source: Pick<Identity, 'run' | 'file'>,
-): readonly Identity[] {
-  const drafts = findings.map((finding, at) => draftOf(finding, sentPaths[at], source));
-  const byCode = Map.groupBy(drafts, ({ codeKey }) => codeKey);
-  const byTitle = Map.groupBy(drafts, ({ titleKey }) => titleKey);
-  return drafts.map(({ identity, codeKey, titleKey, isQuoted, isLive }) => {
-    const only: Identity['only'][number][] = [];
-    if (isQuoted && byCode.get(codeKey)?.length === 1) only.push('code');
-    // An empty title distinguishes nothing.
-    if (identity.title !== '' && byTitle.get(titleKey)?.length === 1) only.push(isLive ? 'live' : 'title');
-    return { ...identity, only };
-  });
-}
-
-/** A finding before it is compared with the others of its run. */
-interface Draft {
-  readonly identity: Omit<Identity, 'only'>;
-  /** Equal for findings with equal code in one folder; `titleKey` also needs equal titles. */
-  readonly codeKey: string;
-  readonly titleKey: string;
-  readonly isQuoted: boolean;
-  readonly isLive: boolean;
-}
-
-function draftOf(
-  finding: Finding,
-  sentPath: SentPath | undefined,
-  source: Pick<Identity, 'run' | 'file'>,
-): Draft {
-  const { folder = '', path = '' } = sentPath ?? {};
+export function fingerprintOf(finding: Finding, { path }: Pick<SentPath, 'path'>): string {
   const snippet = (finding.places[0]?.snippet ?? '').slice(0, maxSnippet);
-  const kind = kindOf(finding);
-  const isLive = finding.places.length === 0 && isLiveFinding(finding);
-  const spot = isLive ? liveSpotOf(finding) : [kind, path];
-  const identity = {
-    fingerprint: `${scheme}:${digestOf([...spot, compact(snippet)])}`,
-    spot: digestOf(spot),
-    title: finding.title,
-    ...source,
-    index: finding.index,
-  };
-  const codeKey = `${identity.fingerprint}\0${folder}`;
-  const titleKey = `${codeKey}\0${identity.title}`;
-  return { identity, codeKey, titleKey, isQuoted: isCode(snippet), isLive };
+  const [kind = ''] = kindsOf(finding);
+  const { perspective = kind } = finding;
+  const subject = isWithoutCode(finding) ? [perspective, ...addressOf(finding)] : [kind, path];
+  return `${scheme}:${digestOf([...subject, compact(snippet)]).slice(0, 32)}`;
 }
 
-function isCode(snippet: string): boolean {
-  const lines = snippet.split(/[\r\n]+/).map(compact);
-  return lines.some((line) => line.length >= minLine && /[\p{L}\p{N}]/u.test(line));
+/** Findings are of one kind if they share one of these: a CWE; where neither names one, the rule or the title. */
+export function kindsOf({ cwes, rule, title }: Pick<Finding, 'cwes' | 'rule' | 'title'>): readonly string[] {
+  if (cwes.length > 0) return cwes.map((cwe) => `CWE-${String(cwe)}`);
+  return [...(rule === undefined ? [] : [`rule ${rule}`]), ...(title === '' ? [] : [`title ${title}`])];
 }
 
-function kindOf({ cwes: [cwe], title }: Finding): string {
-  return cwe === undefined ? title : `CWE-${String(cwe)}`;
+/** True for a finding of a live application that names no file. */
+export function isWithoutCode(finding: Finding): boolean {
+  return finding.places.length === 0 && isLiveFinding(finding);
 }
 
-/** Perspective (else kind), feature, method, and path of the URL. The query is left out, since its values belong to one request. */
-function liveSpotOf(finding: Finding): readonly string[] {
-  const { perspective = kindOf(finding), feature = '', method = '', url = '' } = finding;
+/** Identifies a live finding, with any of its perspectives or kinds. Values of the query belong to one request. */
+export function liveKeysOf(finding: Finding): readonly string[] {
+  const { perspective } = finding;
+  const topics = perspective === undefined ? kindsOf(finding) : [perspective];
+  return topics.map((topic) => JSON.stringify([topic, ...addressOf(finding)]));
+}
+
+function addressOf({ feature = '', method = '', url = '' }: Finding): readonly string[] {
   const path = URL.parse(url)?.pathname ?? url.split(/[?#]/, 1)[0] ?? '';
-  return [perspective, feature, method, path];
+  return [feature, method, path];
+}
+
+/** Shorter quotes, such as a lone brace, occur anywhere. */
+const minQuote = 6;
+
+/** Hash of the core of a quote: without white space, left-out lines, and brackets at its ends. Empty where that is too short to identify code. */
+export function quoteKeyOf(snippet = ''): string {
+  const lines = splitLines(snippet.slice(0, maxSnippet))
+    .filter((line) => !isLeftOut(line))
+    .map(compact);
+  const isCode = (line: string): boolean => /[\p{L}\p{N}]/u.test(line);
+  const core = lines.slice(lines.findIndex(isCode), lines.findLastIndex(isCode) + 1).join('');
+  return core.length < minQuote ? '' : digestOf([core]).slice(0, 16);
 }
 
 function digestOf(parts: readonly string[]): string {
-  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }

@@ -5,7 +5,9 @@ import { atOrBelow } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
+import { isOfService } from './chooseRun.ts';
 import type { Place } from './finding.ts';
+import { allNamesOf, namesOf } from './identity.ts';
 import { keepSeen, type KnownTexts, type PlacesOfFile, seenKey } from './place/currentPlaces.ts';
 import { OWNERS_FILES } from './place/owners.ts';
 import {
@@ -16,25 +18,19 @@ import {
   toLocatedPlaces,
 } from './place/placement.ts';
 import { placeFiles, type PlacedResult, readResult, type ResultSource } from './result/readResult.ts';
-import { resultKeyOf, type ResultHead } from './result/result.ts';
+import { type ResultFinding, resultKeyOf, type ResultHead } from './result/result.ts';
+import type { Verdict } from './result/verdict.ts';
 import type { Placing } from './result/resultWorker.ts';
 import { mainPlaceOf, type ShownFinding, type ShownRun } from './shownFinding.ts';
 import type { ShowFinding } from './triage/decide.ts';
 import { isSettled } from './triage/triage.ts';
 
-/** What a run is shown with. */
-interface ShownWith {
-  /** The earlier runs that its result takes into account. */
-  readonly earlier: readonly Run[];
-  /** The run that a person compares it with. */
-  readonly compareWith: Run | undefined;
-}
-
 /** The result of a run, with the places of its findings, or why it cannot be read. It is replaced as a whole. */
 export interface PlacedRun {
   /** As it was when its result was read. */
   readonly run: Run;
-  readonly with: ShownWith;
+  /** The earlier runs that its result takes into account. */
+  readonly earlier: readonly Run[];
   readonly result: PlacedResult | undefined;
   readonly failure: Failure | undefined;
 }
@@ -47,16 +43,15 @@ interface PlacedListeners {
 /** Reads the result of a run, and places its findings. `onPlaced` gets these as they come, and `onSome` the run before all is known. */
 export async function readPlaced(
   run: Run,
-  shownWith: ShownWith,
+  earlier: readonly Run[],
   source: ResultSource & { readonly log: Logger },
   placing: Placing,
   { onPlaced, onSome }: PlacedListeners = {},
 ): Promise<PlacedRun> {
-  const toRun = (result: PlacedResult): PlacedRun => ({ run, with: shownWith, result, failure: undefined });
+  const toRun = (result: PlacedResult): PlacedRun => ({ run, earlier, result, failure: undefined });
   try {
     const result = await readResult(run, source, {
       placing,
-      compareWith: shownWith.compareWith,
       onPlaced,
       onSome: onSome && ((head, findings) => onSome(toRun({ ...nothingPlaced, head, findings }))),
     });
@@ -68,7 +63,7 @@ export async function readPlaced(
         : new AssessmentError('storage', { detail: String(error) }, { cause: error }),
     );
     source.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
-    return { run, with: shownWith, result: undefined, failure };
+    return { run, earlier, result: undefined, failure };
   }
 }
 
@@ -83,19 +78,16 @@ const nothingPlaced: Omit<PlacedResult, 'head' | 'findings'> = {
 };
 
 /** True unless the run, or what its result takes into account, has changed, or its findings cannot be read. */
-export function isCurrent(placed: PlacedRun, run: Run, { earlier, compareWith }: ShownWith): boolean {
+export function isCurrent(placed: PlacedRun, run: Run, earlier: readonly Run[]): boolean {
   if (placed.failure !== undefined) return false;
-  const former = new Map(placed.with.earlier.map((each) => [each.id, each]));
+  const former = new Map(placed.earlier.map((each) => [each.id, each]));
   return (
-    isSameInResult(placed.run, run) &&
-    earlier.every((each) => isSameInResult(former.get(each.id), each)) &&
-    isSameInResult(placed.with.compareWith, compareWith)
+    isSameInResult(placed.run, run) && earlier.every((each) => isSameInResult(former.get(each.id), each))
   );
 }
 
-function isSameInResult(one: Run | undefined, other: Run | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return one === other || (one.id === other.id && resultKeyOf(one) === resultKeyOf(other));
+function isSameInResult(one: Run | undefined, other: Run): boolean {
+  return one === other || (one?.id === other.id && resultKeyOf(one) === resultKeyOf(other));
 }
 
 /** True if a finding without a place may be in one of these files and folders, or if these may change owners. */
@@ -194,38 +186,92 @@ function seenOf(files: readonly PlacesOfFile[], seen: KnownTexts['seen']): Known
   return new Map([...seen].filter(([key]) => keys.has(key)));
 }
 
+/**
+ * A run compared with another one: the difference of what they report. Why it does not report a finding is the verdict of its own result, if that has one.
+ */
+export function comparePlaced(placed: PlacedRun, baseline: PlacedRun): PlacedRun {
+  const [{ result }, { result: before }] = [placed, baseline];
+  if (result === undefined || before === undefined) return placed;
+  const [now, then] = [result, before].map(({ findings }) => allNamesOf(findings.map(({ found }) => found)));
+  const recorded = new Map(result.absent.map(({ found: { name, verdict } }) => [name, verdict]));
+  // Runs of the service and imported files of unknown origin have no names in common.
+  const isKnown = before.head.cut === undefined && isOfService(placed.run) === isOfService(baseline.run);
+  const again = placed.run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillThere';
+  const verdictOf = (found: ResultFinding): Verdict | undefined => {
+    if (!namesOf(found).some((name) => then?.has(name))) return isKnown ? 'new' : undefined;
+    return found.verdict === 'carriedOver' ? found.verdict : again;
+  };
+  const judge = (each: PlacedFinding, verdict: Verdict | undefined): PlacedFinding => ({
+    ...each,
+    found: { ...each.found, verdict },
+  });
+  return {
+    ...placed,
+    result: {
+      ...result,
+      head: {
+        ...result.head,
+        baseline: { id: baseline.run.id, cut: before.head.cut },
+        earlier: [],
+        unlisted: 0,
+      },
+      findings: result.findings.map((each) => judge(each, verdictOf(each.found))),
+      // Beyond a cut, nothing is known to be absent.
+      absent: before.findings
+        .filter(({ found: { name } }) => result.head.cut === undefined && now?.has(name) === false)
+        .map((each) => judge(each, recorded.get(each.found.name) ?? 'unknown')),
+      owners: new Map([...before.owners, ...result.owners]),
+      removed: 0,
+    },
+  };
+}
+
 /** A run as people decided about its findings. */
 export function toShownRun(
-  { run: read, result, failure }: PlacedRun,
+  placed: PlacedRun,
   runs: Pick<RunStore, 'get'>,
   showFinding: ShowFinding,
 ): ShownRun {
+  const { run: read, result, failure } = placed;
   const run = runs.get(read.id) ?? read;
   if (result === undefined) return { run, shown: [], failure };
-  const { head, findings, absent, changed, owners, ownersGaps, removed } = result;
-  const toShown = (placed: PlacedFinding, of: Run): ShownFinding => {
-    const main = mainPlaceOf({ finding: placed.found.finding, places: placed.places });
-    return showFinding(placed, of, main && owners.get(main.file));
-  };
-  const ofPresentRuns = absent.flatMap((each) => {
-    const of = runs.get(each.found.run);
-    return of === undefined ? [] : [toShown(each, of)];
-  });
+  const { head, changed, ownersGaps, removed } = result;
+  const { shown, absent } = toShownFindings(placed, runs, showFinding);
   return {
     run,
-    shown: findings.map((each) => toShown(each, run)),
+    shown,
     cut: head.cut,
     changedFiles: changed.size,
     // Settled ones are listed only if the baseline reports them.
-    absent: ofPresentRuns.filter(
+    absent: absent.filter(
       ({ run: { id }, triage: { state } }) => id === head.baseline?.id || !isSettled(state),
     ),
     // It may have been removed.
     baseline: head.baseline && runs.get(head.baseline.id),
     baselineCut: head.baseline?.cut,
     unreadRuns: unreadOf(head).flatMap((id) => runs.get(id) ?? []),
-    unlisted: removed + head.unlisted + absent.length - ofPresentRuns.length,
+    unlisted: removed + head.unlisted + result.absent.length - absent.length,
     ownersGaps,
+  };
+}
+
+/** What a run reports, and what only earlier runs that are still here report. */
+export function toShownFindings(
+  { run, result }: PlacedRun,
+  runs: Pick<RunStore, 'get'>,
+  showFinding: ShowFinding,
+): Record<'shown' | 'absent', readonly ShownFinding[]> {
+  const toShown = (placed: PlacedFinding, of: Run): ShownFinding => {
+    const main = mainPlaceOf({ finding: placed.found.finding, places: placed.places });
+    return showFinding(placed, of, main && result?.owners.get(main.file));
+  };
+  const present = runs.get(run.id) ?? run;
+  return {
+    shown: (result?.findings ?? []).map((each) => toShown(each, present)),
+    absent: (result?.absent ?? []).flatMap((each) => {
+      const of = runs.get(each.found.run);
+      return of === undefined ? [] : [toShown(each, of)];
+    }),
   };
 }
 

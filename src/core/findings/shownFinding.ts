@@ -5,7 +5,8 @@ import { folderSubjectKey } from './chooseRun.ts';
 import type { Verdict } from './result/verdict.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place, WithDetails } from './finding.ts';
-import type { Identity } from './identity.ts';
+import { identityOf, type Named } from './identity.ts';
+import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parse.ts';
 import type { EvidenceOfPlaces } from './place/evidence.ts';
 import type { SentSpot } from './place/sentFiles.ts';
@@ -31,17 +32,14 @@ export interface ShownPlace {
 }
 
 /** A finding with those of its places that have a file on this machine, in their order. The first stands for the finding, even if it isn't the main one. */
-export interface ShownFinding {
+export interface ShownFinding extends Named {
   readonly run: Run;
   readonly finding: Finding;
   readonly places: readonly ShownPlace[];
   readonly folder: string | undefined;
-  readonly identity: Identity;
   readonly triage: TriageDecision;
   /** An earlier decision that may be about another finding, or may no longer hold: the finding is open, and a person has to check. */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** The same finding in earlier runs, latest first, whose decisions hold for it. */
-  readonly sameAs?: readonly Identity[] | undefined;
   /** Absent where earlier runs say nothing. */
   readonly verdict?: Verdict | undefined;
   /** The sent files of the finding's places, in their order. */
@@ -109,12 +107,11 @@ export function decisionFolders(shown: Placed): readonly string[] {
 }
 
 /** What a decision about a finding is stored for: one subject in each folder whose decisions count. */
-export function toTriageSubjects(
-  shown: ShownFinding,
-): { readonly folder: string; readonly identity: Identity; readonly path: string }[] {
-  const { identity, finding, places } = shown;
+export function toTriageSubjects(shown: ShownFinding): readonly TriageSubject[] {
+  const { finding, places } = shown;
   const path = places[0]?.path ?? finding.places[0]?.path ?? '';
-  return decisionFolders(shown).map((folder) => ({ folder, identity, path }));
+  const subject = { ...identityOf(shown), title: finding.title, path };
+  return decisionFolders(shown).map((folder) => ({ folder, ...subject }));
 }
 
 /** A run without the findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. */

@@ -133,7 +133,7 @@ async function pickPerspective({
 }
 
 async function start(
-  { identity, finding }: ShownFinding,
+  { name, finding }: ShownFinding,
   run: Run,
   input: ApplicationInput,
   deps: ConfirmDeps,
@@ -151,7 +151,7 @@ async function start(
       'Does the deployment run this code, including the change that you want to test? VS Code doesn’t tell the service which finding the run is for.',
     ),
   ];
-  const about = { confirms: identity.fingerprint, label: clip(titleOfFinding(finding), maxLabelLength) };
+  const about = { confirms: name, label: clip(titleOfFinding(finding), maxLabelLength) };
   const plan = { ...inheritedFrom(run), workflow: 'blackbox-assessment' as const, input, ...about, remarks };
   const ask = (again: BlackboxDeps): Promise<Run | undefined> => startBlackbox(plan, again, ask);
   await ask(deps);

@@ -10,6 +10,7 @@ import {
   type UploadTarget,
 } from '../../core/findings/importExport/sarif/codeScanning.ts';
 import type { AssessedRepository } from '../../core/findings/importExport/sarif/placeResults.ts';
+import { allNamesOf } from '../../core/findings/identity.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
 import { focusView } from '../../lazyView.ts';
 import { repositoryOf } from '../folders.ts';
@@ -122,9 +123,9 @@ async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: E
   if (baseline === undefined) return undefined;
   const { shown, failure } = await findings.read(baseline);
   if (failure !== undefined) return undefined;
-  const known = new Set(listed.map(({ identity }) => identity.fingerprint));
+  const known = allNamesOf(listed);
   const { listed: earlier } = chooseForUpload({ run: baseline, shown });
-  return { run: baseline, count: earlier.filter(({ identity }) => !known.has(identity.fingerprint)).length };
+  return { run: baseline, count: earlier.filter(({ name }) => !known.has(name)).length };
 }
 
 /** The repositories of a run's folders in VS Code's git extension. A folder outside any known repository counts as one. */

@@ -67,11 +67,9 @@ export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };
 }
 
-/** A link that shows a finding's details. On this machine it always names the finding's index, for links in Problems, which can't run commands. */
-export function toAddress({ run, finding, identity }: ShownFinding, isForOthers = false): vscode.Uri {
-  const { fingerprint, file } = identity;
-  const index = isForOthers && file === undefined ? undefined : String(finding.index);
-  const query = toLinkQuery(run, { finding: fingerprint, file, index });
+/** A link that shows a finding's details. */
+export function toAddress({ run, name, file, index, fingerprint }: ShownFinding): vscode.Uri {
+  const query = toLinkQuery(run, { finding: name, file, index: String(index), print: fingerprint });
   return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: extensionId, path: '/finding', query });
 }
 

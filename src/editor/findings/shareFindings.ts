@@ -131,7 +131,7 @@ function linkTo(shown: ShownFinding): string | undefined {
   const runId = runIdOf(run);
   if (runId === undefined) return undefined;
   const about = t('Run {0}', visibleLine(runId));
-  return [titleOfFinding(finding), about, toAddress(shown, true).toString(true)].join('\n');
+  return [titleOfFinding(finding), about, toAddress(shown).toString(true)].join('\n');
 }
 
 async function copyLink(link: string): Promise<void> {

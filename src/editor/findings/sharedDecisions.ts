@@ -1,12 +1,9 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { isSameFinding } from '../../core/findings/identity.ts';
-import { decisionFolders } from '../../core/findings/shownFinding.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { asOf, dayAfter } from '../../core/findings/triage/triage.ts';
-import type { Proposal } from '../../core/findings/triage/triageDisk.ts';
 import type { SharedDecisions, TriageStore } from '../../core/findings/triage/triageStore.ts';
-import { isSamePath } from '../../core/paths.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { formatNumber, moreLabel } from '../formats.ts';
 import { decisionLabel } from '../labels.ts';
@@ -31,7 +28,7 @@ const maxTextLength = 200;
 
 /** Lists the new decisions of others that came with a folder: a person accepts or rejects them. A first Enter accepts nothing. */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
-  const shared = [...deps.triage.shared()].filter(([, { proposals }]) => proposals.length > 0);
+  const shared = [...deps.findings.sharedDecisions()].filter(([, { proposals }]) => proposals.length > 0);
   const chosen = shared.find(([folder]) => folder === argument) ?? (await pickShared(shared));
   if (chosen === undefined) return;
   const [folder, decisions] = chosen;
@@ -47,7 +44,7 @@ export async function reviewSharedDecisions(argument: unknown, deps: SharedDecis
     pick.onDidTriggerItemButton(({ item: { reject } }) =>
       resolve(async () => {
         await reject?.();
-        if ((deps.triage.shared().get(folder)?.proposals ?? []).length > 0)
+        if ((deps.findings.sharedDecisions().get(folder)?.proposals ?? []).length > 0)
           await reviewSharedDecisions(folder, deps);
       }),
     );
@@ -58,7 +55,8 @@ export async function reviewSharedDecisions(argument: unknown, deps: SharedDecis
   await act?.();
 }
 
-type Shared = readonly [folder: string, decisions: SharedDecisions];
+type Decisions = SharedDecisions<ShownFinding>;
+type Shared = readonly [folder: string, decisions: Decisions];
 
 async function pickShared(shared: readonly Shared[]): Promise<Shared | undefined> {
   if (shared.length === 0)
@@ -74,10 +72,9 @@ async function pickShared(shared: readonly Shared[]): Promise<Shared | undefined
 
 function rowsOf(
   folder: string,
-  { path, proposals, isBookEmpty }: SharedDecisions,
-  deps: SharedDecisionDeps,
+  { path, proposals, isBookEmpty }: Decisions,
+  { triage }: SharedDecisionDeps,
 ): Row[] {
-  const { triage } = deps;
   const listed = proposals.slice(0, maxListed);
   const icon = (name: string) => ({ iconPath: new vscode.ThemeIcon(name) });
   const accept: Row = {
@@ -99,7 +96,7 @@ function rowsOf(
   return [
     ...(listed.length > 0 ? [accept, reject] : []),
     { label: t('New: {0}', formatNumber(proposals.length)), kind: vscode.QuickPickItemKind.Separator },
-    ...proposalRows(folder, path, listed, deps).map((row, at) => ({
+    ...proposalRows(path, listed).map((row, at) => ({
       ...row,
       reject: () => triage.reject(folder, listed.slice(at, at + 1)),
     })),
@@ -107,40 +104,27 @@ function rowsOf(
   ];
 }
 
-/** A row names the finding that the decision would apply to: its file may claim a different one. */
-function proposalRows(
-  folder: string,
-  path: string,
-  listed: readonly Proposal[],
-  { findings }: SharedDecisionDeps,
-): readonly Row[] {
-  const identified = [...findings.all(), ...findings.absent()]
-    .filter((shown) => decisionFolders(shown).some((each) => isSamePath(each, folder)))
-    .flatMap((shown) => [shown.identity, ...(shown.sameAs ?? [])].map((identity) => ({ shown, identity })));
-  const byFingerprint = Map.groupBy(identified, ({ identity }) => identity.fingerprint);
+/** A row names the finding that *Accept* applies the decision to: its file may claim a different one. */
+function proposalRows(path: string, listed: Decisions['proposals']): readonly Row[] {
   const today = dayAfter(Date.now());
   const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Reject') }];
-  return listed.map(({ file, entry }) => {
-    const candidates = byFingerprint.get(entry.identity.fingerprint) ?? [];
-    const same = candidates.filter(({ identity }) => isSameFinding(identity, entry.identity));
-    const shown = [...new Set(same.map((candidate) => candidate.shown))];
-    const [first] = shown;
+  return listed.map(({ file, entry, about }) => {
     const subject =
-      first === undefined
+      about === undefined
         ? t(
             'no matching finding (named “{0}” in the decision file)',
-            visibleLine(clip(entry.identity.title, maxTextLength)),
+            visibleLine(clip(entry.title, maxTextLength)),
           )
-        : subjectLabel(shown);
+        : subjectLabel([about]);
     return {
       label: `${decisionLabel(asOf(entry, today))} — ${subject}`,
-      description: visibleLine(first?.places[0]?.path ?? clip(entry.path, maxTextLength)),
+      description: visibleLine(about?.places[0]?.path ?? clip(entry.path, maxTextLength)),
       detail: visibleLine(clip(entry.note, maxTextLength)),
       buttons,
       act: () =>
-        first === undefined
+        about === undefined
           ? vscode.window.showTextDocument(vscode.Uri.file(join(path, file)))
-          : vscode.commands.executeCommand('whitebox.showFindingDetails', toArgument(first)),
+          : vscode.commands.executeCommand('whitebox.showFindingDetails', toArgument(about)),
     };
   });
 }

@@ -3,6 +3,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import type { Logger } from '../../core/ports.ts';
+import { createFinder } from '../../core/findings/identity.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import {
@@ -191,7 +192,7 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
 
 async function openKnown(
   known: readonly Run[],
-  { finding, file, index }: RunReference,
+  { finding, file = '', index, print = '' }: RunReference,
   { findings, details }: Targets,
 ): Promise<void> {
   const [run] = known;
@@ -203,10 +204,8 @@ async function openKnown(
   }
   for (const candidate of known) {
     const { shown } = await findings.read(candidate);
-    const isAt = (each: ShownFinding): boolean => String(each.finding.index) === index;
-    const same = shown.filter(({ identity }) => identity.fingerprint === finding);
-    const inFile = file === undefined ? [] : shown.filter(({ identity }) => identity.file === file);
-    const linked = inFile.find(isAt) ?? same.find(isAt) ?? same[0];
+    const named = { name: finding, file, index: Number(index), fingerprint: print };
+    const linked = createFinder(shown, [named])(named);
     if (linked === undefined) continue;
     details.open(linked);
     return;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { identitiesOf } from '../../../src/core/findings/identity.ts';
+import { fingerprintOf } from '../../../src/core/findings/identity.ts';
 import { entryName, formatEntry, type TriageEntry } from '../../../src/core/findings/triage/book.ts';
 import type { Workbench } from '../../host/workbench.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storeEndedRun } from '../../integration/storedRuns.ts';
-import { invent } from '../../unit/findings/shownFindings.ts';
+import { identityFor, invent } from '../../unit/findings/shownFindings.ts';
 import { test } from '../fixtures.ts';
 import { makeSampleWorkspace, signedIn } from '../stage.ts';
 
@@ -43,14 +43,11 @@ async function share(folder: string, at: number, title: string): Promise<void> {
   const { cwe = 0, locations: [place] = [] } = found[at] ?? {};
   const { file = '', snippet } = place ?? {};
   const { finding } = invent({ title, cwes: [cwe] });
-  const [identity] = identitiesOf(
-    [{ ...finding, places: [{ path: file, snippet }] }],
-    [{ folder, path: file }],
-    { run: 'theirs' },
-  );
-  assert.ok(identity);
   const entry: TriageEntry = {
-    identity,
+    // Of a machine that saw other runs.
+    ...identityFor('theirs', at),
+    fingerprint: fingerprintOf({ ...finding, places: [{ path: file, snippet }] }, { path: file }),
+    title,
     state: 'falsePositive',
     note: 'Invented reason.',
     at: 1_000,

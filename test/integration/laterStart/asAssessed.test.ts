@@ -17,7 +17,7 @@ import {
 } from '../../../src/editor/findings/code/asAssessed.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { storeManifest, toSpot } from '../../unit/run/storedManifest.ts';
-import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
+import { identityFor } from '../../unit/findings/shownFindings.ts';
 import { recordCommand, watchEachTest } from '../dialogs.ts';
 import { endedRun } from '../storedRuns.ts';
 
@@ -47,7 +47,7 @@ describe('files as they were assessed', () => {
     const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 9, code: 'two' }));
     const { findings } = parseFindings(JSON.stringify(items), { runId: run.id });
     shown = findings.map((finding) => ({
-      ...{ run, finding, places: [], folder, identity, triage: undecided },
+      ...{ run, finding, places: [], folder, ...identityFor('invented'), triage: undecided },
       sent: finding.places.map((place) => toSpot(place.path, sent, folder)),
     }));
     const kept = { folder, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };

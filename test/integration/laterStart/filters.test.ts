@@ -91,7 +91,7 @@ describe('the message of the Findings view', () => {
     const filtering = new Filtering(makeMemory(), makeMemory());
     const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, () => true);
     const findings = Object.assign(storeOf(all), store);
-    describeFindings(view, 'shown', filtered, { findings, filtering, triage: { shared: () => new Map() } });
+    describeFindings(view, 'shown', filtered, { findings, filtering });
     return view.message ?? '';
   };
 
@@ -264,7 +264,6 @@ describe('Changed on this branch', () => {
     describeFindings(view, 'shown', filtered, {
       findings: storeOf(all),
       filtering,
-      triage: { shared: () => new Map() },
     });
     assert.match(
       view.message ?? '',

@@ -61,7 +61,7 @@ describe('links to findings and runs', () => {
     await resetUserSettings();
   });
 
-  const linkTo = (of: Run, page = '/finding', finding = shown.identity.fingerprint): vscode.Uri =>
+  const linkTo = (of: Run, page = '/finding', finding = shown.name): vscode.Uri =>
     vscode.Uri.parse(`vscode://${extensionId}${page}?${toLinkQuery(of, { finding })}`);
   const followed = async (uri: vscode.Uri, press?: string): Promise<string[]> => {
     const messages = watchMessages(() => press);

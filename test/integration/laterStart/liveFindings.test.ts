@@ -215,6 +215,6 @@ describe('findings of a live application', () => {
     assert.deepEqual(again.offered[0], ['Test Same Pair Again…', 'Test Another Pair…']);
     assert.match(messages.shown[0]?.detail ?? '', /One pair is tested: Search · Injection\./);
     const [{ confirms, label } = {}] = again.started;
-    assert.deepEqual([confirms, label], [code.identity.fingerprint, 'SQL from a request'], 'F155');
+    assert.deepEqual([confirms, label], [code.name, 'SQL from a request'], 'F155');
   });
 });

@@ -25,10 +25,9 @@ import { endedRun } from '../storedRuns.ts';
 import { until } from '../until.ts';
 import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
-import { invent } from '../../unit/findings/shownFindings.ts';
+import { identityFor, invent } from '../../unit/findings/shownFindings.ts';
 
-/** Identity of findings that are not compared. */
-const identity = { fingerprint: '', spot: '', title: '', only: [], run: '', index: 0 };
+const identity = identityFor('invented');
 /** Without reloaded findings and confirmation requests. */
 const nothingRead = {
   find: () => undefined,
@@ -133,7 +132,7 @@ describe('an open document', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
     const known = { run: run.id, severity: 'high', finding: { places: [] } } as const;
-    const found = { ...known, folder: shop, identity, sameAs: [] };
+    const found = { ...known, folder: shop, ...identity };
     const entry = (verdict: Verdict) => ({ ...found, verdict });
     const absent = [entry('codeChanged'), entry('notSent')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
@@ -157,7 +156,7 @@ describe('an open document', () => {
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items), { runId: run.id });
       const contents = parsed.findings.map((finding) => {
-        const shown = { run, finding, places: [], folder: undefined, identity, triage: undecided };
+        const shown = { run, finding, places: [], folder: undefined, ...identity, triage: undecided };
         return toDetails(shown, nothingRead).load();
       });
       const facts = (await Promise.all(contents)).map(({ facts }) => facts);
@@ -180,7 +179,7 @@ describe('an open document', () => {
     };
     const [finding] = parseFindings(JSON.stringify([item]), { runId: run.id }).findings;
     const shown = {
-      ...{ run, finding: finding!, places: [], folder: shop, identity },
+      ...{ run, finding: finding!, places: [], folder: shop, ...identity },
       triage: { state: 'open', note: '', at: 1, until: '2026-11-26' } as const,
       verdict: 'new' as const,
       evidence: [{ kind: 'notAsSent', path: 'src/server.js', missing: 'quote' } as const],
@@ -235,7 +234,7 @@ describe('an open document', () => {
       return { file, folder: shop, path: reported.path, startLine, reported, drift: 'moved' };
     };
     const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
-    const shown = { run, finding: finding!, places, folder: shop, identity, triage: undecided };
+    const shown = { run, finding: finding!, places, folder: shop, ...identity, triage: undecided };
     const { parts, places: links } = await toDetails(shown, nothingRead).load();
     const markdown = parts.find(({ heading }) => heading === 'Locations')?.markdown ?? '';
     assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {

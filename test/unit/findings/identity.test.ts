@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { identitiesOf } from '../../../src/core/findings/identity.ts';
+import { fingerprintOf } from '../../../src/core/findings/identity.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { createResolver } from '../../../src/core/findings/place/resolver.ts';
@@ -22,10 +22,9 @@ interface Item {
 }
 
 /** The fingerprints of findings in one folder whose paths are valid. */
-function names(items: readonly Item[], runId = 'run'): readonly string[] {
+function prints(items: readonly Item[], runId = 'run'): readonly string[] {
   const { findings } = parseFindings(JSON.stringify(items), { runId });
-  const subjects = findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' }));
-  return identitiesOf(findings, subjects, { run: runId }).map(({ fingerprint }) => fingerprint);
+  return findings.map((each) => fingerprintOf(each, { path: each.places[0]?.path ?? '' }));
 }
 
 const finding = fc.record<Item>(
@@ -40,10 +39,10 @@ const finding = fc.record<Item>(
 );
 const findings = fc.array(finding, { minLength: 1, maxLength: 15 });
 
-test('names are independent of the run, of lines and of the order in the file', () => {
+test('fingerprints are independent of the run, of lines and of the order in the file', () => {
   fc.assert(
     fc.property(findings, fc.nat({ max: 300 }), fc.infiniteStream(fc.nat()), (items, shift, random) => {
-      const before = names(items);
+      const before = prints(items);
       const order = items.map((_, at) => ({ at, key: Number(random.next().value) }));
       order.sort((one, other) => one.key - other.key);
       const shuffled = order.flatMap(({ at }) => {
@@ -51,30 +50,30 @@ test('names are independent of the run, of lines and of the order in the file', 
         return each === undefined ? [] : [{ ...each, line: each.line + shift }];
       });
       assert.deepEqual(
-        names(shuffled, 'another run'),
+        prints(shuffled, 'another run'),
         order.map(({ at }) => before[at]),
       );
     }),
   );
 });
 
-test('other findings that come or go do not change a name', () => {
+test('other findings that come or go do not change a fingerprint', () => {
   fc.assert(
     fc.property(findings, findings, (items, others) => {
       const unrelated = others.map((each, at) => ({ ...each, file: `other/${String(at)}.js` }));
-      assert.deepEqual(names([...unrelated, ...items]).slice(unrelated.length), names(items));
+      assert.deepEqual(prints([...unrelated, ...items]).slice(unrelated.length), prints(items));
     }),
   );
 });
 
-test('white space in the snippet does not change the name, code does', () => {
+test('white space in the snippet does not change the fingerprint, code does', () => {
   const item = { title: 'SQL', file: 'a.js', line: 1, snippet: 'db.query( sql )' };
   const same = [{ ...item, snippet: '\tdb.query(sql)\r\n' }];
-  assert.deepEqual(names([item]), names(same));
-  assert.notDeepEqual(names([item]), names([{ ...item, snippet: 'db.query(sql, [])' }]));
+  assert.deepEqual(prints([item]), prints(same));
+  assert.notDeepEqual(prints([item]), prints([{ ...item, snippet: 'db.query(sql, [])' }]));
 });
 
-test('a live finding is named by perspective or weakness, feature, method and URL path', () => {
+test('the fingerprint of a live finding is of perspective or weakness, feature, method and URL path', () => {
   const item = {
     title: 'One wording',
     perspective: 'XSS',
@@ -93,26 +92,26 @@ test('a live finding is named by perspective or weakness, feature, method and UR
     { method: 'POST' },
     { url: 'https://shop.example/find?q=1' },
   ];
-  const nameOf = (each: object): readonly string[] => names([{ ...item, ...each } as unknown as Item]);
-  for (const each of same) assert.deepEqual(nameOf(each), nameOf({}), JSON.stringify(each));
-  for (const each of different) assert.notDeepEqual(nameOf(each), nameOf({}), JSON.stringify(each));
+  const printOf = (each: object): readonly string[] => prints([{ ...item, ...each } as unknown as Item]);
+  for (const each of same) assert.deepEqual(printOf(each), printOf({}), JSON.stringify(each));
+  for (const each of different) assert.notDeepEqual(printOf(each), printOf({}), JSON.stringify(each));
   const weakness = { perspective: undefined, cwe: 79 };
-  assert.notDeepEqual(nameOf(weakness), nameOf({ ...weakness, cwe: 89 }));
+  assert.notDeepEqual(printOf(weakness), printOf({ ...weakness, cwe: 89 }));
 });
 
-test('a name uses the weakness, or else the title', () => {
+test('a fingerprint uses the weakness, or else the title', () => {
   const item = { title: 'One wording', file: 'a.js', line: 1 };
   const other = { ...item, title: 'Other wording' };
-  assert.notDeepEqual(names([item]), names([other]));
-  assert.deepEqual(names([{ ...item, cwe: 89 }]), names([{ ...other, cwe: 89 }]));
-  assert.notDeepEqual(names([{ ...item, cwe: 89 }]), names([{ ...item, cwe: 79 }]));
+  assert.notDeepEqual(prints([item]), prints([other]));
+  assert.deepEqual(prints([{ ...item, cwe: 89 }]), prints([{ ...other, cwe: 89 }]));
+  assert.notDeepEqual(prints([{ ...item, cwe: 89 }]), prints([{ ...item, cwe: 79 }]));
 });
 
-test('a name contains its scheme', () => {
-  assert.match(names([{ title: 'SQL', file: 'a.js', line: 1 }])[0] ?? '', /^1:[0-9a-f]{32}$/);
+test('a fingerprint contains its scheme', () => {
+  assert.match(prints([{ title: 'SQL', file: 'a.js', line: 1 }])[0] ?? '', /^1:[0-9a-f]{32}$/);
 });
 
-test('a name is independent of local files and folder names', async (t) => {
+test('a fingerprint is independent of local files and folder names', async (t) => {
   const root = await scratchFolder(t, []);
   const paths = ['a.js', 'src/a.js', 'lib/src/a.js', 'gone/b.js', '/workspace/repo/src/a.js', 'shop/a.js'];
   const machine = fc.record({
@@ -120,8 +119,8 @@ test('a name is independent of local files and folder names', async (t) => {
     here: fc.subarray(paths),
   });
   let count = 0;
-  /** The names on one machine; `sent` is undefined if the sent files are unknown. */
-  const namesOn = async (
+  /** The fingerprints on one machine; `sent` is undefined if the sent files are unknown. */
+  const printsOn = async (
     { name, here }: typeof machine extends fc.Arbitrary<infer Each> ? Each : never,
     items: readonly Item[],
     sent: readonly string[] | undefined,
@@ -145,7 +144,7 @@ test('a name is independent of local files and folder names', async (t) => {
       workerFile: parseWorker,
     });
     await rm(place, { recursive: true });
-    return read.findings.map(({ found }) => found.identity.fingerprint);
+    return read.findings.map(({ found }) => found.fingerprint);
   };
   await fc.assert(
     fc.asyncProperty(
@@ -155,7 +154,7 @@ test('a name is independent of local files and folder names', async (t) => {
       fc.option(fc.subarray(paths.filter((path) => !path.startsWith('/'))), { nil: undefined }),
       async (one, other, files, sent) => {
         const items = files.map((file, at) => ({ title: 'SQL', file, line: at + 1 }));
-        assert.deepEqual(await namesOn(one, items, sent), await namesOn(other, items, sent));
+        assert.deepEqual(await printsOn(one, items, sent), await printsOn(other, items, sent));
       },
     ),
     { numRuns: propertyRuns(15, 1_000) },

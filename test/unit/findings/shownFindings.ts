@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { DRIFTS } from '../../../src/core/findings/view/filter.ts';
 import { VERDICTS } from '../../../src/core/findings/result/verdict.ts';
 import { EVIDENCE } from '../../../src/core/findings/place/evidence.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
-import type { Identity } from '../../../src/core/findings/identity.ts';
+import { type Named, reportKey } from '../../../src/core/findings/identity.ts';
 import type { DetailedFinding, ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
@@ -18,15 +19,11 @@ function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['
 
 const run = { id: 'invented-run', targets: [] } as unknown as Run;
 
-/** An empty identity. */
-export const noIdentity: Identity = {
-  fingerprint: '',
-  spot: '',
-  title: '',
-  only: [],
-  run: '',
-  index: 0,
-};
+/** The identity of a finding that only `text` tells apart. */
+export function identityFor(text: string, index = 0): Named {
+  const file = hash('sha256', text, 'hex').slice(0, 16);
+  return { name: reportKey({ file, index }), file, index, fingerprint: text, maybe: [] };
+}
 
 /** Properties of an invented finding; `at` is its place, if any. */
 export interface Invented extends Partial<Omit<Finding, 'places'>> {
@@ -75,7 +72,8 @@ export function invent({
           ],
     details: { description: '', recommendation: '', blocks: [], raw: '{}' },
     folder: undefined,
-    identity: { ...noIdentity, fingerprint: String(finding.index ?? 0) },
+    ...identityFor('invented', finding.index),
+    fingerprint: String(finding.index ?? 0),
     triage: { state, note: '', at: 0 },
     verdict,
     evidence,

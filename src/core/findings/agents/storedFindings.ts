@@ -77,7 +77,7 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
       run === undefined
         ? []
         : [
-            readPlaced(run, { earlier: earlierRuns(found.runs, run), compareWith: undefined }, source, {
+            readPlaced(run, earlierRuns(found.runs, run), source, {
               mappings: {},
             }),
           ],
@@ -99,8 +99,7 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
     },
     runs: readRunsOfFolder,
     withDetails: async (findings) => withDetails(findings, toSource(await readRunsOfFolder())),
-    confirmationsOf: async ({ identity }) =>
-      readConfirmations(identity.fingerprint, toSource(await readRunsOfFolder())),
+    confirmationsOf: async ({ name }) => readConfirmations(name, toSource(await readRunsOfFolder())),
     clock: deps.clock,
   };
 }
@@ -131,7 +130,7 @@ async function toToolFindings(
   // Not the shared folder: only decisions in the books of this machine count.
   const placeFor = (each: string): TriagePlace => triagePlaceOf(each, join(storage, 'triage'), false);
   const triage = new TriageStore({ placeFor, clock, log });
-  const used = loaded.flatMap(({ run, with: { earlier } }) => [run, ...earlier]);
+  const used = loaded.flatMap(({ run, earlier }) => [run, ...earlier]);
   await triage.load(used.flatMap(({ targets }) => targets.map((target) => target.folder)));
   const isKnown = triage.failures().length === 0;
   const toToolFinding = (shown: ShownFinding): ToolFinding =>

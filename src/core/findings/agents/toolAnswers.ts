@@ -257,7 +257,7 @@ export function getFinding(
 ): object {
   return {
     finding: toolName(shown),
-    fingerprint: shown.identity.fingerprint,
+    fingerprint: shown.fingerprint,
     triage: shown.triage === undefined ? 'unknown' : toDecision(shown.triage),
     ends: shown.triage?.until,
     decidedBefore: shown.decidedBefore && toDecision(shown.decidedBefore),

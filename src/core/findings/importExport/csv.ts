@@ -31,7 +31,7 @@ const columns: readonly (readonly [string, (shown: DetailedFinding) => string | 
   ['verdict', ({ verdict }) => verdict],
   ['owner', ({ owners }) => owners?.join(' ')],
   ['folder', (shown) => shown.run.targets.find(({ folder }) => folder === folderOf(shown))?.name],
-  ['fingerprint', ({ identity }) => identity.fingerprint],
+  ['fingerprint', ({ fingerprint }) => fingerprint],
 ];
 
 /**

@@ -153,7 +153,7 @@ function placeKey({ path, targetIndex }: Place): string {
 }
 
 /** Without `number`, the archive's number. Its name stays, since a folder in it may have the same name. */
-function reportedPath(text: string, number?: string): string {
+export function reportedPath(text: string, number?: string): string {
   const parsed = toWorkspacePath(text);
   const [first, ...others] = parsed.kind === 'path' ? parsed.segments : [text];
   const segments = others.length > 0 && first === number ? others : [first, ...others];

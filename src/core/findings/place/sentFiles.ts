@@ -4,6 +4,7 @@ import { closeSync, constants, existsSync, fstatSync, open, read, type Stats } f
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import * as z from 'zod/mini';
 import { readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
@@ -38,6 +39,8 @@ export interface SentSpot {
   /** As the target names it. */
   readonly folder: string;
   readonly file: SentFile;
+  /** True if no other file of the target had these bytes: then it can be recognized under another path. */
+  readonly isOnlyCopy?: boolean | undefined;
 }
 
 export async function sentFileOf(
@@ -71,9 +74,23 @@ export async function readSentFiles(
 ): Promise<ReadonlyMap<string, SentFile> | undefined> {
   const text = await readIfThere(manifestOf(runFolder, target));
   if (text === undefined) return undefined;
-  const { entries } = JSON.parse(text) as { entries: readonly SentFile[] };
+  const entries = entriesIn(text);
   await setImmediate(); // parsing and indexing both take long
-  return new Map(entries.map((entry) => [entry.path, entry]));
+  return entries && new Map(entries.map((entry) => [entry.path, entry]));
+}
+
+const manifestSchema = z.object({
+  entries: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
+});
+
+/** Undefined for a damaged manifest: it is not known what was sent. */
+function entriesIn(text: string): readonly SentFile[] | undefined {
+  try {
+    return manifestSchema.safeParse(JSON.parse(text)).data?.entries;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 export async function readSent({ targets }: Pick<Run, 'targets'>, runFolder: string): Promise<SentOfRun> {

@@ -4,14 +4,14 @@ import { isSamePath } from '../../paths.ts';
 import { isContinued } from '../../run/state/continuedRuns.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
-import { foldersKeyOf, hasAllFindings } from '../chooseRun.ts';
+import { hasAllFindings } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
+import { allNamesOf, maxMaybe, type Named, namesOf, reportKey } from '../identity.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, sentIn, type SentSpot } from '../place/sentFiles.ts';
-import { continueChain, movedChain, type RunTable } from './chain.ts';
-import type { FoundByRun, ResultFinding } from './result.ts';
 import type { LaterRun } from './laterLines.ts';
-import { pairFindings } from './match.ts';
+import { pairFindings, type Pairs } from './match.ts';
+import type { FoundByRun, ResultFinding } from './result.ts';
 import {
   blackboxVerdict,
   type PairInRun,
@@ -30,57 +30,116 @@ export interface ComparedRun extends LaterRun {
 }
 
 /** A finding as its run reports it. */
-export type OwnFinding = Omit<ResultFinding, 'verdict' | 'sameAs' | 'likely'>;
+export type OwnFinding = Omit<ResultFinding, 'name' | 'maybe' | 'verdict' | 'since' | 'missed'>;
 
-/** Compares the findings of a run with those of the runs before it. `hasBaseline`: an unpaired finding is new. */
+/** What was found before. */
+export interface FoundBefore extends FoundByRun {
+  /** The former result of the same run, which keeps its names. */
+  readonly former: FoundByRun;
+  /** True if the run only gets names from it. */
+  readonly isOnlyForNames: boolean;
+  /** True if what earlier runs do not have is new. */
+  readonly hasBaseline: boolean;
+}
+
+/** Names the findings of a run, and compares them with those of the runs before it. */
 export async function compareFindings(
   run: ComparedRun,
   own: readonly OwnFinding[],
-  before: FoundByRun,
-  { hasBaseline, table, decode }: { hasBaseline: boolean; table: RunTable; decode: Decode },
+  before: FoundBefore,
+  decode: Decode,
 ): Promise<FoundByRun> {
-  const reportedLast = await pairFindings(run, own, before.findings, decode);
-  const unpaired = own.filter((finding) => !reportedLast.has(finding));
-  const reportedBefore = await pairFindings(run, unpaired, before.absent, decode);
-  const findings = own.map((finding): ResultFinding => {
-    const pair = reportedLast.get(finding) ?? reportedBefore.get(finding);
-    if (pair === undefined)
-      return { ...finding, verdict: hasBaseline ? 'new' : undefined, sameAs: [], likely: [] };
-    const verdict =
-      run.progress === undefined
-        ? whiteboxVerdict(pair.earlier, run)
-        : blackboxVerdict(true, pairIn(finding.finding, run));
-    return { ...finding, verdict, ...continueChain(pair.earlier, pair.carriesDecision, table) };
-  });
-  const paired = new Set(
-    [...reportedLast.values(), ...reportedBefore.values()].map(({ earlier }) => earlier),
-  );
-  const canMiss = absenceCounts(run);
-  const absent = [...before.findings, ...before.absent]
-    .filter((finding) => !paired.has(finding))
-    .map((finding): ResultFinding => ({
-      ...finding,
-      ...movedChain(finding, table),
-      verdict: canMiss ? absenceOf(finding, run) : undefined,
-      missedBy: isComplete(run)
-        ? [...new Set([...(finding.missedBy ?? []), foldersKeyOf(run.run)])]
-        : finding.missedBy,
+  const { createdAt } = run.run;
+  const { former, hasBaseline } = before;
+  const known = allNamesOf([...before.findings, ...before.absent]);
+  const isUnknown = ({ name }: ResultFinding): boolean => !known.has(name);
+  // The run that reported these has been removed since.
+  const absentBefore = [...before.absent, ...former.absent.filter(isUnknown)];
+  const earlier = [...before.findings, ...absentBefore];
+  const formerPairs = await pairFindings(run, own, former.findings, decode);
+  const pairs = await pairFindings(run, own, earlier, decode);
+  const named = nameFindings(own, [formerPairs, pairs]);
+  if (before.isOnlyForNames) {
+    const findings = named.map((each) => ({
+      ...each,
+      verdict: undefined,
+      since: createdAt,
+      missed: undefined,
     }));
-  return { findings, absent };
+    return { findings, absent: [] };
+  }
+  const wasReported = new Set(before.findings);
+  const byName = new Map(
+    earlier.toReversed().flatMap((each) => each.maybe.map((name) => [name, each] as const)),
+  );
+  for (const each of earlier.toReversed()) byName.set(each.name, each);
+  const findings = named.map((finding): ResultFinding => {
+    const same = namesOf(finding).flatMap((name) => byName.get(name) ?? [])[0];
+    const since = same !== undefined && wasReported.has(same) ? same.since : createdAt;
+    const verdict =
+      same === undefined ? (hasBaseline ? 'new' : undefined) : reportedVerdict(finding, same, run);
+    return { ...finding, verdict, since, missed: undefined };
+  });
+  const reported = allNamesOf(findings);
+  const canMiss = absenceCounts(run);
+  const absent = new Map<string, ResultFinding>();
+  for (const finding of earlier)
+    if (!reported.has(finding.name) && !absent.has(finding.name))
+      absent.set(finding.name, {
+        ...finding,
+        verdict: canMiss ? absenceOf(finding, run) : undefined,
+        since: wasReported.has(finding) ? createdAt : finding.since,
+        missed: isComplete(run) || finding.missed,
+      });
+  // An earlier findings file of the run had these.
+  for (const finding of former.findings)
+    if (!reported.has(finding.name) && isUnknown(finding))
+      absent.set(finding.name, {
+        ...finding,
+        verdict: undefined,
+        since: createdAt,
+      });
+  // Of those that no run has reported for longest, some may not be listed.
+  return { findings, absent: [...absent.values()].sort((one, other) => other.since - one.since) };
 }
 
-function whiteboxVerdict({ missedBy = [] }: ResultFinding, { run }: ComparedRun): Verdict {
-  return missedBy.includes(foldersKeyOf(run)) ? 'backAgain' : 'stillThere';
+type NamedFinding = OwnFinding & Named;
+
+/** Each name once. Of several pairs, the first names a finding. */
+function nameFindings(
+  own: readonly OwnFinding[],
+  pairings: readonly Pairs<OwnFinding, ResultFinding>[],
+): readonly NamedFinding[] {
+  const taken = new Set<string>();
+  const names = new Map<OwnFinding, string>();
+  for (const pairs of pairings)
+    for (const finding of own) {
+      const pair = pairs.get(finding);
+      if (pair?.isSure !== true || names.has(finding) || taken.has(pair.earlier.name)) continue;
+      names.set(finding, pair.earlier.name);
+      taken.add(pair.earlier.name);
+    }
+  return own.map((finding) => {
+    const name = names.get(finding) ?? reportKey(finding);
+    const paired = pairings.toReversed().flatMap((pairs) => pairs.get(finding)?.earlier ?? []);
+    const others = new Set(paired.flatMap(namesOf).filter((each) => each !== name));
+    return { ...finding, name, maybe: [...others].slice(0, maxMaybe) };
+  });
+}
+
+function reportedVerdict({ finding }: NamedFinding, { missed }: ResultFinding, run: ComparedRun): Verdict {
+  if (run.progress !== undefined) return blackboxVerdict(true, pairIn(finding, run));
+  return missed === true ? 'backAgain' : 'stillThere';
 }
 
 /** True if all that a run found is known. */
-function isComplete({ run, cut }: ComparedRun): boolean {
-  return hasAllFindings(run) && cut === undefined;
+function isComplete({ run, cut }: ComparedRun): true | undefined {
+  return (hasAllFindings(run) && cut === undefined) || undefined;
 }
 
 /** True if absence from a run can have a verdict. For a live application that is known by pair, so also for a run that ended early. */
 function absenceCounts(run: ComparedRun): boolean {
-  return isComplete(run) || (run.progress !== undefined && run.cut === undefined);
+  return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }
 
 /** Why a run does not report a finding of an earlier run. */
@@ -91,7 +150,7 @@ function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict 
 
 /** Undefined where it is not known what was sent. */
 function hashesOf(spot: SentSpot | undefined, later: LaterRun): SentHashes | undefined {
-  const sentLater = spot && sentIn(later, spot.folder, spot.file.path);
+  const sentLater = spot && sentIn(later, spot.folder, later.laterPathOf(spot));
   if (spot === undefined || sentLater === 'unknown') return undefined;
   return { earlier: spot.file.sha256, later: sentLater?.file.sha256 };
 }

@@ -2,32 +2,22 @@ import { join } from 'node:path';
 import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, compactEach, contains, type LineRange, splitLines } from '../drift/lineText.ts';
 import { anchorIn } from '../drift/followFile.ts';
-import type { Finding, Place } from '../finding.ts';
-import type { Identity } from '../identity.ts';
+import type { Place } from '../finding.ts';
 import { type Decode, readSentText, type SentOfRun, sentIn, type SentSpot } from '../place/sentFiles.ts';
 import type { Run } from '../../run/state/run.ts';
-
-/** What comparing two runs needs of a finding. */
-export interface ComparedFinding {
-  readonly finding: Finding;
-  /** The local ID of the run that reports it. */
-  readonly run: string;
-  /** Equal code in two folders makes two findings. */
-  readonly folder: string | undefined;
-  readonly identity: Identity;
-  /** The sent files of its places, in their order. */
-  readonly sent: readonly (SentSpot | undefined)[];
-}
+import type { LaterPath } from './laterPath.ts';
+import type { PairedFinding } from './match.ts';
 
 export interface LaterRun {
   readonly run: Run;
   /** The folder with the folders of all runs. */
   readonly runsFolder: string;
   readonly sent: SentOfRun;
+  readonly laterPathOf: LaterPath;
 }
 
 /** Lines in the text that the later run was given. A finding with unknown lines has no entry. */
-export type LaterLines = ReadonlyMap<ComparedFinding, LineRange | 'gone'>;
+export type LaterLines = ReadonlyMap<PairedFinding, LineRange | 'gone'>;
 
 /** Maps lines of an earlier text to the later one; undefined where it is not known what became of them. */
 type LaterLinesOf = (range: LineRange) => LineRange | 'gone' | undefined;
@@ -35,10 +25,10 @@ type LaterLinesOf = (range: LineRange) => LineRange | 'gone' | undefined;
 /** Finds the lines of the main places of findings, which may be of several runs, in the text that a later run was given. */
 export async function findLaterLines(
   later: LaterRun,
-  findings: readonly ComparedFinding[],
+  findings: readonly PairedFinding[],
   decode: Decode,
 ): Promise<LaterLines> {
-  const lines = new Map<ComparedFinding, LineRange | 'gone'>();
+  const lines = new Map<PairedFinding, LineRange | 'gone'>();
   const byFile = Map.groupBy(findings, ({ run, sent: [spot] }) =>
     spot === undefined ? undefined : JSON.stringify([run, spot.target, spot.file.path]),
   );
@@ -49,15 +39,15 @@ export async function findLaterLines(
 
 /** `findings` are of one run, and their main places in one file. */
 async function addLines(
-  findings: readonly ComparedFinding[],
+  findings: readonly PairedFinding[],
   later: LaterRun,
   decode: Decode,
-  lines: Map<ComparedFinding, LineRange | 'gone'>,
+  lines: Map<PairedFinding, LineRange | 'gone'>,
 ): Promise<void> {
   const [first] = findings;
   const spot = first?.sent[0];
   if (first === undefined || spot === undefined) return;
-  const laterSpot = sentIn(later, spot.folder, spot.file.path);
+  const laterSpot = sentIn(later, spot.folder, later.laterPathOf(spot));
   if (laterSpot === 'unknown') return;
   if (laterSpot === undefined) {
     for (const finding of findings) lines.set(finding, 'gone');

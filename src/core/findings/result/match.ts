@@ -1,188 +1,257 @@
 import { pathKey } from '../../paths.ts';
-import { compact, contains, maxComparedLength, splitLines } from '../drift/lineText.ts';
-import type { Identity } from '../identity.ts';
-import type { Decode } from '../place/sentFiles.ts';
-import { type ComparedFinding, findLaterLines, type LaterLines, type LaterRun } from './laterLines.ts';
+import type { Finding } from '../finding.ts';
+import { isWithoutCode, kindsOf, liveKeysOf, type Named, reportKey } from '../identity.ts';
+import { reportedPath } from '../place/resolver.ts';
+import type { Decode, SentSpot } from '../place/sentFiles.ts';
+import { findLaterLines, type LaterLines, type LaterRun } from './laterLines.ts';
 
-/** The finding of an earlier run that a later finding is paired with. */
-export interface Pair<T extends ComparedFinding = ComparedFinding> {
+/*
+ * Pairs the findings of a run with earlier ones. What is in the same findings file at the same index is the same. Then rule by rule, two findings are paired
+ * if each is the only candidate of the other among all findings of both sides; the first three rules are sure. Twins, which no rule tells apart, are paired
+ * in their order, not surely. A finding is paired once.
+ */
+
+/** What pairing needs of a finding. */
+export interface PairedFinding extends Pick<Named, 'file' | 'index'> {
+  readonly finding: Finding;
+  /** The local ID of the run that reports it. */
+  readonly run: string;
+  /** The folder that it is about. */
+  readonly home: string;
+  /** Of its main place, as sent, else as reported. */
+  readonly path: string;
+  /** The sent files of its places, in their order. */
+  readonly sent: readonly (SentSpot | undefined)[];
+  /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
+  readonly quotes: readonly string[];
+}
+
+export interface Pair<T> {
   readonly earlier: T;
-  /** True if a decision about `earlier` also holds for the later finding. If false, the pair only serves verdicts. */
-  readonly carriesDecision: boolean;
+  /** True if both are surely the same finding. */
+  readonly isSure: boolean;
+}
+
+/** By later finding. */
+export type Pairs<Later, Earlier> = ReadonlyMap<Later, Pair<Earlier>>;
+
+/** By what rules compare a finding. Paths are those of the later run. */
+interface Traits {
+  readonly kinds: readonly string[];
+  readonly title: string;
+  /** Of its main place; undefined without one. */
+  readonly file: string | undefined;
+  /** The quoted code of its main place, and of all places in any order, each with its file. */
+  readonly quotes: readonly string[];
+  readonly live: readonly string[];
 }
 
 interface PairingRule {
-  /** Only findings with equal keys are paired. Undefined for a finding that the rule does not pair. */
-  readonly keyOf: (finding: ComparedFinding) => string | undefined;
-  /**
-   * The lines of both in the text that the later run was given. `any`: they do not count. `overlap`: both are known and overlap. `unknown`: at least
-   * one is not known. Only an `any` rule pairs findings whose known lines do not overlap.
-   */
-  readonly lines: 'any' | 'overlap' | 'unknown';
-  readonly isPair?: (later: ComparedFinding, earlier: ComparedFinding) => boolean;
-  readonly carriesDecision: boolean;
+  /** Candidates share a key. */
+  readonly keysOf: (traits: Traits) => readonly string[];
+  /** Whether the lines in the text of the later run must overlap, or may not be known. Without it, they do not count. */
+  readonly lines?: 'overlap' | 'unknown';
+  readonly isSure: boolean;
 }
 
-/**
- * A finding is paired once, by the first rule that fits. A spot is kind and path, a fingerprint is kind, path and quote; for a live application,
- * feature, perspective and address stand for kind and path. In the first four rules, each run has only one finding with the key (`Identity.only`).
- */
+const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
+
+function kindsInFile({ file, kinds }: Traits): readonly string[] {
+  return file === undefined ? [] : kinds.map((kind) => keyOf(file, kind));
+}
+
+function titlesInFile(traits: Traits): readonly string[] {
+  return traits.title === '' ? [] : kindsInFile(traits).map((key) => keyOf(key, traits.title));
+}
+
 const RULES: readonly PairingRule[] = [
-  { keyOf: ifUniqueBy('code', fingerprintOf), lines: 'any', carriesDecision: true },
-  // A live application has no lines.
-  { keyOf: ifUniqueBy('live', titledFingerprintOf), lines: 'any', carriesDecision: true },
-  // Without a quote, equal titles may be about different code.
-  { keyOf: ifUniqueBy('title', titledFingerprintOf), lines: 'overlap', carriesDecision: true },
-  { keyOf: ifUniqueBy('title', titledFingerprintOf), lines: 'unknown', carriesDecision: false },
-  // Several findings with the key, or other words: the lines decide.
-  { keyOf: (each) => `${spotOf(each)}\0${each.identity.title}`, lines: 'overlap', carriesDecision: false },
-  { keyOf: spotOf, lines: 'overlap', carriesDecision: false },
-  // Without lines, the most similar ones.
+  { keysOf: ({ live }) => live, isSure: true },
+  { keysOf: ({ live, title }) => live.map((key) => keyOf(key, title)), isSure: true },
   {
-    keyOf: (each) => `${titledFingerprintOf(each)}\0${reportedLineOf(each)}`,
-    lines: 'unknown',
-    carriesDecision: false,
+    keysOf: ({ quotes, kinds }) => quotes.flatMap((quote) => kinds.map((kind) => keyOf(quote, kind))),
+    isSure: true,
   },
+  { keysOf: titlesInFile, lines: 'overlap', isSure: true },
+  { keysOf: ({ quotes }) => quotes, isSure: false },
+  { keysOf: kindsInFile, lines: 'overlap', isSure: false },
+  { keysOf: titlesInFile, lines: 'unknown', isSure: false },
   {
-    keyOf: (each) => `${fingerprintOf(each)}\0${reportedLineOf(each)}`,
-    lines: 'unknown',
-    carriesDecision: false,
+    keysOf: ({ file, live, kinds, title }) =>
+      file === undefined && live.length === 0 && title !== '' ? kinds.map((kind) => keyOf(kind, title)) : [],
+    isSure: false,
   },
-  {
-    keyOf: (each) => (each.identity.title === '' ? undefined : titledFingerprintOf(each)),
-    lines: 'unknown',
-    carriesDecision: false,
-  },
-  { keyOf: spotOf, lines: 'unknown', isPair: isQuoteWithinOther, carriesDecision: false },
 ];
 
-/** At most this many findings with one key are paired by a rule, and followed with one spot. */
-const maxWithKey = 200;
-
-/** Pairs the findings of a run with findings of earlier runs. */
-export async function pairFindings<Later extends ComparedFinding, Earlier extends ComparedFinding>(
+/** Pairs the findings of a run with earlier ones: those that come first, where twins are paired in their order. */
+export async function pairFindings<Later extends PairedFinding, Earlier extends PairedFinding & Named>(
   run: LaterRun,
-  findings: readonly Later[],
+  later: readonly Later[],
   earlier: readonly Earlier[],
   decode: Decode,
-): Promise<ReadonlyMap<Later, Pair<Earlier>>> {
+): Promise<Pairs<Later, Earlier>> {
   const pairs = new Map<Later, Pair<Earlier>>();
-  const unpairedEarlier = new Set(earlier);
-  let lines: LaterLines | undefined;
-  for (const rule of RULES) {
-    const unpaired = findings.filter((finding) => !pairs.has(finding));
-    if (unpaired.length === 0 || unpairedEarlier.size === 0) break;
-    if (rule.lines !== 'any') lines ??= await findLines(run, unpaired, [...unpairedEarlier], decode);
-    applyRule(rule, unpaired, unpairedEarlier, lines ?? new Map(), pairs);
+  const paired = new Set<Earlier>();
+  const pair = (finding: Later, before: Earlier, isSure: boolean): void => {
+    pairs.set(finding, { earlier: before, isSure });
+    paired.add(before);
+  };
+  if (earlier.length === 0) return pairs;
+  const byReport = new Map(
+    earlier.toReversed().flatMap((each) => [[reportKey(each), each] as const, [each.name, each] as const]),
+  );
+  for (const finding of later) {
+    const same = byReport.get(reportKey(finding));
+    if (same !== undefined && !paired.has(same)) pair(finding, same, true);
   }
+  const traitsOf = memoized((each: PairedFinding) => readTraits(each, run));
+  let lines: LaterLines = new Map();
+  let hasLines = false;
+  for (const mustBeUnique of [true, false])
+    for (const rule of RULES) {
+      if (pairs.size === later.length || paired.size === earlier.length) return pairs;
+      if (rule.lines !== undefined && !hasLines) {
+        const isLeft = (each: Later | Earlier): boolean =>
+          !pairs.has(each as Later) && !paired.has(each as Earlier);
+        lines = await findLaterLines(run, inFilesOf(later, earlier, isLeft, traitsOf), decode);
+        hasLines = true;
+      }
+      const keysOf = (each: PairedFinding): readonly string[] => rule.keysOf(traitsOf(each));
+      const fits = (one: PairedFinding, other: PairedFinding): boolean =>
+        rule.lines === undefined || rule.lines === overlapOf(lines.get(one), lines.get(other));
+      if (mustBeUnique) {
+        const [laterByKey, earlierByKey] = [toBuckets(later, keysOf), toBuckets(earlier, keysOf)];
+        for (const finding of later) {
+          if (pairs.has(finding)) continue;
+          const before = onlyCandidate(finding, earlierByKey, keysOf, fits);
+          if (before === undefined || paired.has(before)) continue;
+          if (onlyCandidate(before, laterByKey, keysOf, fits) === finding) pair(finding, before, rule.isSure);
+        }
+      } else {
+        const left = toBuckets(
+          earlier.filter((each) => !paired.has(each)),
+          keysOf,
+        );
+        for (const finding of later) {
+          if (pairs.has(finding)) continue;
+          const before = firstCandidate(
+            keysOf(finding),
+            left,
+            (each) => !paired.has(each),
+            (each) => fits(finding, each),
+          );
+          if (before !== undefined) pair(finding, before, false);
+        }
+      }
+    }
   return pairs;
 }
 
-/** Finds the lines of all findings that share their spot with one of the other side. */
-function findLines(
-  run: LaterRun,
-  later: readonly ComparedFinding[],
-  earlier: readonly ComparedFinding[],
-  decode: Decode,
-): Promise<LaterLines> {
-  const earlierBySpot = Map.groupBy(earlier, spotOf);
-  const compared = [...Map.groupBy(later, spotOf)].flatMap(([spot, withSpot]) => {
-    const earlierWithSpot = earlierBySpot.get(spot) ?? [];
-    return earlierWithSpot.length === 0
-      ? []
-      : [...withSpot.slice(0, maxWithKey), ...earlierWithSpot.slice(0, maxWithKey)];
-  });
-  return findLaterLines(run, compared, decode);
+function readTraits({ finding, home, path, sent, quotes }: PairedFinding, run: LaterRun): Traits {
+  const folder = pathKey(home);
+  const pathAt = (at: number): string => {
+    const spot = sent[at];
+    if (spot !== undefined) return run.laterPathOf(spot).normalize('NFC');
+    return at === 0 ? path : reportedPath(finding.places[at]?.path ?? '');
+  };
+  const quoted = quotes.map((quote, at) => (quote === '' ? undefined : keyOf(folder, pathAt(at), quote)));
+  const [main] = quoted;
+  const all = [...new Set(quoted.filter((each) => each !== undefined))].sort();
+  return {
+    kinds: kindsOf(finding).map((kind) => keyOf(folder, kind)),
+    title: finding.title,
+    file: finding.places.length === 0 ? undefined : keyOf(folder, pathAt(0)),
+    quotes: [...(main === undefined ? [] : [main]), ...(all.length > 1 ? [keyOf(...all)] : [])],
+    live: isWithoutCode(finding) ? liveKeysOf(finding).map((key) => keyOf(folder, key)) : [],
+  };
 }
 
-/** Adds to `pairs`, and removes from `unpairedEarlier`. */
-function applyRule<Later extends ComparedFinding, Earlier extends ComparedFinding>(
-  rule: PairingRule,
-  unpaired: readonly Later[],
-  unpairedEarlier: Set<Earlier>,
-  lines: LaterLines,
-  pairs: Map<Later, Pair<Earlier>>,
-): void {
-  const earlierByKey = Map.groupBy(unpairedEarlier, rule.keyOf);
-  for (const [key, findings] of Map.groupBy(unpaired, rule.keyOf)) {
-    if (key === undefined) continue;
-    const free = (earlierByKey.get(key) ?? []).filter((each) => unpairedEarlier.has(each));
-    if (free.length === 0) continue;
-    const candidates = sortedByLine(free.slice(0, maxWithKey), lines);
-    for (const finding of sortedByLine(findings.slice(0, maxWithKey), lines)) {
-      const at = candidates.findIndex((candidate) => isPair(rule, finding, candidate, lines));
-      const earlier = candidates[at];
-      if (earlier === undefined) continue;
-      candidates.splice(at, 1);
-      unpairedEarlier.delete(earlier);
-      pairs.set(finding, { earlier, carriesDecision: rule.carriesDecision });
+function memoized<From extends object, To>(ask: (from: From) => To): (from: From) => To {
+  const answers = new WeakMap<From, To>();
+  return (from) => {
+    const answer = answers.get(from) ?? ask(from);
+    answers.set(from, answer);
+    return answer;
+  };
+}
+
+/** All findings of a kind in a file in which both sides have one that is left: lines are looked up only for these. */
+function inFilesOf<Later extends PairedFinding, Earlier extends PairedFinding>(
+  later: readonly Later[],
+  earlier: readonly Earlier[],
+  isLeft: (each: Later | Earlier) => boolean,
+  traitsOf: (each: PairedFinding) => Traits,
+): readonly PairedFinding[] {
+  const keysOf = (each: PairedFinding): readonly string[] => kindsInFile(traitsOf(each));
+  const left = new Set(later.filter(isLeft).flatMap(keysOf));
+  const leftOfBoth = new Set(
+    earlier
+      .filter(isLeft)
+      .flatMap(keysOf)
+      .filter((key) => left.has(key)),
+  );
+  return [...later, ...earlier].filter((each) => keysOf(each).some((key) => leftOfBoth.has(key)));
+}
+
+interface Bucket<T> {
+  readonly items: readonly T[];
+  /** The first of the items that may be left. */
+  from: number;
+}
+
+type Buckets<T> = ReadonlyMap<string, Bucket<T>>;
+
+function toBuckets<T>(findings: readonly T[], keysOf: (finding: T) => readonly string[]): Buckets<T> {
+  const buckets = new Map<string, { items: T[]; from: number }>();
+  for (const finding of findings)
+    for (const key of new Set(keysOf(finding))) {
+      const bucket = buckets.get(key);
+      if (bucket === undefined) buckets.set(key, { items: [finding], from: 0 });
+      else bucket.items.push(finding);
+    }
+  return buckets;
+}
+
+/** Undefined where there are several. */
+function onlyCandidate<One extends PairedFinding, Other extends PairedFinding>(
+  finding: One,
+  others: Buckets<Other>,
+  keysOf: (finding: One) => readonly string[],
+  fits: (one: One, other: Other) => boolean,
+): Other | undefined {
+  let only: Other | undefined;
+  for (const key of keysOf(finding))
+    for (const each of others.get(key)?.items ?? []) {
+      if (each === only || !fits(finding, each)) continue;
+      if (only !== undefined) return undefined;
+      only = each;
+    }
+  return only;
+}
+
+function firstCandidate<T>(
+  keys: readonly string[],
+  others: Buckets<T>,
+  isLeft: (each: T) => boolean,
+  fits: (each: T) => boolean,
+): T | undefined {
+  for (const key of keys) {
+    const bucket = others.get(key);
+    if (bucket === undefined) continue;
+    const { items } = bucket;
+    for (let first = items[bucket.from]; first !== undefined && !isLeft(first); first = items[bucket.from])
+      bucket.from += 1;
+    for (let at = bucket.from; at < items.length; at += 1) {
+      const each = items[at];
+      if (each !== undefined && isLeft(each) && fits(each)) return each;
     }
   }
-}
-
-function isPair(
-  rule: PairingRule,
-  later: ComparedFinding,
-  earlier: ComparedFinding,
-  lines: LaterLines,
-): boolean {
-  const fits = rule.lines === 'any' || rule.lines === overlapOf(lines.get(later), lines.get(earlier));
-  return fits && rule.isPair?.(later, earlier) !== false;
+  return undefined;
 }
 
 type LaterRange = ReturnType<LaterLines['get']>;
 
-function overlapOf(later: LaterRange, earlier: LaterRange): 'overlap' | 'unknown' | 'apart' {
-  if (later === undefined || earlier === undefined) return 'unknown';
-  if (later === 'gone' || earlier === 'gone') return 'apart';
-  const doOverlap = earlier.startLine <= later.endLine && later.startLine <= earlier.endLine;
-  return doOverlap ? 'overlap' : 'apart';
-}
-
-/** By their first line in the later text. Findings without one come last, in their order. */
-function sortedByLine<T extends ComparedFinding>(findings: readonly T[], lines: LaterLines): T[] {
-  const lineOf = (finding: T): number => {
-    const range = lines.get(finding);
-    return typeof range === 'object' ? range.startLine : Infinity;
-  };
-  // The difference of two infinities is NaN, which sorts as equal.
-  return findings.toSorted((a, b) => lineOf(a) - lineOf(b) || 0);
-}
-
-/** Limits a key to findings that are unique in their run by one of `Identity.only`. */
-function ifUniqueBy(
-  way: Identity['only'][number],
-  keyOf: (finding: ComparedFinding) => string,
-): PairingRule['keyOf'] {
-  return (finding) => (finding.identity.only.includes(way) ? keyOf(finding) : undefined);
-}
-
-function fingerprintOf({ folder = '', identity }: ComparedFinding): string {
-  return `${identity.fingerprint}\0${pathKey(folder)}`;
-}
-
-function titledFingerprintOf(finding: ComparedFinding): string {
-  return `${fingerprintOf(finding)}\0${finding.identity.title}`;
-}
-
-function spotOf({ folder = '', identity }: ComparedFinding): string {
-  return `${identity.spot}\0${pathKey(folder)}`;
-}
-
-function reportedLineOf({ finding }: ComparedFinding): string {
-  return String(finding.places[0]?.startLine);
-}
-
-/** True if one quote contains the other. */
-function isQuoteWithinOther(one: ComparedFinding, other: ComparedFinding): boolean {
-  const quotes = [quoteOf(one), quoteOf(other)];
-  const [shorter = '', longer = ''] = quotes.sort((a, b) => a.length - b.length);
-  if (longer.length > maxComparedLength) return shorter === longer;
-  return shorter.length > 8 && contains(longer, shorter) === true;
-}
-
-/** Each line of the quote between two line ends, without white space. */
-function quoteOf({ finding }: ComparedFinding): string {
-  const lines = splitLines(finding.places[0]?.snippet ?? '').map(compact);
-  return `\n${lines.filter((line) => line !== '').join('\n')}\n`;
+function overlapOf(one: LaterRange, other: LaterRange): 'overlap' | 'unknown' | 'apart' {
+  if (one === undefined || other === undefined) return 'unknown';
+  if (one === 'gone' || other === 'gone') return 'apart';
+  return one.startLine <= other.endLine && other.startLine <= one.endLine ? 'overlap' : 'apart';
 }

@@ -45,8 +45,6 @@ export interface PlacedResult extends PlacedFacts, Pick<KnownTexts, 'seen'> {
 interface ReadOptions {
   /** Without it, places are as they were reported, and owners are not looked up. */
   readonly placing?: Placing | undefined;
-  /** The run that a person compares it with. */
-  readonly compareWith?: Run | undefined;
   /** Gets the findings as they come. */
   readonly onPlaced?: ((placed: readonly PlacedFinding[]) => void) | undefined;
   /** Gets the first findings if others follow. */
@@ -62,7 +60,7 @@ interface ReadOptions {
 export async function readResult(
   run: Run,
   source: ResultSource,
-  { placing, compareWith, onPlaced, onSome, signal, maxMs = maxReadMs }: ReadOptions = {},
+  { placing, onPlaced, onSome, signal, maxMs = maxReadMs }: ReadOptions = {},
 ): Promise<PlacedResult> {
   // Without a worker, which would only find that out again.
   await refuseTooLarge(source.runs.folderOf(run.id));
@@ -80,7 +78,7 @@ export async function readResult(
     if (head !== undefined && isFirst && piece.length < head.counts.findings + head.counts.absent)
       onSome?.(head, known(placed.slice(0, head.counts.findings)));
   };
-  const job: ResultJob = { kind: 'read', run, compareWith, placing };
+  const job: ResultJob = { kind: 'read', run, placing };
   const onSeen = ([key, text]: readonly [string, SeenText]): void => void seen.set(key, text);
   const listeners: Listeners = { onHead, onPiece, onSeen };
   const limit = AbortSignal.timeout(maxMs);

@@ -3,27 +3,25 @@ import * as z from 'zod/mini';
 import { isObject } from '../../json.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
-import type { ComparedFinding } from './laterLines.ts';
+import type { PairedFinding } from './match.ts';
 import type { Verdict } from './verdict.ts';
-import type { Identity } from '../identity.ts';
+import type { Named } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 
 /** Raised whenever results would come out differently: saved ones are then worked out again. */
-const format = 2;
+const format = 3;
 
 /** A finding with what its run's result says about it. */
-export interface ResultFinding extends ComparedFinding {
-  /** The folder that it is about; for one that may be in several, its run's first. */
-  readonly home: string;
+export interface ResultFinding extends PairedFinding, Named {
+  /** The folder that it surely belongs to; `home` is its run's first where it may be in several. */
+  readonly folder: string | undefined;
   readonly evidence?: EvidenceOfPlaces | undefined;
   /** Undefined where earlier runs say nothing, or, for a finding that is not reported, where this run could not report it. */
   readonly verdict?: Verdict | undefined;
-  /** The finding in earlier runs, the latest first, each wording once. Decisions about these hold for it. */
-  readonly sameAs: readonly Identity[];
-  /** What is probably the same finding in the runs before those, the latest first. */
-  readonly likely: readonly Identity[];
-  /** `foldersKeyOf` complete runs that did not report it after the one that did. */
-  readonly missedBy?: readonly string[] | undefined;
+  /** `createdAt` of the run from which on it is reported, or not reported, without a gap. */
+  readonly since: number;
+  /** True once a complete run of its folder did not report it. */
+  readonly missed?: true | undefined;
 }
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
@@ -41,8 +39,6 @@ export const headSchema = z.object({
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
   /** How many findings that are not reported are beyond the limit. */
   unlisted: z.number(),
-  /** What `Elsewhere` of the findings refers to. */
-  runs: z.array(z.string()),
   counts: z.object({ findings: z.number(), absent: z.number() }),
 });
 /** What is known of a result without its findings. */

@@ -26,15 +26,14 @@ import type { Decode } from '../place/sentFiles.ts';
 import { mainPlaceOf } from '../shownFinding.ts';
 import { readTrendRows } from './trendRows.ts';
 import type { FoundByRun, ResultFinding, ResultHead } from './result.ts';
-import { comparedWith, detailsOf, keepSourceOf, resultOf, type WorkOutDeps } from './workOut.ts';
+import { detailsOf, keepSourceOf, resultOf, type WorkOutDeps } from './workOut.ts';
 
 /** What the worker is to do with the results of runs. */
 export type ResultJob =
-  /** Sends the result, or the one compared with a run that a person chose, where its findings are now. Answers with `PlacedFacts`. */
+  /** Sends the result, where its findings are now. Answers with `PlacedFacts`. */
   | {
       readonly kind: 'read';
       readonly run: Run;
-      readonly compareWith: Run | undefined;
       /** Undefined: places are as they were reported, and owners are not looked up. */
       readonly placing: Placing | undefined;
     }
@@ -118,8 +117,8 @@ async function perform(
 ): Promise<unknown> {
   switch (job.kind) {
     case 'read': {
-      const { run, compareWith, placing } = job;
-      const result = compareWith ? await comparedWith(run, compareWith, deps) : await resultOf(run, deps);
+      const { run, placing } = job;
+      const result = await resultOf(run, deps);
       send({ head: result.head });
       return placeResult(run, result.read(), placing, deps, async (message) => {
         send(message);

@@ -1,28 +1,26 @@
 import { pathKey } from '../../paths.ts';
-import { type Run, runIdOf } from '../../run/state/run.ts';
+import type { Run } from '../../run/state/run.ts';
 import type { Finding, Severity } from '../finding.ts';
-import { type Identity, spotKeysOf } from '../identity.ts';
+import { allNamesOf, identityOf, type Named } from '../identity.ts';
 import type { Cut } from '../parse/parse.ts';
-import type { FoundByRun, ResultFinding, ResultHead } from './result.ts';
+import type { ResultFinding } from './result.ts';
 import { readIfPossible, type WorkOutDeps } from './workOut.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A finding of one run, without its texts. */
-export interface TrendFinding {
+export interface TrendFinding extends Named {
   /** The local ID of the run that reports it, for an absent one the last that did. */
   readonly run: string;
   readonly severity: Severity;
   readonly finding: Pick<Finding, 'places' | 'toolDecision'>;
   readonly folder: string | undefined;
-  readonly identity: Identity;
-  /** The finding in all other runs, later ones included. Decisions about any of them hold for it. */
-  readonly sameAs: readonly Identity[];
   readonly verdict: Verdict | undefined;
 }
 
 export interface FoundInRun {
   readonly cut: Cut | undefined;
   readonly reported: readonly TrendFinding[];
+  /** Of what only earlier runs report, what one of the rows reports. */
   readonly absent: readonly TrendFinding[];
 }
 
@@ -32,74 +30,51 @@ export async function readTrendRows(
   deps: WorkOutDeps,
   onRun: (doneCount: number) => void,
 ): Promise<readonly (FoundInRun | undefined)[]> {
-  const rowIds = new Set(runs.map((run) => runIdOf(run) ?? run.id));
-  const rows: (Row | undefined)[] = [];
-  const byFolder = new Map<string, readonly ResultFinding[]>();
+  const rows: (FoundInRun | undefined)[] = [];
+  const names = new Set<string>();
+  /** What the latest run that is about a folder says of it. */
+  const byFolder = new Map<string, readonly TrendFinding[]>();
   for (const [done, run] of runs.toReversed().entries()) {
     onRun(done);
     const saved = await readIfPossible(run, deps);
     const result = saved && { head: saved.head, ...saved.read() };
-    rows.unshift(result && toRow(run, result, byFolder, rowIds));
+    if (result === undefined) {
+      rows.unshift(undefined);
+      continue;
+    }
+    const reported = result.findings.map(toTrendFinding);
+    const reportedNames = allNamesOf(reported);
+    for (const name of reportedNames) names.add(name);
+    const byHome = Map.groupBy([...result.findings, ...result.absent], ({ home }) => pathKey(home));
+    const folders = run.targets.map(({ folder }) => pathKey(folder));
+    const absent: TrendFinding[] = [...byFolder]
+      .filter(([folder]) => !folders.includes(folder))
+      // A run of fewer folders says nothing of the findings in the others.
+      .flatMap(([, findings]) => findings.map((each) => ({ ...each, verdict: undefined })));
+    absent.push(...result.absent.map(toTrendFinding));
+    for (const folder of new Set([...folders, ...byHome.keys()]))
+      byFolder.set(folder, (byHome.get(folder) ?? []).map(toTrendFinding));
+    rows.unshift({
+      cut: result.head.cut,
+      reported,
+      absent: absent
+        .filter(({ name }) => names.has(name) && !reportedNames.has(name))
+        .map((each) => ({ ...each, verdict: each.verdict ?? 'unknown' })),
+    });
   }
-  const chains = new Map<string, readonly Identity[]>();
-  return rows.map(
-    (row) =>
-      row && {
-        cut: row.cut,
-        reported: row.reported.map((each) => toTrendFinding(each, each.verdict, chains)),
-        absent: row.absent.map((each) => toTrendFinding(each, row.verdictOf(each), chains)),
-      },
-  );
+  return rows;
 }
 
-interface Row {
-  readonly cut: Cut | undefined;
-  readonly reported: readonly ResultFinding[];
-  readonly absent: readonly ResultFinding[];
-  readonly verdictOf: (finding: ResultFinding) => Verdict;
-}
-
-/** `byFolder` has, for each folder, the findings of the latest run that is about it. */
-function toRow(
-  run: Run,
-  { head, findings, absent }: FoundByRun & { readonly head: ResultHead },
-  byFolder: Map<string, readonly ResultFinding[]>,
-  rowIds: ReadonlySet<string>,
-): Row {
-  const byHome = Map.groupBy([...findings, ...absent], ({ home }) => pathKey(home));
-  const folders = run.targets.map(({ folder }) => pathKey(folder));
-  for (const folder of new Set([...folders, ...byHome.keys()]))
-    byFolder.set(folder, byHome.get(folder) ?? []);
-  const [reported, judged] = [new Set(findings), new Set(absent)];
-  const hasRow = ({ identity, sameAs, likely }: ResultFinding): boolean =>
-    [identity, ...sameAs, ...likely].some((each) => [...runsOf(each)].some((id) => rowIds.has(id)));
+function toTrendFinding(found: ResultFinding): TrendFinding {
+  const { run, finding, folder, maybe, verdict } = found;
+  const { severity, toolDecision } = finding;
   return {
-    cut: head.cut,
-    reported: findings,
-    // A run of fewer folders says nothing of the findings in the others.
-    absent: [...byFolder.values()].flat().filter((each) => !reported.has(each) && hasRow(each)),
-    verdictOf: (finding) => (judged.has(finding) ? finding.verdict : undefined) ?? 'unknown',
+    ...identityOf(found),
+    maybe,
+    run,
+    severity,
+    finding: { places: [], toolDecision },
+    folder,
+    verdict,
   };
-}
-
-function* runsOf({ run, elsewhere }: Identity): Generator<string, void> {
-  yield run;
-  for (const [place, each] of elsewhere?.at.entries() ?? [])
-    if (place % 2 === 0) yield elsewhere?.runs[each] ?? '';
-}
-
-/** `chains` has the identities of each finding by its run and index, from the newest row on. */
-function toTrendFinding(
-  { run, finding: { severity, toolDecision }, folder, identity, sameAs }: ResultFinding,
-  verdict: Verdict | undefined,
-  chains: Map<string, readonly Identity[]>,
-): TrendFinding {
-  const [own = ''] = spotKeysOf(identity);
-  let chain = chains.get(own);
-  if (chain === undefined) {
-    chain = [identity, ...sameAs];
-    for (const each of chain) for (const key of spotKeysOf(each)) chains.set(key, chain);
-  }
-  const finding = { places: [], toolDecision };
-  return { run, severity, finding, folder, identity, sameAs: chain, verdict };
 }

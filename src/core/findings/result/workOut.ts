@@ -3,16 +3,16 @@ import { AssessmentError, fileError } from '../../errors.ts';
 import { readArtifactFile } from '../../features/artifactFile.ts';
 import { readScanProgress } from '../../features/scanProgress.ts';
 import { pathKey } from '../../paths.ts';
-import { type Run, runIdOf } from '../../run/state/run.ts';
-import { baselineAmong, continuesRun, earlierRuns, isOfSameFolders } from '../chooseRun.ts';
+import type { Run } from '../../run/state/run.ts';
+import { baselineAmong, continuesRun, earlierRuns, isOfService } from '../chooseRun.ts';
+import { fingerprintOf, quoteKeyOf } from '../identity.ts';
 import { compareFindings, type ComparedRun, isAbout, type OwnFinding } from './compareRuns.ts';
-import { identitiesOf } from '../identity.ts';
+import { copyMarker, laterPathsIn } from './laterPath.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type FindingsFile, findingsMarkOf, readFindings } from '../parse/readFindings.ts';
 import { checkEvidence, evidenceKey, type KnownEvidence } from '../place/evidence.ts';
 import { createResolver } from '../place/resolver.ts';
 import { type Decode, readSent, sentFileOf } from '../place/sentFiles.ts';
-import { RunTable } from './chain.ts';
 import { keepSource } from './keepSource.ts';
 import {
   findingsKeyOf,
@@ -23,7 +23,7 @@ import {
   type RunResult,
 } from './result.ts';
 import { type DetailsByIndex, readDetails, writeDetails } from './details.ts';
-import { readSaved, type SavedResult, writeResult } from './resultFile.ts';
+import { readSaved, type SavedResult, savedMarkOf, writeResult } from './resultFile.ts';
 
 /** Findings that are not reported; the others are counted. */
 const maxAbsent = 10_000;
@@ -66,16 +66,22 @@ async function readOrWorkOut(run: Run, deps: WorkOutDeps): Promise<SavedResult> 
   const saved = await readIfCurrent(runFolder, run, findingsKey, earlier, deps);
   if (saved !== undefined) return saved;
   const before = await readBefore(run, earlier, deps);
-  // Read again: results of hundreds of earlier runs may have been worked out meanwhile.
-  const former = readSaved(runFolder);
-  const own =
-    former?.head.findingsKey === findingsKey
-      ? { cut: former.head.cut, findings: former.read().findings }
-      : await readOwn(run, former, deps, findingsKey);
-  const result = await compareWithBefore(run, own, before, deps, findingsKey);
-  // Without the file, the result is worked out again when it is needed.
-  if (!deps.isReadOnly) await writeResult(runFolder, result).catch(() => undefined);
-  return { head: result.head, read: () => result };
+  for (let triesLeft = 3; ; triesLeft -= 1) {
+    const mark = savedMarkOf(runFolder);
+    const former = readSaved(runFolder);
+    const own =
+      former?.head.findingsKey === findingsKey
+        ? { cut: former.head.cut, findings: former.read().findings }
+        : await readOwn(run, former, deps, findingsKey);
+    const result = await compareWithBefore(run, own, { ...before, former }, deps, findingsKey);
+    const saved = { head: result.head, read: () => result };
+    if (deps.isReadOnly) return saved;
+    // What another window has saved meanwhile keeps its names.
+    if (savedMarkOf(runFolder) !== mark && triesLeft > 0) continue;
+    // Without the file, the result is worked out again when it is needed.
+    await writeResult(runFolder, result).catch(() => undefined);
+    return saved;
+  }
 }
 
 /** Details of what a run reports; read from its findings file unless they are saved. */
@@ -93,28 +99,6 @@ export async function detailsOf(
   if (saved !== undefined) return saved;
   const { details } = await readFile(run, deps, inputs);
   return new Map([...details].filter(([index]) => indexes.has(index)));
-}
-
-/** The result of a run compared with a run that a person chose. Decisions follow the saved chains. */
-export async function comparedWith(run: Run, baseline: Run, deps: WorkOutDeps): Promise<SavedResult> {
-  const saved = await resultOf(run, deps);
-  const { head } = saved;
-  const { findings } = saved.read();
-  const before = await resultOf(baseline, deps);
-  const chosen: Before = {
-    ...before.read(),
-    head: before.head,
-    baseline: { id: baseline.id, cut: before.head.cut },
-    unread: new Set(),
-    known: [],
-  };
-  const own = { cut: head.cut, findings };
-  const compared = await compareWithBefore(run, own, chosen, deps, head.findingsKey);
-  const withChains = compared.findings.map((finding, at) => {
-    const { sameAs = [], likely = [] } = findings[at] ?? {};
-    return { ...finding, sameAs, likely };
-  });
-  return { head: compared.head, read: () => ({ ...compared, findings: withChains }) };
 }
 
 /** Keeps the sent texts that the findings of a run point at. Throws `storage` for a damaged archive. */
@@ -179,16 +163,25 @@ async function readOwn(
 ): Promise<Own> {
   const { findings, cut, file } = await readFile(run, deps, inputs);
   const { source, spots, sentPaths } = await locate(run, findings, deps);
-  const identities = identitiesOf(findings, sentPaths, { run: runIdOf(run) ?? run.id, file });
   const located = findings.map((finding, at) => ({ finding, sent: spots[at] ?? [] }));
   const evidence = await checkEvidence(located, source, evidenceIn(former), deps.decode);
   return {
     cut,
-    findings: located.flatMap((each, at) => {
-      const [identity, folder] = [identities[at], sentPaths[at]?.folder];
-      const home = folder ?? run.targets[0]?.folder ?? '';
-      if (identity === undefined) return [];
-      return [{ ...each, run: run.id, home, folder, identity, evidence: evidence[at] }];
+    findings: located.map(({ finding, sent }, at) => {
+      const { folder, path } = sentPaths[at] ?? { folder: '', path: '' };
+      return {
+        finding,
+        run: run.id,
+        file,
+        index: finding.index,
+        fingerprint: fingerprintOf(finding, { path }),
+        home: folder ?? run.targets[0]?.folder ?? '',
+        folder,
+        path,
+        sent,
+        quotes: finding.places.map(({ snippet }) => quoteKeyOf(snippet)),
+        evidence: evidence[at],
+      };
     }),
   };
 }
@@ -200,10 +193,12 @@ async function locate(run: Run, findings: readonly OwnFinding['finding'][], { ru
   const places = findings.flatMap((finding) => finding.places);
   const resolver = createResolver({ targets: run.targets, sent, places });
   const source = { run, runFolder, sent, resolver };
+  const markCopies = copyMarker(sent);
   const spots: OwnFinding['sent'][] = [];
   const sentPaths = [];
   for (const finding of findings) {
-    spots.push(await Promise.all(finding.places.map((place) => sentFileOf(source, place))));
+    const found = await Promise.all(finding.places.map((place) => sentFileOf(source, place)));
+    spots.push(markCopies(found));
     sentPaths.push(await resolver.sentPath(finding.places[0] ?? { path: '' }));
   }
   return { source, spots, sentPaths };
@@ -238,8 +233,7 @@ async function readBefore(run: Run, earlier: readonly Run[], deps: WorkOutDeps):
   const baseline = baselineAmong(deps.runs, run);
   const ofBaseline = baseline && (await readOnce(baseline));
   const results = [...new Set(byFolder.values())].flatMap((other) => read.get(other.id) ?? []);
-  const isFrom = (other: Run) => (finding: ResultFinding) =>
-    isAbout(run, finding) ? byFolder.get(pathKey(finding.home)) === other : isOfSameFolders(run, other);
+  const isFrom = (other: Run) => (finding: ResultFinding) => byFolder.get(pathKey(finding.home)) === other;
   const unreadBefore = results.flatMap(({ head }) => head.earlier.filter((each) => each.isUnread));
   return {
     findings: results.flatMap((each) => each.findings.filter(isFrom(each.run))),
@@ -267,7 +261,7 @@ export async function readIfPossible(run: Run, deps: WorkOutDeps): Promise<Saved
 async function compareWithBefore(
   run: Run,
   { cut, findings: own }: Own,
-  before: Before,
+  { former, ...before }: Before & { readonly former: SavedResult | undefined },
   deps: WorkOutDeps,
   findingsKey: string,
 ): Promise<RunResult> {
@@ -281,16 +275,25 @@ async function compareWithBefore(
     run,
     runsFolder,
     sent,
+    laterPathOf: laterPathsIn(run, sent),
     cut,
     progress: isBlackbox ? await progressOf(run) : undefined,
     progressBefore: continued && (await progressOf(continued)),
   };
-  const table = new RunTable();
-  const hasBaseline = baseline !== undefined && baseline.cut === undefined;
-  const { findings, absent } = await compareFindings(compared, own, before, { hasBaseline, table, decode });
+  const { findings, absent } = await compareFindings(
+    compared,
+    own,
+    {
+      ...before,
+      former: former?.read() ?? { findings: [], absent: [] },
+      isOnlyForNames: !isOfService(run),
+      hasBaseline: baseline !== undefined && baseline.cut === undefined,
+    },
+    decode,
+  );
   const listed = absent.slice(0, maxAbsent);
   const head: ResultHead = {
-    format: 2,
+    format: 3,
     findingsKey,
     key: resultKeyOf(run),
     cut,
@@ -301,7 +304,6 @@ async function compareWithBefore(
     })),
     baseline,
     unlisted: before.head.unlisted + absent.length - listed.length,
-    runs: table.runs,
     counts: { findings: findings.length, absent: listed.length },
   };
   return { head, findings, absent: listed };

@@ -1,92 +1,63 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { type Identity, isSameFinding, spotKeysOf } from '../identity.ts';
+import { type Identity, namePattern, reportKey } from '../identity.ts';
 import { optionalFieldsOf, TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
-/** A stored decision; `path` is only for people who read the file. */
-export interface TriageEntry extends TriageDecision {
-  readonly identity: Identity;
+/** A stored decision; `title` and `path` are only for people who read the file. */
+export interface TriageEntry extends TriageDecision, Identity {
+  readonly title: string;
   readonly path: string;
   /** The file in the shared folder that this machine wrote it to. */
-  readonly file?: string | undefined;
+  readonly sharedAs?: string | undefined;
   /** The file in the shared folder that it was accepted from. */
   readonly from?: string | undefined;
 }
 
-/** What a book notes of a decision in the shared folder that it does not have. */
+/** What a book notes of a decision in the shared folder. */
 export interface SharedNote {
-  readonly file: string;
+  readonly noted: string;
   /** The time that the file states. */
   readonly at: number;
   /** When this machine first saw it. All times are wall-clock milliseconds. */
   readonly seenAt: number;
-  readonly isRejected: boolean;
+  /** True if a person has accepted or rejected it. */
+  readonly isAnswered: boolean;
 }
 
 /** Decisions about different findings. */
 export interface TriageBook {
-  readonly entries: readonly TriageEntry[];
-  readonly index: EntryIndex;
+  /** By the name that the finding had when it was decided. */
+  readonly entries: ReadonlyMap<string, TriageEntry>;
+  /** Names by `reportKey`: of a finding that was decided under another name, and of which no other record is here. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
-/** By fingerprint or findings file, then by `keysOf` the finding: most findings share these with no entry, and thousands may share one. */
-type EntryIndex = ReadonlyMap<string, ReadonlyMap<string, readonly TriageEntry[]>>;
+/** What a decision is looked up by. */
+export type Decidable = Pick<Identity, 'name'> & Partial<Pick<Identity, 'file' | 'index'>>;
 
 /** In the order in which they were made: the last one about a finding counts. Takes a step for each. */
 export function* bookOf(decided: readonly TriageEntry[]): Generator<undefined, TriageBook> {
-  const index = new Map<string, Map<string, TriageEntry[]>>();
-  const entries: TriageEntry[] = [];
-  for (const entry of decided.toReversed()) {
+  const entries = new Map<string, TriageEntry>();
+  const names = new Map<string, string>();
+  for (const entry of decided) {
     yield;
-    if (entryOf({ index }, entry.identity) !== undefined) continue;
-    entries.push(entry);
-    for (const { group, keys } of groupsOf(entry.identity)) {
-      const byKey = index.get(group) ?? new Map<string, TriageEntry[]>();
-      index.set(group, byKey);
-      for (const key of keys()) {
-        const sharing = byKey.get(key);
-        if (sharing === undefined) byKey.set(key, [entry]);
-        else sharing.push(entry);
-      }
-    }
+    entries.set(entry.name, entry);
+    names.set(reportKey(entry), entry.name);
   }
-  return { entries: entries.reverse(), index };
+  return { entries, names };
 }
 
-export const noBook: TriageBook = { entries: [], index: new Map() };
-
-/** Two findings share a group and a key in it if they are the same by one of the measures of `identity.ts`. */
-function groupsOf(
-  identity: Identity,
-): readonly { readonly group: string; readonly keys: () => Iterable<string> }[] {
-  const { fingerprint, run, file, index } = identity;
-  const byFingerprint = { group: fingerprint, keys: () => keysOf(identity) };
-  if (file === undefined) return [byFingerprint];
-  return [byFingerprint, { group: `${run} ${file}`, keys: () => [String(index)] }];
-}
-
-function keysOf(identity: Identity): readonly string[] {
-  const { only, title } = identity;
-  // A file may repeat a way.
-  const ways = [...new Set(only)].map((way) => (way === 'code' ? way : `${way} ${title}`));
-  return [...spotKeysOf(identity), ...ways];
-}
+export const noBook: TriageBook = { entries: new Map(), names: new Map() };
 
 /** The latest decision about a finding; it may say that the finding is undecided again. */
 export function entryOf(
-  { index }: Pick<TriageBook, 'index'>,
-  identity: Identity,
-  isSame = isSameFinding,
+  { entries, names }: TriageBook,
+  { name, file, index }: Decidable,
 ): TriageEntry | undefined {
-  let latest: TriageEntry | undefined;
-  for (const { group, keys } of groupsOf(identity)) {
-    const byKey = index.get(group);
-    if (byKey === undefined) continue;
-    for (const key of keys())
-      for (const entry of byKey.get(key) ?? [])
-        if (isSame(entry.identity, identity) && entry.at > (latest?.at ?? -Infinity)) latest = entry;
-  }
-  return latest;
+  const named = entries.get(name);
+  const isReport = file !== undefined && index !== undefined;
+  const reported = isReport ? entries.get(names.get(reportKey({ file, index })) ?? '') : undefined;
+  return reported !== undefined && reported.at > (named?.at ?? -Infinity) ? reported : named;
 }
 
 const timeSchema = z.pipe(
@@ -104,17 +75,15 @@ const entrySchema = z.object({
   at: timeSchema,
   title: z._default(z.string(), ''),
   path: z._default(z.string(), ''),
-  fingerprint: z.string(),
-  spot: z.string(),
-  only: z.array(z.enum(['code', 'title', 'live'])),
-  run: z.string(),
-  findingsFile: z.optional(z.string()),
+  name: z.string().check(z.regex(namePattern)),
+  findingsFile: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
   index: z.int().check(z.minimum(0)),
+  fingerprint: z.string(),
 });
 
 /** Members of a book's line only: what others write must not name files. */
 const lineSchema = z.extend(entrySchema, {
-  file: z.optional(z.string()),
+  sharedAs: z.optional(z.string()),
   from: z.optional(z.string()),
 });
 
@@ -123,7 +92,7 @@ const noteSchema = z.object({
   noted: z.string(),
   at: timeSchema,
   seenAt: timeSchema,
-  isRejected: z.boolean(),
+  isAnswered: z.boolean(),
 });
 
 /** Reads a shared file; undefined if it has no decision. */
@@ -137,15 +106,15 @@ export function parseLine(text: string): TriageEntry | SharedNote | undefined {
   const value = parseJson(text);
   const note = noteSchema.safeParse(value);
   if (note.success) {
-    const { noted, at, seenAt, isRejected } = note.data;
-    return { file: noted, at, seenAt, isRejected };
+    const { noted, at, seenAt, isAnswered } = note.data;
+    return { noted, at, seenAt, isAnswered };
   }
   const read = lineSchema.safeParse(value);
   if (!read.success) return undefined;
-  const { file, from } = read.data;
+  const { sharedAs, from } = read.data;
   return {
     ...toEntry(read.data),
-    ...(file !== undefined && { file }),
+    ...(sharedAs !== undefined && { sharedAs }),
     ...(from !== undefined && { from }),
   };
 }
@@ -155,9 +124,8 @@ export function formatEntry(entry: TriageEntry): string {
 }
 
 export function formatLine(line: TriageEntry | SharedNote): string {
-  if ('identity' in line) return JSON.stringify({ ...toJson(line), file: line.file, from: line.from });
-  const { file, at, seenAt, isRejected } = line;
-  return JSON.stringify({ version: 1, noted: file, at: toTime(at), seenAt: toTime(seenAt), isRejected });
+  if ('name' in line) return JSON.stringify({ ...toJson(line), sharedAs: line.sharedAs, from: line.from });
+  return JSON.stringify({ version: 1, ...line, at: toTime(line.at), seenAt: toTime(line.seenAt) });
 }
 
 /** File name; no two decisions share it. */
@@ -166,28 +134,24 @@ export function entryName(entry: TriageEntry): string {
 }
 
 function toEntry(read: z.infer<typeof entrySchema>): TriageEntry {
-  const { state, note, at, path, title, fingerprint, spot, only, run, findingsFile: file, index } = read;
-  const more = optionalFieldsOf(read);
-  return { state, note, at, ...more, path, identity: { title, fingerprint, spot, only, run, file, index } };
+  const { state, note, at, path, title, name, findingsFile: file, index, fingerprint } = read;
+  return { state, note, at, ...optionalFieldsOf(read), title, path, name, file, index, fingerprint };
 }
 
-function toJson({ identity, path, ...decision }: TriageEntry): z.input<typeof entrySchema> {
-  const { title, fingerprint, spot, only, run, file: findingsFile, index } = identity;
-  const { state, note, at } = decision;
+function toJson(entry: TriageEntry): z.input<typeof entrySchema> {
+  const { state, note, at, title, path, name, file: findingsFile, index, fingerprint } = entry;
   return {
     version: 1,
     state,
     note,
-    ...optionalFieldsOf(decision),
+    ...optionalFieldsOf(entry),
     at: toTime(at),
     title,
     path,
-    fingerprint,
-    spot,
-    only: [...only],
-    run,
+    name,
     findingsFile,
     index,
+    fingerprint,
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Run } from '../../run/state/run.ts';
 import { isReported } from '../result/verdict.ts';
 import type { Finding } from '../finding.ts';
-import { type Identity, isSameByTitle } from '../identity.ts';
+import { identityOf, type Named } from '../identity.ts';
 import type { PlacedFinding } from '../place/placement.ts';
 import type { ResultFinding } from '../result/result.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
-import type { TriageEntry } from './book.ts';
+import type { Decidable, TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
@@ -33,18 +33,18 @@ export function showDecided(triage: Pick<TriageStore, 'get' | 'version'>): ShowF
       decidedBefore,
       verdict,
     } = isDecided ? last.shown : decide({ run, found, places }, triage);
-    const { finding, folder, identity, sent, sameAs } = found;
+    const { finding, folder, sent, maybe } = found;
     const present: ShownFinding = {
       run,
       finding,
       places,
       folder,
-      identity,
+      ...identityOf(found),
+      maybe,
       sent,
       triage: decision,
       decidedBefore,
       verdict,
-      sameAs: sameAs.length === 0 ? undefined : sameAs,
       evidence,
       owners,
     };
@@ -63,8 +63,8 @@ function isSameShown(last: ShownFinding, present: ShownFinding): boolean {
 interface Subject {
   /** As its journal is now. */
   readonly run: Run;
-  readonly found: Pick<ResultFinding, 'identity' | 'folder' | 'verdict' | 'sameAs'> &
-    Partial<Pick<ResultFinding, 'likely'>> & {
+  readonly found: Named &
+    Pick<ResultFinding, 'folder' | 'verdict'> & {
       readonly finding: Pick<Finding, 'places' | 'toolDecision'>;
     };
   readonly places: readonly ShownPlace[];
@@ -72,53 +72,44 @@ interface Subject {
 
 /** What people said about a finding, and what that means for its verdict. */
 export function decide({ run, found, places }: Subject, decisions: Decisions): Decided {
-  const { identity, sameAs, likely = [], finding } = found;
+  const { finding, maybe, verdict } = found;
   const folders = decisionFolders({ run, folder: found.folder, finding, places });
-  const latest = decisionAbout([identity, ...sameAs], folders, decisions);
+  const latest = decisionAbout(found, folders, decisions);
   // A finding was not fixed if a later run reports it again.
-  const isReportedAgain = found.verdict !== 'carriedOver' && 'dispatchedAt' in run;
+  const isReportedAgain = verdict !== 'carriedOver' && 'dispatchedAt' in run;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
-    isReportedAgain && decision?.state === 'fixed' && decision.at < startOf(run);
-  const isOutdated = isRefuted(latest) && latest?.identity.run !== identity.run;
+    isReportedAgain &&
+    decision?.state === 'fixed' &&
+    decision.file !== found.file &&
+    decision.at < startOf(run);
   const untouched = finding.toolDecision ?? undecided;
+  const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
-  const doubtful = isOutdated ? latest : earlierDecision(identity, likely, folders, decisions);
-  const decidedBefore = isUndecided(triage) ? doubtful : undefined;
-  const isBack = isRefuted(decidedBefore) && isReported(found.verdict);
-  return { triage, decidedBefore, verdict: isBack ? 'backAgain' : found.verdict };
+  const earlier = isOutdated
+    ? latest
+    : maybe.map((name) => decisionAbout({ name }, folders, decisions)).find(isStillDecided);
+  // A person who opened the finding again has checked what was decided before.
+  const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
+  const isBack = isRefuted(decidedBefore) && isReported(verdict);
+  return { triage, decidedBefore, verdict: isBack ? 'backAgain' : verdict };
 }
 
-/** The latest decision about any of these identities, in the folders whose decisions count for the finding. */
+/** The latest decision about a finding, in the folders whose decisions count for it. */
 function decisionAbout(
-  identities: readonly Identity[],
+  about: Decidable,
   folders: readonly string[],
   decisions: Decisions,
 ): TriageEntry | undefined {
   let latest: TriageEntry | undefined;
-  for (const identity of identities)
-    for (const folder of folders) {
-      const entry = decisions.get(folder, identity);
-      if (entry !== undefined && entry.at > (latest?.at ?? -Infinity)) latest = entry;
-    }
+  for (const folder of folders) {
+    const entry = decisions.get(folder, about);
+    if (isLater(entry, latest)) latest = entry;
+  }
   return latest;
 }
 
-/** A decision that a person has to check: about a finding that is likely the same, or about one with the same title that was not compared. */
-function earlierDecision(
-  own: Identity,
-  likely: readonly Identity[],
-  folders: readonly string[],
-  decisions: Decisions,
-): TriageEntry | undefined {
-  for (const identity of likely) {
-    const entry = decisionAbout([identity], folders, decisions);
-    if (isStillDecided(entry)) return entry;
-  }
-  for (const folder of folders) {
-    const entry = decisions.get(folder, own, isSameByTitle);
-    if (isStillDecided(entry)) return entry;
-  }
-  return undefined;
+function isLater(one: TriageEntry | undefined, other: TriageEntry | undefined): boolean {
+  return one !== undefined && one.at > (other?.at ?? -Infinity);
 }
 
 function isStillDecided(entry: TriageEntry | undefined): entry is TriageEntry {

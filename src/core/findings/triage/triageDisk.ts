@@ -8,7 +8,6 @@ import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import {
   bookOf,
-  entryOf,
   formatEntry,
   formatLine,
   parseEntry,
@@ -33,7 +32,7 @@ export function triagePlaceOf(folder: string, storageFolder: string, isShared: b
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-/** A decision of somebody else that is later than what the book has, and that was not rejected. It hides nothing. */
+/** A decision of somebody else that nobody here has answered. It hides nothing. */
 export interface Proposal {
   readonly file: string;
   /** Its time is at most that of its first sight. */
@@ -47,7 +46,8 @@ export interface ReadDecisions {
   /** Changes with the content of the book and of the shared folder. */
   readonly mark: string;
   readonly book: TriageBook;
-  readonly proposals: readonly Proposal[];
+  /** Whether they are new depends on the findings that they are about. */
+  readonly inbox: readonly Proposal[];
   /** Of decisions with a time in the future that are seen for the first time. */
   readonly newNotes: readonly SharedNote[];
   /** True if this machine has made, accepted, and rejected nothing. */
@@ -96,14 +96,14 @@ export async function readDecisions(
   if (former?.mark === mark) return former;
   const { lines, isTorn, failure } = await readLines(place.book, former?.lines);
   const values = [...(lines?.values() ?? [])].filter((line) => line !== undefined);
-  const book = await inSlices(bookOf(values.filter((line) => 'identity' in line)));
-  const notes = new Map(values.flatMap((line) => ('identity' in line ? [] : [[line.file, line] as const])));
-  const { proposals, newNotes } = sortShared(shared.files, book, notes, now);
+  const book = await inSlices(bookOf(values.filter((line) => 'name' in line)));
+  const notes = new Map(values.flatMap((line) => ('name' in line ? [] : [[line.noted, line] as const])));
+  const { inbox, newNotes } = sortShared(shared.files, book, notes, now);
   return {
     place,
     mark,
     book,
-    proposals,
+    inbox,
     newNotes,
     isEmpty: values.length === 0,
     failures: [failure, shared.failure].filter((each) => each !== undefined),
@@ -118,22 +118,22 @@ function sortShared(
   book: TriageBook,
   notes: ReadonlyMap<string, SharedNote>,
   now: number,
-): Pick<ReadDecisions, 'proposals' | 'newNotes'> {
-  const proposals: Proposal[] = [];
+): Pick<ReadDecisions, 'inbox' | 'newNotes'> {
+  const own = new Map([...book.entries.values()].map(({ sharedAs, at }) => [sharedAs, at]));
+  const inbox: Proposal[] = [];
   const newNotes: SharedNote[] = [];
-  for (const [file, { entry }] of files) {
+  for (const [noted, { entry }] of files) {
     if (entry === undefined) continue;
     const statedAt = entry.at;
-    const note = notes.get(file);
-    if (note?.isRejected === true && statedAt <= note.at) continue;
+    const note = notes.get(noted);
+    if ((note?.isAnswered === true && statedAt <= note.at) || own.get(noted) === statedAt) continue;
     const seenAt = note?.at === statedAt ? note.seenAt : now;
     const at = Math.min(statedAt, seenAt);
     if (statedAt > now && note?.at !== statedAt)
-      newNotes.push({ file, at: statedAt, seenAt, isRejected: false });
-    if (at <= (entryOf(book, entry.identity)?.at ?? -Infinity)) continue;
-    proposals.push({ file, entry: { ...entry, at }, statedAt });
+      newNotes.push({ noted, at: statedAt, seenAt, isAnswered: false });
+    inbox.push({ file: noted, entry: { ...entry, at }, statedAt });
   }
-  return { proposals, newNotes };
+  return { inbox, newNotes };
 }
 
 /** A damaged line affects no other. */
@@ -217,7 +217,8 @@ export async function writeShared(
     await makeFolder(folder, dirname(shared));
     await makeFolder(folder, shared);
     await inParallel(written, filesAtOnce, async (entry) => {
-      if (entry.file !== undefined) await writeFileAtomic(join(shared, entry.file), formatEntry(entry));
+      if (entry.sharedAs !== undefined)
+        await writeFileAtomic(join(shared, entry.sharedAs), formatEntry(entry));
     });
     await inParallel(removed, filesAtOnce, (name) => rm(join(shared, name), { force: true }));
   } catch (error) {

@@ -1,8 +1,16 @@
 import type { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
-import type { Identity, isSameFinding } from '../identity.ts';
-import { entryName, entryOf, noBook, type SharedNote, type TriageBook, type TriageEntry } from './book.ts';
+import { createFinder, type Identity, identityOf } from '../identity.ts';
+import {
+  type Decidable,
+  entryName,
+  entryOf,
+  noBook,
+  type SharedNote,
+  type TriageBook,
+  type TriageEntry,
+} from './book.ts';
 import {
   asOf,
   dayAfter,
@@ -21,20 +29,23 @@ import {
   writeShared,
 } from './triageDisk.ts';
 
-/** What a decision is about; `path` is only for people who read the file. */
-export interface TriageSubject {
+/** What a decision is about. */
+export interface TriageSubject extends Pick<TriageEntry, keyof Identity | 'title' | 'path'> {
   readonly folder: string;
-  readonly identity: Identity;
-  readonly path?: string | undefined;
 }
 
 export type DecisionsByFolder = ReadonlyMap<string, readonly TriageEntry[]>;
 
-/** Decisions of others in a folder. */
-export interface SharedDecisions {
+/** A new decision of somebody else, and the finding here that it is about. */
+export interface NewDecision<T extends Identity> extends Proposal {
+  readonly about: T | undefined;
+}
+
+/** New decisions of others in a folder. */
+export interface SharedDecisions<T extends Identity> {
   /** The folder with their files. */
   readonly path: string;
-  readonly proposals: readonly Proposal[];
+  readonly proposals: readonly NewDecision<T>[];
   /** True if this machine has decided nothing about the folder, for example after its container was rebuilt. */
   readonly isBookEmpty: boolean;
 }
@@ -106,8 +117,8 @@ export class TriageStore {
     return this.#version;
   }
 
-  get(folder: string, identity: Identity, isSame?: typeof isSameFinding): TriageEntry | undefined {
-    const entry = entryOf(this.#bookOf(folder), identity, isSame);
+  get(folder: string, about: Decidable): TriageEntry | undefined {
+    const entry = entryOf(this.#bookOf(folder), about);
     if (entry?.until === undefined) return entry;
     const today = asOf(entry, this.#day);
     if (today === entry) return entry;
@@ -118,7 +129,7 @@ export class TriageStore {
 
   get hasFutureEnds(): boolean {
     return [...this.#books.values()].some(({ book: { entries } }) =>
-      entries.some((entry) => entry.until !== undefined && asOf(entry, this.#day) === entry),
+      [...entries.values()].some((entry) => entry.until !== undefined && asOf(entry, this.#day) === entry),
     );
   }
 
@@ -135,9 +146,10 @@ export class TriageStore {
   ): Promise<UndoDecisions> {
     const at = this.#deps.clock.now();
     const decided = new Map<string, TriageEntry[]>();
-    for (const { folder, identity, path = '' } of subjects) {
+    for (const { folder, title, path, ...subject } of subjects) {
       const entries = decided.get(folder) ?? [];
-      entries.push({ identity, state, note, at, ...optionalFieldsOf({ state, ...more }), path });
+      const decision = { state, note, at, ...optionalFieldsOf({ state, ...more }) };
+      entries.push({ ...identityOf(subject), ...decision, title, path });
       decided.set(folder, entries);
     }
     return this.#queued(async () => {
@@ -157,17 +169,19 @@ export class TriageStore {
         const entries: TriageEntry[] = [];
         const removed: string[] = [];
         for (const entry of decided.get(folder) ?? []) {
-          const { identity } = entry;
-          const present = entryOf(book, identity);
+          const present = entryOf(book, entry);
           if (present === undefined || !isSameDecision(present, entry)) {
-            decidedLater.add(`${identity.run} ${String(identity.index)}`);
+            decidedLater.add(entry.name);
             continue;
           }
-          const previous = entryOf(before.get(folder) ?? noBook, identity);
-          // Without a time: it is no decision that counts against one about the same finding of another run.
-          const restored = previous ?? { identity, path: present.path, ...undecided };
+          const previous = entryOf(before.get(folder) ?? noBook, entry);
+          const { title, path } = entry;
+          // Without a time: it is no decision that counts against one under another name.
+          const nothing = { ...identityOf(entry), ...undecided, title, path };
+          const restored: TriageEntry = previous === undefined ? nothing : { ...previous, name: entry.name };
           entries.push(restored);
-          if (present.file !== undefined && present.file !== restored.file) removed.push(present.file);
+          const { sharedAs } = present;
+          if (sharedAs !== undefined && sharedAs !== restored.sharedAs) removed.push(sharedAs);
         }
         return { entries, removed };
       });
@@ -175,33 +189,57 @@ export class TriageStore {
     });
   }
 
-  /** By folder, where decisions are shared. */
-  shared(): ReadonlyMap<string, SharedDecisions> {
-    const shared = new Map<string, SharedDecisions>();
-    for (const [folder, { place, proposals, isEmpty }] of this.#books)
-      if (place.shared !== undefined)
-        shared.set(folder, { path: place.shared, proposals, isBookEmpty: isEmpty });
+  /**
+   * By folder, where decisions are shared: the new decisions of others, each with the finding that *Accept* applies it to. `findingsIn` gives the findings
+   * of a folder.
+   */
+  shared<T extends Identity>(
+    findingsIn: (folder: string) => readonly T[],
+  ): ReadonlyMap<string, SharedDecisions<T>> {
+    const shared = new Map<string, SharedDecisions<T>>();
+    for (const [folder, { place, book, inbox, isEmpty }] of this.#books) {
+      if (place.shared === undefined) continue;
+      const find = createFinder(
+        inbox.length === 0 ? [] : findingsIn(folder),
+        inbox.map(({ entry }) => entry),
+      );
+      const proposals = inbox
+        .map((each) => ({ ...each, about: find(each.entry) }))
+        .filter(({ entry, about }) => isNew(entry, about, book));
+      shared.set(folder, { path: place.shared, proposals, isBookEmpty: isEmpty });
+    }
     return shared;
   }
 
-  /** Copies decisions of others into the book of a folder. Throws what `set` throws. */
-  accept(folder: string, accepted: readonly Proposal[]): Promise<void> {
-    const entries = accepted.map(({ entry, file }) => ({ ...entry, from: file }));
-    return this.#queued(() => this.#change([folder], () => ({ entries })));
+  /** Copies new decisions of others into the book of a folder, except where it has a later one. Throws what `set` throws. */
+  accept(folder: string, accepted: readonly NewDecision<Identity>[]): Promise<void> {
+    return this.#queued(() =>
+      this.#change([folder], ({ book }) => ({
+        entries: accepted
+          .filter(({ entry, about }) => isNew(entry, about, book))
+          .map(({ entry, about, file }) => ({ ...entry, ...subjectOf(entry, about), from: file }))
+          // The last one about a finding counts.
+          .sort((one, other) => one.at - other.at),
+        notes: this.#answered(accepted),
+      })),
+    );
   }
 
   /** Notes that decisions of others are not wanted; a later one in the same file is new again. Throws what `set` throws. */
   reject(folder: string, rejected: readonly Proposal[]): Promise<void> {
+    return this.#queued(() => this.#change([folder], () => ({ notes: this.#answered(rejected) })));
+  }
+
+  #answered(answered: readonly Proposal[]): readonly SharedNote[] {
     const seenAt = this.#deps.clock.now();
-    const notes = rejected.map(({ file, statedAt }) => ({ file, at: statedAt, seenAt, isRejected: true }));
-    return this.#queued(() => this.#change([folder], () => ({ notes })));
+    return answered.map(({ file, statedAt }) => ({ noted: file, at: statedAt, seenAt, isAnswered: true }));
   }
 
   /** This machine's decisions that are not in a shared folder although there is one. */
   unshared(): DecisionsByFolder {
     const found = [...this.#books].map(([folder, { place, book }]) => {
-      const isMissing = ({ file, from }: TriageEntry): boolean => file === undefined && from === undefined;
-      const missing = book.entries.filter((entry) => isMissing(entry) && !isUndecided(entry));
+      const isMissing = ({ sharedAs, from }: TriageEntry): boolean => (sharedAs ?? from) === undefined;
+      const missing = [...book.entries.values()].filter((entry) => isMissing(entry) && !isUndecided(entry));
       return [folder, place.shared === undefined ? [] : missing] as const;
     });
     return new Map(found.filter(([, entries]) => entries.length > 0));
@@ -222,7 +260,7 @@ export class TriageStore {
     await this.#queued(() =>
       this.#change(decisions.keys(), ({ book, place }, folder) => {
         const added = (decisions.get(folder) ?? [])
-          .filter(({ identity }) => isUndecided(entryOf(book, identity) ?? undecided))
+          .filter((entry) => isUndecided(entryOf(book, entry) ?? undecided))
           .map((entry) => ({ ...entry, at: Math.min(entry.at, now) }));
         return { entries: withFiles(added, book, place) };
       }),
@@ -243,7 +281,7 @@ export class TriageStore {
         const { entries = [], notes = [], removed } = plan(known, folder);
         // The book comes first: it is what counts.
         await addToBook(known, [...entries, ...notes]);
-        const own = entries.filter(({ file }) => file !== undefined);
+        const own = entries.filter(({ sharedAs }) => sharedAs !== undefined);
         await writeShared(folder, known.place, own, removed).finally(() => this.#load(folder));
       }
     } finally {
@@ -308,6 +346,17 @@ export class TriageStore {
   }
 }
 
+/** The finding that an accepted decision is about; its own name where no finding is here. */
+function subjectOf({ name }: Identity, about: Identity | undefined): Identity {
+  if (about !== undefined) return identityOf(about);
+  const [file = '', index] = name.split(':');
+  return { name, file, index: Number(index), fingerprint: '' };
+}
+
+function isNew(entry: TriageEntry, about: Identity | undefined, book: TriageBook): boolean {
+  return entry.at > (entryOf(book, subjectOf(entry, about))?.at ?? -Infinity);
+}
+
 /** Names the files of decisions that are shared. One about the same finding reuses its file, since Git would take a new one for a rename. */
 function withFiles(
   entries: readonly TriageEntry[],
@@ -317,7 +366,7 @@ function withFiles(
   if (shared === undefined) return entries;
   return entries.map((entry) => ({
     ...entry,
-    file: entryOf(book, entry.identity)?.file ?? entryName(entry),
+    sharedAs: entryOf(book, entry)?.sharedAs ?? entryName(entry),
   }));
 }
 

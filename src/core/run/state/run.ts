@@ -117,7 +117,7 @@ const base = looseObject({
   webhookEndpointIds: z.array(z.string()),
   /** The input of a blackbox workflow, without passwords; absent for a run that was started elsewhere. */
   input: z.optional(applicationInputSchema),
-  /** The fingerprint of the code finding that a run of one pair is to confirm; never sent to the service. */
+  /** The name of the code finding that a run of one pair is to confirm; never sent to the service. */
   confirms: z.optional(z.string()),
   continuesOnePair: z.optional(z.boolean()),
   /** A person's answer: whether the run found the finding that it `confirms`. */

@@ -15,11 +15,12 @@ const linkPattern = new RegExp(`://${extensionId.replace('.', '\\.')}(/[a-z]+)\\
 const referenceSchema = z.object({
   workflow: z.enum(workflowIds),
   run: identifierSchema,
+  /** Its name, its findings file, its position there, and its fingerprint: machines that saw other runs, or do not know what was sent, know one of these. */
   finding: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
-  at: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
-  /** The findings file, and the position in it: a machine that does not know what was sent has other fingerprints. */
-  file: z.optional(z.string().check(z.regex(/^[0-9a-f]{32}$/))),
+  file: z.optional(z.string().check(z.regex(/^[0-9a-f]{16}$/))),
   index: z.optional(z.string().check(z.regex(/^\d{1,7}$/))),
+  print: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+  at: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
 });
 /** The run, and perhaps the finding, that a link or a webhook event names. Untrusted. */
 export type RunReference = z.infer<typeof referenceSchema>;
@@ -40,7 +41,7 @@ export function accountHash({
 
 export function toLinkQuery(
   run: Run,
-  finding: Pick<RunReference, 'finding' | 'file' | 'index'> = {},
+  finding: Pick<RunReference, 'finding' | 'file' | 'index' | 'print'> = {},
 ): string {
   const { workflow } = run;
   const parts = { v: '1', workflow, run: referredId(run), ...finding, at: accountHash(run) };

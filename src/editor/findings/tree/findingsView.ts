@@ -57,7 +57,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
         : toVerdictGroups(filtered.passing),
     );
     // A row in an empty view would replace its welcome.
-    return nodes.length === 0 ? nodes : [...proposalsIn(deps.triage), ...nodes];
+    return nodes.length === 0 ? nodes : [...proposalsIn(deps.findings), ...nodes];
   };
   lazy.fill({
     onDidChangeTreeData: changes.event,
@@ -109,8 +109,8 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   return isActive('acceptance') ? { ...filtered, passing: byAcceptanceEnd(filtered.passing) } : filtered;
 }
 
-function proposalsIn(triage: Pick<TriageStore, 'shared'>) {
-  return [...triage.shared()]
+function proposalsIn(findings: FindingStore) {
+  return [...findings.sharedDecisions()]
     .filter(([, { proposals }]) => proposals.length > 0)
     .map(([folder, { proposals }]) => ({
       kind: 'proposals' as const,
@@ -193,11 +193,7 @@ export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,
   filtered: FilteredFindings,
-  {
-    findings,
-    filtering,
-    triage,
-  }: { findings: FindingStore; filtering: Filtering; triage: Pick<TriageStore, 'shared'> },
+  { findings, filtering }: { findings: FindingStore; filtering: Filtering },
 ): void {
   const comparison = findings.comparison();
   const counts = [
@@ -207,7 +203,7 @@ export function describeFindings(
     ...describeFilter(filtering, filtered),
   ];
   const lines = [...describeRuns(findings), ...(findings.isComplete() ? counts : [])];
-  const proposed = proposalsIn(triage).reduce((sum, { count }) => sum + count, 0);
+  const proposed = proposalsIn(findings).reduce((sum, { count }) => sum + count, 0);
   if (proposed > 0) lines.push(proposalsLabel(proposed));
   view.message = state === 'shown' ? lines.join(' — ') : '';
   // VS Code cuts the end of a long description, so the filter comes first.

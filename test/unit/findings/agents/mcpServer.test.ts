@@ -19,6 +19,7 @@ import { after, test, type TestContext } from 'node:test';
 import { build } from 'esbuild';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry } from '../../../../src/core/findings/triage/book.ts';
 import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
@@ -260,7 +261,8 @@ test('F147 a decision that came with the folder counts for agents once this mach
   const folder = path.join(shop, '.vscode', 'whitebox-triage');
   await mkdir(folder, { recursive: true });
   const entry = {
-    identity: shown.identity,
+    ...identityOf(shown),
+    title: '',
     state: 'falsePositive',
     note: 'invented',
     at: 1,
@@ -270,7 +272,7 @@ test('F147 a decision that came with the folder counts for agents once this mach
   const { ask } = await connect(t, fixture);
   assert.equal((await ask('listFindings')).findings[0]?.triage, 'open');
   await store.reload();
-  await store.accept(shop, store.shared().get(shop)?.proposals ?? []);
+  await store.accept(shop, store.shared(() => [shown]).get(shop)?.proposals ?? []);
   assert.equal((await ask('listFindings')).total, 0);
 });
 

@@ -149,7 +149,7 @@ describe('findings for code scanning', () => {
       { title: 'Nowhere', cwe: 79 },
       { title: 'Nowhere', cwe: 79 },
     ];
-    const digits = findingsOf(items).map(({ identity }) => identity.fingerprint.split(':')[1]!.slice(0, 16));
+    const digits = findingsOf(items).map(({ fingerprint }) => fingerprint.split(':')[1]!.slice(0, 16));
     const results = await resultsOf(items);
     assert.deepEqual(
       results.map(({ partialFingerprints }) => partialFingerprints?.['primaryLocationLineHash']),

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { type ReportedFinding, splitReported } from '../../../../src/core/findings/finding.ts';
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
-import { identitiesOf } from '../../../../src/core/findings/identity.ts';
+import { fingerprintOf } from '../../../../src/core/findings/identity.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import {
   type TriageDecision,
   TRIAGE_STATES,
   undecided,
 } from '../../../../src/core/findings/triage/triage.ts';
+import { identityFor } from '../shownFindings.ts';
 import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 
 export const tool = { name: 'Whitebox Assessment', version: '1.2.3' };
@@ -40,13 +41,13 @@ export function shownOf(
   triage: (index: number) => TriageDecision = () => undecided,
   run: Run = shopRun,
 ): DetailedFinding[] {
-  const subjects = findings.map(({ places }) => ({ folder: undefined, path: places[0]?.path ?? '' }));
-  return identitiesOf(findings, subjects, { run: run.id }).map((identity, index) => ({
+  return findings.map((finding, index) => ({
     run,
-    ...splitReported(findings[index]!),
+    ...splitReported(finding),
     places: [],
     folder: run.targets[0]?.folder,
-    identity,
+    ...identityFor(run.id, index),
+    fingerprint: fingerprintOf(finding, { path: finding.places[0]?.path ?? '' }),
     triage: triage(index),
   }));
 }

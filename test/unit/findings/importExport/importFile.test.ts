@@ -7,6 +7,7 @@ import { sha256 } from '../../../../src/core/findings/importExport/readContent.t
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
+import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { importRun, readImport, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
@@ -212,7 +213,7 @@ describe('importing', () => {
     assert.equal(folder, decisionFolders(taken)[0]);
     const [entry] = entries ?? [];
     assert.ok(entry);
-    assert.deepEqual(entry.identity, taken.identity);
+    assert.deepEqual(identityOf(entry), identityOf(taken));
     assert.deepEqual([entry.state, entry.note, entry.path], [accepted.state, accepted.note, 'a.js']);
     await fixture.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
     assert.deepEqual(

@@ -202,7 +202,7 @@ test('F139 a finding triaged as fixed and reported again is open and “back aga
   const fixture = await setUpFindings(t);
   await play(fixture, [[sent, X]]);
   await fixture.store.setTriage(fixture.store.all(), 'fixed', 'escaped');
-  const [again] = await play(fixture, [[sent, X]]);
+  const [again] = await play(fixture, [[sent, { ...X, description: 'another report' }]]);
   const of = () =>
     fixture.store
       .all()

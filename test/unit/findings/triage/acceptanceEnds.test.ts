@@ -16,7 +16,7 @@ import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { byAcceptanceEnd, toPredicate } from '../../../../src/core/findings/view/filter.ts';
-import { invent, noIdentity } from '../shownFindings.ts';
+import { identityFor, invent } from '../shownFindings.ts';
 
 /** A finding whose risk is accepted for some days. */
 async function accepted(
@@ -94,14 +94,21 @@ for (const [what, until] of [
   });
 
 test('F158 an end of one megabyte is stored truncated', () => {
-  const entry = { state: 'acceptedRisk', note: 'n', at: 0, identity: noIdentity, path: 'a.js' } as const;
+  const entry = {
+    ...identityFor('x'),
+    state: 'acceptedRisk',
+    note: 'n',
+    at: 0,
+    title: '',
+    path: 'a.js',
+  } as const;
   const read = parseEntry(formatEntry({ ...entry, until: '[a](command:x)\u0000\u202E'.repeat(60_000) }));
   assert.equal(read?.state, 'acceptedRisk');
   assert.ok((read.until ?? '').length <= 40);
 });
 
 test('only an accepted risk has an end', () => {
-  const entry = { note: 'n', at: 0, until: '2020-01-01', identity: noIdentity, path: 'a.js' };
+  const entry = { ...identityFor('x'), note: 'n', at: 0, until: '2020-01-01', title: '', path: 'a.js' };
   for (const state of ['open', 'confirmed', 'falsePositive', 'fixed'] as const)
     assert.equal(parseEntry(formatEntry({ ...entry, state }))?.until, undefined);
 });

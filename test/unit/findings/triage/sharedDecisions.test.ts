@@ -4,12 +4,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { type Identity, identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { isUndecided } from '../../../../src/core/findings/triage/triage.ts';
-import { type Proposal, triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
-import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
+import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import {
+  type NewDecision,
+  TriageStore,
+  type TriageSubject,
+} from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
+import { identityFor } from '../shownFindings.ts';
 
 /** A repository with a colleague's decisions, and the local store. */
 interface Clone {
@@ -22,7 +28,7 @@ interface Clone {
   readonly pull: (name: string, changes?: Partial<TriageEntry>, file?: string) => Promise<string>;
   readonly textOf: (name: string) => Promise<string>;
   readonly files: () => Promise<string[]>;
-  readonly proposals: () => readonly Proposal[];
+  readonly proposals: () => readonly NewDecision<Identity>[];
   readonly accept: () => Promise<void>;
   readonly reject: () => Promise<void>;
   readonly stateOf: (name: string, store?: TriageStore) => string | undefined;
@@ -30,14 +36,17 @@ interface Clone {
   readonly decide: (name: string, state: 'open' | 'confirmed') => ReturnType<TriageStore['set']>;
 }
 
-const identityOf = (name: string): TriageEntry['identity'] => ({
-  fingerprint: name,
-  spot: 'src/a.js',
+const subjectOf = (name: string): Omit<TriageSubject, 'folder'> => ({
+  ...identityOf(identityFor(name)),
   title: name,
-  only: ['code', 'title'],
-  run: 'run',
-  index: 0,
+  path: 'src/a.js',
 });
+
+/** The new decisions in a folder whose findings are not here. */
+function proposalsIn(store: TriageStore, shop: string): readonly NewDecision<Identity>[] {
+  return store.shared(() => []).get(shop)?.proposals ?? [];
+}
+
 const future = Date.UTC(2999, 0, 1);
 
 async function clone(t: TestContext): Promise<Clone> {
@@ -57,7 +66,7 @@ async function clone(t: TestContext): Promise<Clone> {
     return store;
   };
   const store = await openWindow();
-  const proposals = () => store.shared().get(shop)?.proposals ?? [];
+  const proposals = () => proposalsIn(store, shop);
   return {
     shop,
     store,
@@ -66,8 +75,8 @@ async function clone(t: TestContext): Promise<Clone> {
     textOf: (name) => readFile(path.join(decisions, `${name}.json`), 'utf8'),
     files: async () => (await readdir(decisions)).sort(),
     pull: async (name, changes, file = name) => {
-      const entry = { state: 'falsePositive', note: 'not reachable', at: 1_000, path: 'src/a.js' } as const;
-      const text = formatEntry({ ...entry, identity: identityOf(name), ...changes });
+      const entry = { state: 'falsePositive', note: 'not reachable', at: 1_000 } as const;
+      const text = formatEntry({ ...entry, ...subjectOf(name), ...changes });
       await writeFile(path.join(decisions, `${file}.json`), text);
       await store.reload();
       return text;
@@ -76,13 +85,13 @@ async function clone(t: TestContext): Promise<Clone> {
     accept: () => store.accept(shop, proposals()),
     reject: () => store.reject(shop, proposals()),
     stateOf: (name, window = store) => {
-      const entry = window.get(shop, identityOf(name));
+      const entry = window.get(shop, identityFor(name));
       return entry === undefined || isUndecided(entry) ? undefined : entry.state;
     },
-    proposed: () => proposals().map(({ entry }) => entry.identity.title),
+    proposed: () => proposals().map(({ entry }) => entry.title),
     decide: (name, state) => {
       clock.time += 1;
-      return store.set([{ folder: shop, identity: identityOf(name) }], state, '');
+      return store.set([{ folder: shop, ...subjectOf(name) }], state, '');
     },
   };
 }
@@ -133,7 +142,7 @@ test('F147 a decision taken back is dated: it is new for others, changes no file
   const undo = await decide('a', 'open');
   assert.deepEqual([stateOf('a'), await textOf('a'), (await files()).length], [undefined, text, 2]);
   const theirs = await openWindow('theirs');
-  const proposals = theirs.shared().get(shop)?.proposals ?? [];
+  const proposals = proposalsIn(theirs, shop);
   assert.deepEqual(proposals.map(({ entry: { state, at } }) => [state, at]).sort(), [
     ['falsePositive', 1_000],
     ['open', clock.time],
@@ -150,27 +159,27 @@ test('F157 a time in the future counts as that of its first sight, also after a 
   assert.deepEqual(proposed(), []);
   clock.time += 1_000;
   const later = await openWindow();
-  assert.deepEqual(later.shared().get(shop)?.proposals, []);
+  assert.deepEqual(proposalsIn(later, shop), []);
   await pull('b', { at: future });
   await accept();
-  assert.ok((store.get(shop, identityOf('b'))?.at ?? Infinity) <= clock.time);
+  assert.ok((store.get(shop, identityFor('b'))?.at ?? Infinity) <= clock.time);
   await decide('b', 'confirmed');
   assert.equal(stateOf('b'), 'confirmed');
-  const entry = { identity: identityOf('c'), state: 'fixed', note: '', at: future, path: '' } as const;
+  const entry = { ...subjectOf('c'), state: 'fixed', note: '', at: future } as const;
   await store.importDecisions(new Map([[shop, [entry]]]));
-  assert.ok((store.get(shop, identityOf('c'))?.at ?? Infinity) <= clock.time);
+  assert.ok((store.get(shop, identityFor('c'))?.at ?? Infinity) <= clock.time);
 });
 
 test('F147 a machine without a book, as after its container was rebuilt, says so; its decisions are new again', async (t) => {
   const { decide, openWindow, shop, store } = await clone(t);
   await decide('a', 'confirmed');
-  assert.equal(store.shared().get(shop)?.isBookEmpty, false);
+  assert.equal(store.shared(() => []).get(shop)?.isBookEmpty, false);
   const rebuilt = await openWindow('rebuilt');
-  const { proposals = [], isBookEmpty } = rebuilt.shared().get(shop) ?? {};
+  const { proposals = [], isBookEmpty } = rebuilt.shared(() => []).get(shop) ?? {};
   assert.deepEqual([proposals.length, isBookEmpty], [1, true]);
   await rebuilt.accept(shop, proposals);
-  assert.equal(rebuilt.get(shop, identityOf('a'))?.state, 'confirmed');
-  assert.equal(rebuilt.shared().get(shop)?.isBookEmpty, false);
+  assert.equal(rebuilt.get(shop, identityFor('a'))?.state, 'confirmed');
+  assert.equal(rebuilt.shared(() => []).get(shop)?.isBookEmpty, false);
 });
 
 test('F147 names of files in a shared decision are ignored: nobody’s file is replaced or removed', async (t) => {
@@ -197,7 +206,7 @@ test('F147 an answer that cannot be saved is no change, so change listeners do n
   });
   const [proposal] = proposals();
   assert.ok(proposal);
-  const unwritable = { ...proposal, entry: { ...proposal.entry, at: Number.NaN } };
+  const unwritable = { ...proposal, statedAt: Number.NaN };
   await assert.rejects(store.accept(shop, [unwritable]));
   assert.equal(changes, 0);
   await accept();
@@ -219,7 +228,7 @@ test('F147 for any pulls, decisions and answers, only accepted or local decision
       for (const each of steps) {
         clock.time += 10;
         if (each.kind === 'accept') {
-          for (const { entry } of proposals()) accepted.add(entry.identity.title);
+          for (const { entry } of proposals()) accepted.add(entry.title);
           await accept();
           assert.deepEqual(proposals(), []);
         } else if (each.kind === 'reject') {

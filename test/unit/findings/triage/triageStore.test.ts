@@ -20,7 +20,9 @@ import { isUndecided } from '../../../../src/core/findings/triage/triage.ts';
 import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore, type TriageSubject } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
+import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { clock } from '../findingFixture.ts';
+import { identityFor } from '../shownFindings.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
 async function makeRoot(t: TestContext): Promise<string> {
@@ -31,8 +33,7 @@ async function makeRoot(t: TestContext): Promise<string> {
 
 /** A finding in a separate run, distinguished only by its code. */
 function about(name: string, folder = 'shop'): TriageSubject {
-  const identity = { fingerprint: name, spot: name, code: [name], title: name, run: name, index: 0 };
-  return { folder, identity: { ...identity, only: ['code', 'title'] }, path: 'src/a.js' };
+  return { folder, ...identityOf(identityFor(name)), title: name, path: 'src/a.js' };
 }
 
 function openWindow(root: string): TriageStore {
@@ -53,7 +54,7 @@ function shared(root: string, machine = 'mine'): TriageStore {
 }
 
 function decided(store: TriageStore, name: string, folder = 'shop'): string | undefined {
-  const entry = store.get(folder, about(name).identity);
+  const entry = store.get(folder, about(name));
   return entry && !isUndecided(entry) ? `${entry.state} ${entry.note}`.trim() : undefined;
 }
 
@@ -121,12 +122,12 @@ for (const [where, openOn] of [
     const { root, shop } = await fixture(t);
     const [mine, other] = [openOn(root), openOn(root)];
     await mine.set([about('a', shop)], 'acceptedRisk', 'behind a login');
-    const before = mine.get(shop, about('a').identity);
+    const before = mine.get(shop, about('a'));
     const subjects = ['a', 'b', 'c'].map((name) => about(name, shop));
     const takeBack = await mine.set(subjects, 'confirmed', '');
     await other.set([about('c', shop)], 'falsePositive', 'decided later');
     assert.equal(await takeBack(), 1);
-    assert.deepEqual(mine.get(shop, about('a').identity), before);
+    assert.deepEqual(mine.get(shop, about('a')), before);
     assert.equal(decided(mine, 'b', shop), undefined);
     assert.equal(decided(mine, 'c', shop), 'falsePositive decided later');
   });
@@ -151,14 +152,14 @@ test('decisions made before they were shared are written to the shared folder on
   await store.set([about('b', shop)], 'fixed', 'new');
   const unshared = store.unshared();
   assert.deepEqual(
-    unshared.get(shop)?.map(({ identity }) => identity.title),
+    unshared.get(shop)?.map(({ title }) => title),
     ['a'],
   );
-  const before = store.get(shop, about('a').identity);
+  const before = store.get(shop, about('a'));
   await store.share(unshared);
   assert.deepEqual(
-    { ...store.get(shop, about('a').identity), file: undefined },
-    { ...before, file: undefined },
+    { ...store.get(shop, about('a')), sharedAs: undefined },
+    { ...before, sharedAs: undefined },
   );
   assert.equal((await readdir(sharedIn(shop))).length, 2);
   assert.equal(store.unshared().size, 0);
@@ -176,7 +177,7 @@ test('git merges decisions of two people without conflict, also about one findin
   const openOn = async (machine: string): Promise<TriageStore> => {
     const store = shared(root, machine);
     await store.load([shop]);
-    await store.accept(shop, store.shared().get(shop)?.proposals ?? []);
+    await store.accept(shop, store.shared(() => []).get(shop)?.proposals ?? []);
     return store;
   };
   const decide = async (names: readonly string[], note: string): Promise<void> => {
@@ -251,7 +252,7 @@ test('F122 damaged, conflicted or oversized shared files affect no other decisio
     await writeFile(path.join(sharedIn(shop), 'bad.json'), bad);
     const store = shared(root, 'theirs');
     await store.load([shop]);
-    assert.equal(store.shared().get(shop)?.proposals.length, 1);
+    assert.equal(store.shared(() => []).get(shop)?.proposals.length, 1);
     assert.deepEqual(
       store.failures().map(({ kind, data }) => [kind, data.subject]),
       [['triageDamaged', path.join(sharedIn(shop), 'bad.json')]],
@@ -360,7 +361,7 @@ test('F72 a shared decision that is a link is ignored', withLinks, async (t) => 
   await symlink(path.join(root, good), path.join(sharedIn(shop), good));
   const store = shared(root, 'theirs');
   await store.load([shop]);
-  assert.deepEqual(store.shared().get(shop)?.proposals, []);
+  assert.deepEqual(store.shared(() => []).get(shop)?.proposals, []);
 });
 
 test(
@@ -377,7 +378,7 @@ test(
     await rm(path.join(shop, '.vscode'));
     await rename(outside, path.join(shop, '.vscode'));
     await store.load([shop]);
-    assert.deepEqual([store.shared().get(shop)?.proposals.length, store.failures()], [1, []]);
+    assert.deepEqual([store.shared(() => []).get(shop)?.proposals.length, store.failures()], [1, []]);
   },
 );
 

@@ -10,8 +10,12 @@ const moved = { 'a.js': ['// above', '// above', ...lines].join('\n') };
 const gone = { 'a.js': lines.slice(5).join('\n') };
 const onLine = (line: number, title = 'Injection'): object => ({ title, cwe: 89, file: 'a.js', line });
 
+let reports = 0;
+
+/** Another findings file each time. */
 function toText(...found: readonly object[]): string {
-  return JSON.stringify(found.map((each) => ({ severity: 'high', ...each })));
+  reports += 1;
+  return JSON.stringify(found.map((each) => ({ severity: 'high', description: String(reports), ...each })));
 }
 
 /** Triage states of shown findings, or else their earlier decisions. */
@@ -28,14 +32,9 @@ type Sent = Readonly<Record<string, string>> | undefined;
 for (const [name, before, [next, line], wanted] of [
   ['on the same line of an unchanged file applies', sent, [sent, 3], 'falsePositive'],
   ['on the line its code moved to applies', sent, [moved, 5], 'falsePositive'],
-  ['on another line of an unchanged file is to be checked', sent, [sent, 12], 'open, before falsePositive'],
-  [
-    'on the same line number with other code is to be checked',
-    sent,
-    [moved, 3],
-    'open, before falsePositive',
-  ],
-  ['whose code is gone is to be checked', sent, [gone, 3], 'open, before falsePositive'],
+  ['on another line of an unchanged file does not apply', sent, [sent, 12], 'open'],
+  ['on the same line number with other code does not apply', sent, [moved, 3], 'open'],
+  ['whose code is gone does not apply', sent, [gone, 3], 'open'],
   ['in an unknown text is to be checked', undefined, [sent, 3], 'open, before falsePositive'],
   ['for an unknown text is to be checked', sent, [undefined, 3], 'open, before falsePositive'],
 ] satisfies readonly [string, Sent, [Sent, number], string][])
@@ -56,12 +55,12 @@ test('F148 a decision is to be checked if the sent text is neither stored nor lo
   assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
 });
 
-test('F148 a title shared with another finding of its kind and file carries no decision', async (t) => {
+test('F148 of two findings with one title, a decision applies to the one on its line', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3), onLine(12)), sent);
   await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'falsePositive', 'a constant');
   await fixture.addRun(['shop'], toText(onLine(3)), sent);
-  assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
+  assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
 });
 
 test('F148 a decision applies from the first sight of a later run, which is counted at once', async (t) => {

@@ -82,7 +82,7 @@ function hashesOf(placed: readonly ResultInRepository[]): readonly string[] {
   const counts = new Map<string, number>();
   return placed.map(({ shown, main }, at) => {
     if (main.hash !== undefined && results.get(keys[at] ?? '')?.length === 1) return main.hash;
-    const digits = shown.identity.fingerprint.replace(/^\d+:/, '').slice(0, 16);
+    const digits = shown.fingerprint.replace(/^\d+:/, '').slice(0, 16);
     // Similar findings may share the fingerprint, too.
     const key = `${toRuleId(shown.finding)}\0${digits}`;
     const count = (counts.get(key) ?? 0) + 1;
@@ -119,7 +119,7 @@ function toResult(
   hash: string,
   ruleIds: readonly string[],
 ): Result {
-  const { finding, details, identity } = shown;
+  const { finding, details, fingerprint } = shown;
   const ruleId = toRuleId(finding);
   const [first, ...further] = mainPlacesOf(finding);
   const flow = flowOf(finding).filter((place) => others.has(place));
@@ -140,7 +140,7 @@ function toResult(
     ...toFlowAndRelated(flow.slice(0, maxSteps), related.slice(0, maxRelated), locate),
     partialFingerprints: {
       primaryLocationLineHash: hash,
-      'whiteboxFinding/v1': identity.fingerprint,
+      'whiteboxFinding/v1': fingerprint,
     },
     taxa: finding.cwes.map(cweReference),
   };

@@ -114,8 +114,7 @@ function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invo
 }
 
 function toResult(shown: DetailedFinding, { run, ruleIds, hasVerdicts, hasSuppressions }: LogFacts): Result {
-  const { finding, details, identity, triage, verdict } = shown;
-  const { fingerprint } = identity;
+  const { finding, details, fingerprint, triage, verdict } = shown;
   const score = securityScore(finding);
   const ruleId = toRuleId(finding);
   return {
