@@ -104,46 +104,65 @@ export async function pairFindings<Later extends PairedFinding, Earlier extends 
     if (same !== undefined && !paired.has(same)) pair(finding, same, true);
   }
   const traitsOf = memoized((each: PairedFinding) => readTraits(each, run));
-  let lines: LaterLines = new Map();
-  let hasLines = false;
+  const isLeft = (each: Later | Earlier): boolean =>
+    !pairs.has(each as Later) && !paired.has(each as Earlier);
+  let lines: LaterLines | undefined;
   for (const mustBeUnique of [true, false])
     for (const rule of RULES) {
       if (pairs.size === later.length || paired.size === earlier.length) return pairs;
-      if (rule.lines !== undefined && !hasLines) {
-        const isLeft = (each: Later | Earlier): boolean =>
-          !pairs.has(each as Later) && !paired.has(each as Earlier);
-        lines = await findLaterLines(run, inFilesOf(later, earlier, isLeft, traitsOf), decode);
-        hasLines = true;
-      }
-      const keysOf = (each: PairedFinding): readonly string[] => rule.keysOf(traitsOf(each));
+      if (rule.lines !== undefined)
+        lines ??= await findLaterLines(run, inFilesOf(later, earlier, isLeft, traitsOf), decode);
+      const keysOf = memoized((each: PairedFinding) => keysBy(rule, traitsOf(each), lines?.get(each)));
       const fits = (one: PairedFinding, other: PairedFinding): boolean =>
-        rule.lines === undefined || rule.lines === overlapOf(lines.get(one), lines.get(other));
-      if (mustBeUnique) {
-        const [laterByKey, earlierByKey] = [toBuckets(later, keysOf), toBuckets(earlier, keysOf)];
-        for (const finding of later) {
-          if (pairs.has(finding)) continue;
-          const before = onlyCandidate(finding, earlierByKey, keysOf, fits);
-          if (before === undefined || paired.has(before)) continue;
-          if (onlyCandidate(before, laterByKey, keysOf, fits) === finding) pair(finding, before, rule.isSure);
-        }
-      } else {
-        const left = toBuckets(
-          earlier.filter((each) => !paired.has(each)),
-          keysOf,
-        );
-        for (const finding of later) {
-          if (pairs.has(finding)) continue;
-          const before = firstCandidate(
-            keysOf(finding),
-            left,
-            (each) => !paired.has(each),
-            (each) => fits(finding, each),
-          );
-          if (before !== undefined) pair(finding, before, false);
-        }
+        rule.lines !== 'overlap' || doOverlap(lines?.get(one), lines?.get(other));
+      const earlierByKey = toBuckets(mustBeUnique ? earlier : earlier.filter(isLeft), keysOf);
+      const laterByKey = mustBeUnique ? toBuckets(later, keysOf) : undefined;
+      for (const finding of later.filter(isLeft)) {
+        const before = laterByKey
+          ? onlyCandidate(finding, earlierByKey, keysOf, fits)
+          : firstCandidate(keysOf(finding).asked, earlierByKey, isLeft, (each) => fits(finding, each));
+        if (before === undefined || paired.has(before)) continue;
+        if (laterByKey === undefined) pair(finding, before, false);
+        else if (onlyCandidate(before, laterByKey, keysOf, fits) === finding)
+          pair(finding, before, rule.isSure);
       }
     }
   return pairs;
+}
+
+/** A finding is found by the keys that it holds, and looks for others by those that it asks for. */
+interface Keys {
+  readonly held: readonly string[];
+  readonly asked: readonly string[];
+}
+
+type LaterRange = ReturnType<LaterLines['get']>;
+
+/** Lines that overlap share a block. A longer range is cut. */
+const linesInBlock = 16;
+const maxBlocks = 256;
+
+function keysBy({ keysOf, lines }: PairingRule, traits: Traits, range: LaterRange): Keys {
+  const keys = keysOf(traits);
+  if (lines === undefined) return { held: keys, asked: keys };
+  if (lines === 'unknown') {
+    const [any, unknown] = ['any', 'unknown'].map((which) => keys.map((key) => keyOf(key, which)));
+    if (any === undefined || unknown === undefined) return { held: [], asked: [] };
+    // Where its lines are known, only one with unknown lines can be the same.
+    return range === undefined ? { held: [...any, ...unknown], asked: any } : { held: any, asked: unknown };
+  }
+  if (range === undefined || range === 'gone') return { held: [], asked: [] };
+  const [first, last] = [range.startLine, range.endLine].map((line) => Math.floor(line / linesInBlock));
+  const count = Math.min((last ?? 0) - (first ?? 0) + 1, maxBlocks);
+  const inBlocks = keys.flatMap((key) =>
+    Array.from({ length: count }, (_, at) => keyOf(key, String((first ?? 0) + at))),
+  );
+  return { held: inBlocks, asked: inBlocks };
+}
+
+function doOverlap(one: LaterRange, other: LaterRange): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object') return false;
+  return one.startLine <= other.endLine && other.startLine <= one.endLine;
 }
 
 function readTraits({ finding, home, path, sent, quotes }: PairedFinding, run: LaterRun): Traits {
@@ -200,10 +219,10 @@ interface Bucket<T> {
 
 type Buckets<T> = ReadonlyMap<string, Bucket<T>>;
 
-function toBuckets<T>(findings: readonly T[], keysOf: (finding: T) => readonly string[]): Buckets<T> {
+function toBuckets<T>(findings: readonly T[], keysOf: (finding: T) => Keys): Buckets<T> {
   const buckets = new Map<string, { items: T[]; from: number }>();
   for (const finding of findings)
-    for (const key of new Set(keysOf(finding))) {
+    for (const key of new Set(keysOf(finding).held)) {
       const bucket = buckets.get(key);
       if (bucket === undefined) buckets.set(key, { items: [finding], from: 0 });
       else bucket.items.push(finding);
@@ -215,11 +234,11 @@ function toBuckets<T>(findings: readonly T[], keysOf: (finding: T) => readonly s
 function onlyCandidate<One extends PairedFinding, Other extends PairedFinding>(
   finding: One,
   others: Buckets<Other>,
-  keysOf: (finding: One) => readonly string[],
+  keysOf: (finding: One) => Keys,
   fits: (one: One, other: Other) => boolean,
 ): Other | undefined {
   let only: Other | undefined;
-  for (const key of keysOf(finding))
+  for (const key of keysOf(finding).asked)
     for (const each of others.get(key)?.items ?? []) {
       if (each === only || !fits(finding, each)) continue;
       if (only !== undefined) return undefined;
@@ -246,12 +265,4 @@ function firstCandidate<T>(
     }
   }
   return undefined;
-}
-
-type LaterRange = ReturnType<LaterLines['get']>;
-
-function overlapOf(one: LaterRange, other: LaterRange): 'overlap' | 'unknown' | 'apart' {
-  if (one === undefined || other === undefined) return 'unknown';
-  if (one === 'gone' || other === 'gone') return 'apart';
-  return one.startLine <= other.endLine && other.startLine <= one.endLine ? 'overlap' : 'apart';
 }

@@ -1,0 +1,98 @@
+import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
+import { toResult } from '../../../../src/core/findings/result/resultFile.ts';
+import { readIfPossible } from '../../../../src/core/findings/result/workOut.ts';
+import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { storeManifest } from '../../run/storedManifest.ts';
+import { runOf } from '../../run/sampleRuns.ts';
+import { scratchFolder } from '../scratchFolder.ts';
+
+/** Runs on disk, whose results are worked out in this process. */
+export interface History {
+  /** The newest first. */
+  readonly runs: readonly Run[];
+  /** Adds a run of folders; `sent` is what was sent of each, undefined where that is not known. */
+  add(
+    folders: readonly string[],
+    findings: readonly object[],
+    sent?: Sent,
+    more?: Partial<Run>,
+  ): Promise<Run>;
+  /** Undefined for a run whose findings cannot be read. */
+  result(run: Run): Promise<RunResult | undefined>;
+  /** Replaces its findings file, as *Download Again* does. */
+  download(run: Run, findings: readonly object[]): Promise<void>;
+  /** Makes its findings file unreadable, or readable again. */
+  setReadable(run: Run, isReadable: boolean): Promise<void>;
+  /** Has the result worked out again. */
+  touch(run: Run): Promise<void>;
+  remove(run: Run): Promise<void>;
+}
+
+export type Sent = Readonly<Record<string, string>>;
+
+export async function startHistory(t: TestContext): Promise<History> {
+  const root = await scratchFolder(t, []);
+  const folderOf = ({ id }: Pick<Run, 'id'>): string => path.join(root, 'runs', id);
+  const fileOf = (run: Pick<Run, 'id'>): string => path.join(folderOf(run), 'findings.json');
+  let runs: readonly Run[] = [];
+  let count = 0;
+  let reports = 0;
+  // Another findings file each time, as of a service that writes the time into it.
+  const write = (run: Pick<Run, 'id'>, findings: readonly object[]): Promise<void> => {
+    reports += 1;
+    return writeFile(fileOf(run), `${JSON.stringify(findings)}${' '.repeat(reports)}`);
+  };
+  return {
+    get runs() {
+      return runs;
+    },
+    add: async (folders, findings, sent, more = {}) => {
+      count += 1;
+      const id = `run-${String(count)}`;
+      const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
+      const artifacts = [{ name: 'findings', file: 'findings.json' }];
+      const run = { ...runOf.succeeded, artifacts, id, runId: id, targets, createdAt: count, ...more } as Run;
+      await mkdir(path.join(folderOf(run), 'source'), { recursive: true });
+      await write(run, findings);
+      for (const target of targets.keys()) {
+        if (sent === undefined) continue;
+        await storeManifest(folderOf(run), target, sent);
+        for (const [name, text] of Object.entries(sent))
+          await writeFile(sourceFile(folderOf(run), target, name), text);
+      }
+      runs = [run, ...runs];
+      return run;
+    },
+    result: async (run) => {
+      const saved = await readIfPossible(run, {
+        runsFolder: path.join(root, 'runs'),
+        runs,
+        decode: () => Promise.resolve(''),
+        isReadOnly: false,
+        tooLarge: [],
+        onReading: () => undefined,
+        recent: new Map(),
+      });
+      return saved && toResult(saved);
+    },
+    download: write,
+    setReadable: (run, isReadable) =>
+      isReadable ? rename(`${fileOf(run)}.away`, fileOf(run)) : rename(fileOf(run), `${fileOf(run)}.away`),
+    touch: (run) => utimes(fileOf(run), new Date(), new Date(Date.now() + (reports += 1) * 1_000)),
+    remove: async (run) => {
+      runs = runs.filter((each) => each !== run);
+      await rm(folderOf(run), { recursive: true });
+    },
+  };
+}
+
+/** What became of the first finding of a run: whether a decision about it holds, is said, or neither. */
+export function fateOf(before: ResultFinding, after: RunResult): string {
+  const { findings } = after;
+  if (findings.some(({ name }) => name === before.name)) return 'holds';
+  return findings.some(({ maybe }) => maybe.includes(before.name)) ? 'said' : 'none';
+}

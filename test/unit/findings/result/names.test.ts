@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isReported } from '../../../../src/core/findings/result/verdict.ts';
+import { namesOf } from '../../../../src/core/findings/identity.ts';
+import { bookOf, entryOf, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
+import { inSlices } from '../../../../src/core/yieldingWork.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
+import { startHistory } from './histories.ts';
+
+/** Six invented vulnerabilities: three in each of two folders. */
+const vulnerabilities = ['a', 'b'].flatMap((folder) =>
+  [0, 1, 2].map((at) => ({ folder, code: `sink${String(at)}(${folder}Input);` })),
+);
+const sent = Object.fromEntries(vulnerabilities.map(({ code }, at) => [`f${String(at)}.js`, code]));
+
+const position = fc.nat({ max: 5 });
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('add'),
+      folders: fc.constantFrom(['a'], ['b'], ['a', 'b']),
+      reports: fc.shuffledSubarray([0, 1, 2, 3, 4, 5]),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('decide'), at: position }) },
+  fc.record({ kind: fc.constantFrom('touch', 'download', 'break', 'repair', 'remove'), at: position }),
+);
+
+test('F183 in any history of two windows, no finding gets another name, and every decision holds or is said', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
+      const history = await startHistory(t);
+      const reportsOf = new Map<Run, readonly number[]>();
+      const names = new Map<string, string>();
+      const decided: TriageEntry[] = [];
+      const about = new Map<string, number>();
+      const broken = new Set<Run>();
+      const toItems = (run: Run): readonly object[] =>
+        (reportsOf.get(run) ?? []).map((at) => {
+          const { folder, code } = vulnerabilities[at] ?? { folder: '', code: '' };
+          const target = run.targets.findIndex(({ name }) => name === folder);
+          return {
+            title: `V${String(at)}`,
+            cwe: 89,
+            file: `f${String(at)}.js`,
+            line: 1,
+            snippet: code,
+            target_index: target,
+          };
+        });
+      for (const each of steps) {
+        const at = 'at' in each ? each.at : 0;
+        const run = history.runs[at % Math.max(1, history.runs.length)];
+        if ('reports' in each) {
+          const reports = each.reports.filter((one) =>
+            each.folders.some((name) => name === vulnerabilities[one]?.folder),
+          );
+          const targets = each.folders.map((name) => ({ folder: name, name }));
+          const draft = { targets } as unknown as Run;
+          reportsOf.set(draft, reports);
+          reportsOf.set(await history.add(each.folders, toItems(draft), sent), reports);
+        } else if (run === undefined) continue;
+        else if (each.kind === 'break' && !broken.has(run)) {
+          broken.add(run);
+          await history.setReadable(run, false);
+        } else if (each.kind === 'repair' && broken.delete(run)) await history.setReadable(run, true);
+        else if (broken.has(run)) continue;
+        else if (each.kind === 'touch') await history.touch(run);
+        else if (each.kind === 'download') {
+          reportsOf.set(run, (reportsOf.get(run) ?? []).toReversed());
+          await history.download(run, toItems(run));
+        } else if (each.kind === 'remove' && broken.size === 0) await history.remove(run);
+        else if (each.kind === 'decide') {
+          const found = (await history.result(run))?.findings[0];
+          if (found === undefined) continue;
+          const { name, file, index, fingerprint } = found;
+          decided.push({
+            name,
+            file,
+            index,
+            fingerprint,
+            state: 'falsePositive',
+            note: '',
+            at: decided.length + 1,
+            title: '',
+            path: '',
+          });
+          about.set(found.finding.title, decided.length);
+        }
+        const book = await inSlices(bookOf(decided));
+        for (const other of history.runs.toReversed()) {
+          const [result] = await Promise.all([history.result(other), history.result(other)]);
+          for (const found of result?.findings ?? []) {
+            const { title } = found.finding;
+            const key = `${other.id} ${title}`;
+            assert.equal(found.name, names.get(key) ?? found.name, key);
+            names.set(key, found.name);
+            if (!about.has(title) || broken.size > 0) continue;
+            const isHeld = entryOf(book, found) !== undefined;
+            assert.ok(
+              isHeld || found.maybe.some((name) => entryOf(book, { name }) !== undefined),
+              `${key} has lost its decision`,
+            );
+          }
+          const all = [...(result?.findings ?? []), ...(result?.absent ?? [])];
+          assert.equal(new Set(all.map(({ name }) => name)).size, all.length, 'each name once');
+        }
+      }
+    }),
+    { numRuns: propertyRuns(25, 2_000) },
+  );
+});
+
+test('F183 runs of two folders, of one, and of both again name, carry and miss the findings of each folder', async (t) => {
+  const history = await startHistory(t);
+  const item = (at: number, target: number): object => ({
+    title: `V${String(at)}`,
+    cwe: 89,
+    file: `f${String(at)}.js`,
+    line: 1,
+    snippet: vulnerabilities[at]?.code,
+    target_index: target,
+  });
+  const first = await history.add(['a', 'b'], [item(0, 0), item(3, 1)], sent);
+  await history.add(['a'], [], sent);
+  const last = await history.add(['a', 'b'], [item(3, 1), item(0, 0)], sent);
+  const before = await history.result(first);
+  const after = await history.result(last);
+  assert.deepEqual(
+    after?.findings.map(({ name }) => name),
+    before?.findings.map(({ name }) => name).toReversed(),
+  );
+  assert.deepEqual(
+    after?.findings.map(({ verdict }) => verdict),
+    ['stillThere', 'backAgain'],
+  );
+});
+
+test('F139 a name that is only probable counts as reported, but not for decisions', async (t) => {
+  const history = await startHistory(t);
+  const twin = { title: 'V', cwe: 89, file: 'f0.js', line: 1, snippet: 'sink0(aInput);' };
+  const [first, second, third] = [
+    await history.add(['a'], [twin, twin], sent),
+    await history.add(['a'], [twin], sent),
+    await history.add(['a'], [twin, twin], sent),
+  ];
+  const [one, two, three] = [
+    await history.result(first),
+    await history.result(second),
+    await history.result(third),
+  ];
+  assert.ok(one && two && three);
+  assert.deepEqual(
+    two.absent.map(({ name, verdict }) => [name, verdict]),
+    [[one.findings[1]?.name, 'sameBytes']],
+  );
+  assert.deepEqual(
+    three.findings.map(({ verdict }) => verdict),
+    ['stillThere', 'backAgain'],
+  );
+  assert.deepEqual(three.absent, []);
+  assert.deepEqual(three.findings[0]?.maybe, [two.findings[0]?.name, one.findings[0]?.name]);
+  assert.ok(three.findings.every((each) => isReported(each.verdict) && namesOf(each).length > 1));
+});
+
+test('beyond 10,000 findings that are not reported, those absent longest go first, and are counted', async (t) => {
+  const history = await startHistory(t);
+  const many = (from: number, count: number): object[] =>
+    Array.from({ length: count }, (_, at) => ({ title: `T${String(from + at)}`, file: 'f0.js', line: 1 }));
+  await history.add(['a'], many(0, 10_000), sent);
+  await history.add(['a'], many(10_000, 5), sent);
+  const result = await history.result(await history.add(['a'], [], sent));
+  assert.equal(result?.absent.length, 10_000);
+  assert.equal(result.head.unlisted, 5);
+  assert.deepEqual(
+    result.absent.slice(0, 5).map(({ finding }) => finding.title),
+    many(10_000, 5).map((each) => (each as { title: string }).title),
+  );
+});
+
+test('an import of unknown origin keeps the names of the import before it, and says nothing else', async (t) => {
+  const history = await startHistory(t);
+  const item = { title: 'V', cwe: 89, file: 'f0.js', line: 1, snippet: 'sink0(aInput);' };
+  const imported = {
+    state: 'imported',
+    runId: undefined,
+    importedFrom: 'x.sarif',
+    baseUrl: '',
+    organizationId: '',
+  } as Partial<Run>;
+  const run = await history.result(await history.add(['a'], [item], sent));
+  const first = await history.result(
+    await history.add(['a'], [item, { ...item, title: 'W', snippet: 'other(input);' }], undefined, imported),
+  );
+  const next = await history.result(await history.add(['a'], [item], undefined, imported));
+  assert.notEqual(first?.findings[0]?.name, run?.findings[0]?.name);
+  assert.equal(next?.findings[0]?.name, first?.findings[0]?.name);
+  assert.deepEqual([next?.findings[0]?.verdict, next?.absent], [undefined, []]);
+});
