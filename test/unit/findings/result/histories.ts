@@ -2,7 +2,6 @@ import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
-import { toResult } from '../../../../src/core/findings/result/resultFile.ts';
 import { readIfPossible } from '../../../../src/core/findings/result/workOut.ts';
 import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -77,7 +76,7 @@ export async function startHistory(t: TestContext): Promise<History> {
         onReading: () => undefined,
         recent: new Map(),
       });
-      return saved && toResult(saved);
+      return saved && { head: saved.head, ...saved.read() };
     },
     download: write,
     setReadable: (run, isReadable) =>
