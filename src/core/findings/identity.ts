@@ -69,7 +69,7 @@ export function createFinder<T extends Identity>(
   };
   const [here, there] = [namesByPrint(findings), namesByPrint(asked)];
   return (one) => {
-    const known = byName.get(one.name) ?? byReport.get(reportKey(one));
+    const known = byName.get(one.name) ?? byReport.get(reportKey(one)) ?? byReport.get(one.name);
     if (known !== undefined) return known;
     const [only = '', ...others] = here.get(one.fingerprint) ?? [];
     const isUnique = others.length === 0 && (there.get(one.fingerprint)?.size ?? 1) === 1;

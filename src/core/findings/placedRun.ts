@@ -32,6 +32,8 @@ export interface PlacedRun {
   /** The earlier runs that its result takes into account. */
   readonly earlier: readonly Run[];
   readonly result: PlacedResult | undefined;
+  /** All names in the result, once it is complete. */
+  readonly names?: ReadonlySet<string> | undefined;
   readonly failure: Failure | undefined;
 }
 
@@ -55,7 +57,8 @@ export async function readPlaced(
       onPlaced,
       onSome: onSome && ((head, findings) => onSome(toRun({ ...nothingPlaced, head, findings }))),
     });
-    return toRun(result);
+    const names = allNamesOf([...result.findings, ...result.absent].map(({ found }) => found));
+    return { ...toRun(result), names };
   } catch (error) {
     const failure = toFailure(
       error instanceof AssessmentError
@@ -257,13 +260,13 @@ export function toShownRun(
 
 /** What a run reports, and what only earlier runs that are still here report. */
 export function toShownFindings(
-  { run, result }: PlacedRun,
+  { run, result, names }: PlacedRun,
   runs: Pick<RunStore, 'get'>,
   showFinding: ShowFinding,
 ): Record<'shown' | 'absent', readonly ShownFinding[]> {
   const toShown = (placed: PlacedFinding, of: Run): ShownFinding => {
     const main = mainPlaceOf({ finding: placed.found.finding, places: placed.places });
-    return showFinding(placed, of, main && result?.owners.get(main.file));
+    return showFinding(placed, of, { owners: main && result?.owners.get(main.file), names });
   };
   const present = runs.get(run.id) ?? run;
   return {

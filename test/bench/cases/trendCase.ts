@@ -34,7 +34,7 @@ export async function measureTrend(scratch: string): Promise<Row[]> {
     { runs, workerFile: parseWorker, decode },
     { onRun: () => undefined, signal: new AbortController().signal },
   );
-  countTrend(traced, { get: () => undefined });
+  countTrend(traced, { get: () => undefined, alike: () => undefined });
   const ours = performance.now() - start;
   delay.disable();
   const corpus = `${maxTrendRuns} runs of ${count} findings`;

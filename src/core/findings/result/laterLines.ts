@@ -2,11 +2,26 @@ import { join } from 'node:path';
 import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, compactEach, contains, type LineRange, splitLines } from '../drift/lineText.ts';
 import { anchorIn } from '../drift/followFile.ts';
-import type { Place } from '../finding.ts';
+import type { Finding, Place } from '../finding.ts';
+import type { Named } from '../identity.ts';
 import { type Decode, readSentText, type SentOfRun, sentIn, type SentSpot } from '../place/sentFiles.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { LaterPath } from './laterPath.ts';
-import type { PairedFinding } from './match.ts';
+
+/** What pairing needs of a finding. */
+export interface PairedFinding extends Pick<Named, 'file' | 'index'> {
+  readonly finding: Finding;
+  /** The local ID of the run that reports it. */
+  readonly run: string;
+  /** The folder that it is about. */
+  readonly home: string;
+  /** Of its main place, as sent, else as reported. */
+  readonly path: string;
+  /** The sent files of its places, in their order. */
+  readonly sent: readonly (SentSpot | undefined)[];
+  /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
+  readonly quotes: readonly string[];
+}
 
 export interface LaterRun {
   readonly run: Run;

@@ -1,30 +1,14 @@
 import { pathKey } from '../../paths.ts';
-import type { Finding } from '../finding.ts';
 import { isWithoutCode, kindsOf, liveKeysOf, type Named, reportKey } from '../identity.ts';
 import { reportedPath } from '../place/resolver.ts';
-import type { Decode, SentSpot } from '../place/sentFiles.ts';
-import { findLaterLines, type LaterLines, type LaterRun } from './laterLines.ts';
+import type { Decode } from '../place/sentFiles.ts';
+import { findLaterLines, type LaterLines, type LaterRun, type PairedFinding } from './laterLines.ts';
 
 /*
  * Pairs the findings of a run with earlier ones. What is in the same findings file at the same index is the same. Then rule by rule, two findings are paired
  * if each is the only candidate of the other among all findings of both sides; the first three rules are sure. Twins, which no rule tells apart, are paired
  * in their order, not surely. A finding is paired once.
  */
-
-/** What pairing needs of a finding. */
-export interface PairedFinding extends Pick<Named, 'file' | 'index'> {
-  readonly finding: Finding;
-  /** The local ID of the run that reports it. */
-  readonly run: string;
-  /** The folder that it is about. */
-  readonly home: string;
-  /** Of its main place, as sent, else as reported. */
-  readonly path: string;
-  /** The sent files of its places, in their order. */
-  readonly sent: readonly (SentSpot | undefined)[];
-  /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
-  readonly quotes: readonly string[];
-}
 
 export interface Pair<T> {
   readonly earlier: T;

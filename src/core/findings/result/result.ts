@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { isObject } from '../../json.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
-import type { PairedFinding } from './match.ts';
+import type { PairedFinding } from './laterLines.ts';
 import type { Verdict } from './verdict.ts';
 import type { Named } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';

@@ -86,7 +86,10 @@ export async function traceTrend(
 }
 
 /** Counts by the present decisions. */
-export function countTrend(traced: TracedRuns, decisions: Pick<TriageStore, 'get'>): readonly TrendRow[] {
+export function countTrend(
+  traced: TracedRuns,
+  decisions: Pick<TriageStore, 'get' | 'alike'>,
+): readonly TrendRow[] {
   const byId = new Map(traced.map(({ run }) => [run.id, run]));
   return traced.map(({ run, limitations, reported, absent }) => {
     const isSettledNow = (each: TrendFinding): boolean => {

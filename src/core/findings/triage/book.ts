@@ -30,6 +30,8 @@ export interface TriageBook {
   readonly entries: ReadonlyMap<string, TriageEntry>;
   /** Names by `reportKey`: of a finding that was decided under another name, and of which no other record is here. */
   readonly names: ReadonlyMap<string, string>;
+  /** By fingerprint, the name that was decided last. */
+  readonly alike: ReadonlyMap<string, string>;
 }
 
 /** What a decision is looked up by. */
@@ -39,15 +41,17 @@ export type Decidable = Pick<Identity, 'name'> & Partial<Pick<Identity, 'file' |
 export function* bookOf(decided: readonly TriageEntry[]): Generator<undefined, TriageBook> {
   const entries = new Map<string, TriageEntry>();
   const names = new Map<string, string>();
+  const alike = new Map<string, string>();
   for (const entry of decided) {
     yield;
     entries.set(entry.name, entry);
     names.set(reportKey(entry), entry.name);
+    alike.set(entry.fingerprint, entry.name);
   }
-  return { entries, names };
+  return { entries, names, alike };
 }
 
-export const noBook: TriageBook = { entries: new Map(), names: new Map() };
+export const noBook: TriageBook = { entries: new Map(), names: new Map(), alike: new Map() };
 
 /** The latest decision about a finding; it may say that the finding is undecided again. */
 export function entryOf(
@@ -55,8 +59,9 @@ export function entryOf(
   { name, file, index }: Decidable,
 ): TriageEntry | undefined {
   const named = entries.get(name);
-  const isReport = file !== undefined && index !== undefined;
-  const reported = isReport ? entries.get(names.get(reportKey({ file, index })) ?? '') : undefined;
+  if (file === undefined || index === undefined) return named;
+  const key = reportKey({ file, index });
+  const reported = entries.get(names.get(key) ?? key);
   return reported !== undefined && reported.at > (named?.at ?? -Infinity) ? reported : named;
 }
 

@@ -9,30 +9,37 @@ import type { Decidable, TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
-type Decisions = Pick<TriageStore, 'get'>;
+type Decisions = Pick<TriageStore, 'get' | 'alike'>;
 
 type Decided = Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
 
-/** `owners` are those of the file of its main place. */
-export type ShowFinding = (placed: PlacedFinding, run: Run, owners?: readonly string[]) => ShownFinding;
+/** What a finding is shown with. */
+interface ShownWith {
+  /** Of the file of its main place. */
+  readonly owners?: readonly string[] | undefined;
+  /** All names in the result of its run, once they are known. */
+  readonly names?: ReadonlySet<string> | undefined;
+}
+
+export type ShowFinding = (placed: PlacedFinding, run: Run, shownWith?: ShownWith) => ShownFinding;
 
 /** Shows findings with what people decided about them. While nothing about a finding changes, it is the same object. */
-export function showDecided(triage: Pick<TriageStore, 'get' | 'version'>): ShowFinding {
+export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): ShowFinding {
   const lastShown = new WeakMap<
     Finding,
-    { readonly placed: PlacedFinding; readonly version: number; readonly shown: ShownFinding }
+    ShownWith & { readonly placed: PlacedFinding; readonly version: number; readonly shown: ShownFinding }
   >();
-  return (placed, run, owners) => {
+  return (placed, run, { owners, names } = {}) => {
     const { version } = triage;
     const { found, places, evidence } = placed;
     const last = lastShown.get(found.finding);
-    const isDecided = last?.placed === placed && last.version === version;
+    const isDecided = last?.placed === placed && last.version === version && last.names === names;
     if (isDecided && last.shown.owners === owners && last.shown.run.label === run.label) return last.shown;
     const {
       triage: decision,
       decidedBefore,
       verdict,
-    } = isDecided ? last.shown : decide({ run, found, places }, triage);
+    } = isDecided ? last.shown : decide({ run, found, places, names }, triage);
     const { finding, folder, sent, maybe } = found;
     const present: ShownFinding = {
       run,
@@ -49,7 +56,7 @@ export function showDecided(triage: Pick<TriageStore, 'get' | 'version'>): ShowF
       owners,
     };
     const shown = last !== undefined && isSameShown(last.shown, present) ? last.shown : present;
-    lastShown.set(finding, { placed, version, shown });
+    lastShown.set(finding, { placed, version, names, shown });
     return shown;
   };
 }
@@ -60,7 +67,7 @@ function isSameShown(last: ShownFinding, present: ShownFinding): boolean {
 }
 
 /** What a decision about a finding depends on, besides the decisions. */
-interface Subject {
+interface Subject extends Pick<ShownWith, 'names'> {
   /** As its journal is now. */
   readonly run: Run;
   readonly found: Named &
@@ -71,7 +78,7 @@ interface Subject {
 }
 
 /** What people said about a finding, and what that means for its verdict. */
-export function decide({ run, found, places }: Subject, decisions: Decisions): Decided {
+export function decide({ run, found, places, names }: Subject, decisions: Decisions): Decided {
   const { finding, maybe, verdict } = found;
   const folders = decisionFolders({ run, folder: found.folder, finding, places });
   const latest = decisionAbout(found, folders, decisions);
@@ -87,7 +94,10 @@ export function decide({ run, found, places }: Subject, decisions: Decisions): D
   const triage = isOutdated ? untouched : (latest ?? untouched);
   const earlier = isOutdated
     ? latest
-    : maybe.map((name) => decisionAbout({ name }, folders, decisions)).find(isStillDecided);
+    : [
+        ...maybe.map((name) => decisionAbout({ name }, folders, decisions)),
+        ...(names === undefined ? [] : decisionsOfLost(found.fingerprint, folders, names, decisions)),
+      ].find(isStillDecided);
   // A person who opened the finding again has checked what was decided before.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);
@@ -106,6 +116,17 @@ function decisionAbout(
     if (isLater(entry, latest)) latest = entry;
   }
   return latest;
+}
+
+/** About a finding like it that no result knows any more, since all runs that reported it were removed. */
+function decisionsOfLost(
+  fingerprint: string,
+  folders: readonly string[],
+  names: ReadonlySet<string>,
+  decisions: Decisions,
+): readonly TriageEntry[] {
+  const alike = folders.flatMap((folder) => decisions.alike(folder, fingerprint) ?? []);
+  return alike.filter(({ name }) => !names.has(name));
 }
 
 function isLater(one: TriageEntry | undefined, other: TriageEntry | undefined): boolean {

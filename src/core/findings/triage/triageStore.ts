@@ -127,6 +127,12 @@ export class TriageStore {
     return ended;
   }
 
+  /** The last decision about a finding with a fingerprint. */
+  alike(folder: string, fingerprint: string): TriageEntry | undefined {
+    const name = this.#bookOf(folder).alike.get(fingerprint);
+    return name === undefined ? undefined : this.get(folder, { name });
+  }
+
   get hasFutureEnds(): boolean {
     return [...this.#books.values()].some(({ book: { entries } }) =>
       [...entries.values()].some((entry) => entry.until !== undefined && asOf(entry, this.#day) === entry),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isReported } from '../../../../src/core/findings/result/verdict.ts';
-import { namesOf } from '../../../../src/core/findings/identity.ts';
+import { allNamesOf, namesOf } from '../../../../src/core/findings/identity.ts';
 import { bookOf, entryOf, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { inSlices } from '../../../../src/core/yieldingWork.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -93,19 +93,21 @@ test('F183 in any history of two windows, no finding gets another name, and ever
         const book = await inSlices(bookOf(decided));
         for (const other of history.runs.toReversed()) {
           const [result] = await Promise.all([history.result(other), history.result(other)]);
+          const all = [...(result?.findings ?? []), ...(result?.absent ?? [])];
+          const known = allNamesOf(all);
           for (const found of result?.findings ?? []) {
             const { title } = found.finding;
             const key = `${other.id} ${title}`;
             assert.equal(found.name, names.get(key) ?? found.name, key);
             names.set(key, found.name);
             if (!about.has(title) || broken.size > 0) continue;
-            const isHeld = entryOf(book, found) !== undefined;
+            const lost = book.alike.get(found.fingerprint);
+            const isHeld = entryOf(book, found) !== undefined || (lost !== undefined && !known.has(lost));
             assert.ok(
               isHeld || found.maybe.some((name) => entryOf(book, { name }) !== undefined),
               `${key} has lost its decision`,
             );
           }
-          const all = [...(result?.findings ?? []), ...(result?.absent ?? [])];
           assert.equal(new Set(all.map(({ name }) => name)).size, all.length, 'each name once');
         }
       }

@@ -90,12 +90,6 @@ for (const [name, first, second, wanted] of [
     'said',
   ],
   [
-    'one without title and kind',
-    [sent, { title: '', file: 'src/a.js', line: 4 }],
-    [sent, { title: '', file: 'src/a.js', line: 9 }],
-    'none',
-  ],
-  [
     'a file with the same bytes elsewhere',
     [sent, X],
     [{ 'lib/c.js': sent['src/a.js'] }, { ...X, file: 'lib/c.js' }],

@@ -83,6 +83,21 @@ test('F148 a decision about a removed run still applies to the later ones that w
   assert.deepEqual(statesOf(fixture), ['falsePositive']);
 });
 
+test('F183 a decision about a run that was removed before the next one is said about a finding like it', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const first = await fixture.addRun(['shop'], listOf('a', 'b'), sent);
+  await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'falsePositive', 'a constant');
+  await fixture.runs.remove(first.id);
+  await fixture.addRun(['shop'], listOf('b', 'a'), sent);
+  assert.deepEqual(
+    fixture.store.all().map(({ triage, decidedBefore }) => [triage.state, decidedBefore?.state]),
+    [
+      ['open', undefined],
+      ['open', 'falsePositive'],
+    ],
+  );
+});
+
 test('an earlier run that comes later, for example by an import, is taken into account by all after it', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const second = await fixture.addRun(['shop'], listOf('b'), sent);

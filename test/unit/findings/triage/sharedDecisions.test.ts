@@ -213,6 +213,54 @@ test('F147 an answer that cannot be saved is no change, so change listeners do n
   assert.equal(changes, 1);
 });
 
+test('F186 whatever a decision that came with the folder names, *Accept* changes exactly the findings of its rows', async (t) => {
+  // Two findings share a fingerprint; the last one is known by a name of an earlier report.
+  const known = ['a', 'b', 'c', 'd'].map((name) => identityFor(name));
+  const findings = [
+    ...known.slice(0, 2).map((each) => ({ ...each, fingerprint: 'shared' })),
+    ...known.slice(2, 3),
+    ...known.slice(3).map((each) => ({ ...each, name: identityFor('earlier').name })),
+  ];
+  const all = [...known, ...findings, identityFor('unknown')];
+  const hostile = fc.record({
+    name: fc.constantFrom(...all.map(({ name }) => name)),
+    report: fc.constantFrom(...all),
+    fingerprint: fc.constantFrom(...all.map(({ fingerprint }) => fingerprint)),
+    at: fc.constantFrom(1_000, 5_000, future),
+    isAccepted: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(hostile, { minLength: 1, maxLength: 5 }),
+      fc.nat({ max: 4 }),
+      async (entries, own) => {
+        const { pull, store, shop, clock } = await clone(t);
+        const [decided] = findings.slice(own);
+        clock.time = 3_000;
+        if (decided !== undefined)
+          await store.set([{ folder: shop, ...identityOf(decided), title: '', path: '' }], 'confirmed', '');
+        for (const [at, { name, report, fingerprint, ...entry }] of entries.entries()) {
+          const { file, index } = report;
+          await pull('x', { name, file, index, fingerprint, at: entry.at, note: String(at) }, String(at));
+        }
+        clock.time = 9_000;
+        const stateOf = (each: Identity): string => JSON.stringify(store.get(shop, each));
+        const before = findings.map(stateOf);
+        const rows = store.shared(() => findings).get(shop)?.proposals ?? [];
+        const accepted = rows.filter(({ entry: { note } }) => entries[Number(note)]?.isAccepted === true);
+        await store.accept(shop, accepted);
+        for (const [at, each] of findings.entries()) {
+          const isNamed = accepted.some(({ about }) => about === each);
+          assert.equal(stateOf(each) !== before[at], isNamed, `finding ${String(at)}`);
+        }
+        const left = store.shared(() => findings).get(shop)?.proposals ?? [];
+        for (const { file } of accepted) assert.ok(!left.some((each) => each.file === file), 'answered');
+      },
+    ),
+    { numRuns: propertyRuns(60, 5_000) },
+  );
+});
+
 test('F147 for any pulls, decisions and answers, only accepted or local decisions count, files unchanged', async (t) => {
   const name = fc.constantFrom('a', 'b', 'c');
   const step = fc.oneof(
