@@ -55,7 +55,7 @@ test('a link without an account means the run on any account, and of its workflo
 });
 
 test('F165 a link to a finding names its findings file, and the position in it', () => {
-  const named = { finding: '1:abcdef', file: '0'.repeat(32), index: '7' };
+  const named = { finding: '1:abcdef', file: '0'.repeat(16), index: '7' };
   const { finding, file, index } = readLink('/finding', toLinkQuery(run, named)) ?? {};
   assert.deepEqual({ finding, file, index }, named);
   assert.equal(readLink('/finding', toLinkQuery(run, { ...named, file: 'x' })), undefined);
