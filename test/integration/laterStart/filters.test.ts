@@ -39,6 +39,7 @@ function storeOf(all: readonly ShownFinding[]): FindingStore {
     absent: () => [],
     shownRuns: () => [],
     comparison: () => undefined,
+    sharedDecisions: () => new Map(),
     isComplete: () => true,
     onDidChange: () => ({ dispose: () => undefined }),
   } as unknown as FindingStore;
