@@ -97,7 +97,7 @@ export class FindingStore implements Disposable {
   #shownRuns: readonly ShownRun[] = [];
   readonly #showFinding: ShowFinding;
   /** Of the last reading, by run ID. */
-  #failures: ReadonlyMap<string, Failure> = new Map();
+  readonly #failures = new Map<string, Failure>();
   /** Reading and placing run one at a time, so that each starts from the value of the one before. */
   #queue: Promise<unknown> = Promise.resolve();
   /** Files whose findings are to be placed again. */
@@ -181,7 +181,8 @@ export class FindingStore implements Disposable {
     };
     const placing = { mappings: readMappings(mappings), texts };
     const placed = await readPlaced(present, earlier, this.#deps, placing, { onPlaced, onSome });
-    this.#failures = withFailure(this.#failures, run.id, placed.failure);
+    if (placed.failure === undefined) this.#failures.delete(run.id);
+    else this.#failures.set(run.id, placed.failure);
     // Earlier runs that could not be read were tried again.
     return isUnchanged && countUnread(placed, runs) === countUnread(former, runs) ? former : placed;
   }
@@ -392,14 +393,4 @@ export class FindingStore implements Disposable {
 
 function foldersOf(runs: readonly Run[]): readonly string[] {
   return runs.flatMap(({ targets }) => targets.map(({ folder }) => folder));
-}
-
-function withFailure(
-  failures: ReadonlyMap<string, Failure>,
-  runId: string,
-  failure: Failure | undefined,
-): ReadonlyMap<string, Failure> {
-  const others = new Map(failures);
-  others.delete(runId);
-  return failure === undefined ? others : others.set(runId, failure);
 }
