@@ -28,6 +28,7 @@ async function startRun(stage: Stage, { step, picture }: Audience): Promise<void
   const workbench = await stage.openWindow();
   await workbench.trustWorkspace();
   await workbench.openFile('src/server.js');
+  await picture('explorer');
   step(`Sign in to ${stage.service.baseUrl}`);
   await workbench.runCommand('Whitebox: Sign In…');
   await workbench.currentQuickInput();

@@ -3,31 +3,125 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { makeSampleWorkspace, type Stage } from '../e2e/stage.ts';
+import { analyse, byWeight } from '../service/whitebox/analyse.ts';
 
 const minuteMs = 60_000;
 
-/** The sample workspace with invented modules beside it, so that the question has the numbers of a real project. */
+const areas: Readonly<Record<string, readonly string[]>> = {
+  accounts: [
+    'addresses',
+    'customers',
+    'logins',
+    'newsletter',
+    'permissions',
+    'profiles',
+    'roles',
+    'sessions',
+  ],
+  basket: ['basket', 'gifts', 'items', 'quantities', 'reservations', 'totals', 'vouchers', 'wishlist'],
+  catalogue: ['brands', 'categories', 'images', 'offers', 'prices', 'products', 'ratings', 'variants'],
+  checkout: ['cards', 'confirmation', 'currencies', 'invoices', 'orders', 'payments', 'receipts', 'taxes'],
+  delivery: ['carriers', 'countries', 'labels', 'parcels', 'pickup', 'routes', 'tracking', 'weights'],
+  returns: ['complaints', 'exchanges', 'inspection', 'reasons', 'refunds', 'requests', 'restock', 'warranty'],
+  search: ['facets', 'filters', 'index', 'pagination', 'queries', 'ranking', 'suggestions', 'synonyms'],
+  stock: ['bundles', 'forecast', 'inventory', 'locations', 'shelves', 'suppliers', 'transfers', 'warehouses'],
+};
+
+const verbs = [
+  'add',
+  'cancel',
+  'check',
+  'count',
+  'find',
+  'list',
+  'merge',
+  'move',
+  'read',
+  'reserve',
+  'update',
+];
+const nouns =
+  `amount article batch brand buyer card carrier category city colour country coupon currency customer date
+  delivery discount invoice item label limit order page parcel payment point price product quantity rate reason receipt
+  refund region result route seller shelf size state stock street supplier tax total unit user variant voucher weight`
+    .split(/\s+/)
+    .map((noun) => noun.trim());
+
+/** The sample workspace with an invented shop beside it, so that the question has the numbers of a real project. */
 export async function makeLargerShop(scratch: string): Promise<string> {
   const shop = await makeSampleWorkspace(path.join(scratch, 'shop'));
-  const areas = ['accounts', 'billing', 'catalogue', 'delivery', 'returns', 'search', 'stock'];
-  const parts = ['controller', 'events', 'model', 'repository', 'routes', 'schema', 'service', 'validation'];
-  for (const area of areas) {
-    for (const layer of ['api', 'domain', 'storage', 'tests']) {
-      const target = path.join(shop, 'modules', area, layer);
+  const random = seededNumbers(7);
+  for (const [area, parts] of Object.entries(areas)) {
+    for (const folder of [area, `${area}/tests`]) {
+      const target = path.join(shop, 'modules', folder);
       await mkdir(target, { recursive: true });
       for (const part of parts)
-        await writeFile(path.join(target, `${part}.js`), inventedModule(area, layer, part));
+        await writeFile(path.join(target, `${part}.js`), inventedModule(part, random));
     }
   }
   return shop;
 }
 
-function inventedModule(area: string, layer: string, part: string): string {
-  const functions = Array.from({ length: 12 + ((area.length * part.length) % 40) }, (_, index) => {
-    const name = `${part}${String(index + 1)}`;
-    return `/** Invented for the pictures: step ${String(index + 1)} of ${area}/${layer}. */\nexport function ${name}(items) {\n  return items.filter((item) => item.area === '${area}' && item.step === ${String(index + 1)});\n}\n`;
+/** Always the same numbers below 1. */
+function seededNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Functions of different words and numbers: the same function again and again would pack much smaller than source does. */
+function inventedModule(part: string, random: () => number): string {
+  const one = (words: readonly string[]): string => words[Math.floor(random() * words.length)] ?? '';
+  const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+  const functions = Array.from({ length: 6 + Math.floor(random() * 20) }, (_, index) => {
+    const [from, by, into] = [one(nouns), one(nouns), one(nouns)];
+    const lines = Array.from({ length: 2 + Math.floor(random() * 6) }, () => {
+      const [left, right] = [one(nouns), one(nouns)];
+      return `  const ${left}${capital(right)} = ${from}.${one(verbs)}${capital(one(nouns))}(${by}.${right}, ${String(Math.floor(random() * 10_000))});`;
+    });
+    const name = `${one(verbs)}${capital(into)}${capital(part)}${String(index + 1)}`;
+    return `/** Invented for the pictures: ${one(verbs)} the ${from} of a ${by} by ${into}. */\nexport function ${name}(${from}, ${by}) {\n${lines.join('\n')}\n  return ${from}.filter((${into}) => ${into}.${one(nouns)} !== ${by}.${one(nouns)});\n}\n`;
   });
   return functions.join('\n');
+}
+
+/** What an assessment of the sample files finds: each location is a finding, and the first one has an attack path. */
+export async function findingsForPictures(shop: string): Promise<string> {
+  const files = (await readdir(shop, { recursive: true })).filter((file) =>
+    /^(src|public|tools)\/[\w.]+$/.test(file),
+  );
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const content = await readFile(path.join(shop, file));
+      return analyse({ path: file, content, bytes: content.length }, 0, 'english');
+    }),
+  );
+  const findings = found.flat().toSorted(byWeight);
+  const single = findings.flatMap(({ id, locations, ...finding }) =>
+    locations.map((location, at) => ({ id: `${id}-${String(at + 1)}`, ...finding, locations: [location] })),
+  );
+  const toTraced = (finding: (typeof single)[number]): object => {
+    const [{ file_path: file, start_line: line } = { file_path: '', start_line: 0 }] = finding.locations;
+    if (file !== 'src/orders.js' || line !== 5) return finding;
+    return {
+      ...finding,
+      source: { file: 'src/server.js', line: 10, label: 'Anybody can call this route' },
+      sink: { file, line, label: 'The value becomes part of the statement' },
+    };
+  };
+  return JSON.stringify(single.map(toTraced));
+}
+
+/** Corrects the first finding in the file, as a person does in the editor. */
+export async function fixFirstFinding(shop: string): Promise<void> {
+  const file = path.join(shop, 'src/orders.js');
+  const text = await readFile(file, 'utf8');
+  await writeFile(
+    file,
+    text.replace("customer_id = ' + req.query.customer)", "customer_id = ?', [req.query.customer])"),
+  );
 }
 
 /** Commits everything, as in a folder that people work in. */

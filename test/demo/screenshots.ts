@@ -1,38 +1,38 @@
-// `npm run screenshots`: plays the whole job and leaves the pictures of README and the walkthrough: stills in the light and
+// `npm run screenshots`: plays the whole job once and leaves the pictures of README and the walkthrough: stills in the light and
 // the dark theme, and the moving picture. Everything in them is invented: the shop, its findings, times, and addresses.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { screenshotFolder } from '../host/workbench.ts';
 import { type Frame, toMovingPicture } from './movingPicture.ts';
-import { playBlackbox } from './playBlackbox.ts';
-import { takePictures } from './takePictures.ts';
+import { takePictures, type Theme } from './takePictures.ts';
 
 const media = path.resolve(import.meta.dirname, '../../media');
 const stills = ['signIn', 'choose', 'start', 'close', 'triage', 'fix', 'features'];
 /** The pictures of the main job in order, and how long each is shown. */
 const frames: Readonly<Record<string, number>> = {
+  explorer: 1_200,
   command: 1_600,
-  start: 3_200,
+  start: 5_000,
+  later: 1_200,
   close: 1_600,
-  status: 2_600,
-  ended: 2_200,
-  triage: 2_400,
-  fix: 2_000,
-  report: 2_200,
+  ended: 1_800,
+  triage: 1_800,
+  path: 1_800,
+  fix: 2_200,
+  fixed: 2_400,
 };
 
-const frameFolder = path.join(screenshotFolder, 'frames');
-await rm(frameFolder, { recursive: true, force: true });
-const fileOf = (name: string): string => path.join(frameFolder, `${name}.png`);
-await takePictures('Light', { width: 1120, height: 700, sideBarWidth: 380 }, (name) =>
-  name in frames ? fileOf(name) : undefined,
+const folder = path.join(screenshotFolder, 'pictures');
+await rm(folder, { recursive: true, force: true });
+const fileOf = (name: string, theme: Theme): string =>
+  path.join(folder, `${name}-${theme.toLowerCase()}.png`);
+await takePictures((name, theme) =>
+  stills.includes(name) || (name in frames && theme === 'Light') ? fileOf(name, theme) : undefined,
 );
 const shown: Frame[] = [];
-for (const [name, ms] of Object.entries(frames)) shown.push({ png: await readFile(fileOf(name)), ms });
+for (const [name, ms] of Object.entries(frames))
+  shown.push({ png: await readFile(fileOf(name, 'Light')), ms });
 await writeFile(path.join(media, 'main-job.png'), toMovingPicture(shown));
-
-for (const theme of ['Light', 'Dark']) {
-  const wanted = (name: string): string | undefined =>
-    stills.includes(name) ? path.join(media, 'screenshots', `${name}-${theme.toLowerCase()}.png`) : undefined;
-  await takePictures(theme, { width: 1440, height: 900, sideBarWidth: 510 }, wanted, playBlackbox);
-}
+for (const name of stills)
+  for (const theme of ['Light', 'Dark'] as const)
+    await copyFile(fileOf(name, theme), path.join(media, 'screenshots', path.basename(fileOf(name, theme))));

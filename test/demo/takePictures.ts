@@ -1,53 +1,98 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setStage, type Stage } from '../e2e/stage.ts';
 import type { Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
-import type { playBlackbox } from './playBlackbox.ts';
+import { playBlackbox } from './playBlackbox.ts';
 import { playJob, untilRunning } from './playJob.ts';
-import { commitAll, letTimePass, makeLargerShop } from './sampleShop.ts';
+import {
+  commitAll,
+  findingsForPictures,
+  fixFirstFinding,
+  letTimePass,
+  makeLargerShop,
+} from './sampleShop.ts';
 
 const runMinutes = 3 * 60 + 12;
+const viewport = { width: 1_120, height: 700 };
+const sideBarWidth = 380;
 /** Pictures with a notification in them. */
 const withNotification = ['start', 'ended'];
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
-  readonly sideBarWidth: number;
-}
+export type Theme = 'Light' | 'Dark';
 
-/** Plays the job, and saves each picture that `wanted` gives a file. */
+/** Plays the job once, and saves each picture in each theme that `wanted` gives a file for. */
 export async function takePictures(
-  theme: string,
-  { sideBarWidth, ...viewport }: Size,
-  wanted: (name: string) => string | undefined,
-  more?: typeof playBlackbox,
+  wanted: (name: string, theme: Theme) => string | undefined,
 ): Promise<void> {
   const stage = await setStage({
     application: true,
     service: { runDurationMs: 24 * 3_600_000, organizations: { 'shop-security': ['invented-token'] } },
     settings: () => ({
-      'workbench.colorTheme': `Default ${theme} Modern`,
+      'workbench.colorTheme': themeName('Light'),
       'window.title': '${activeEditorShort}${separator}${rootName}',
       'remote.autoForwardPorts': false,
+      // So that all of a long line is in the picture.
+      'editor.minimap.enabled': false,
+      'editor.wordWrap': 'on',
     }),
     viewport,
     makeFolder: makeLargerShop,
   });
   let widened: Workbench | undefined;
+  const save = async (name: string): Promise<void> => {
+    // The light theme last, because it is the theme of the next picture.
+    for (const theme of ['Dark', 'Light'] as const) {
+      const file = wanted(name, theme);
+      if (file === undefined) continue;
+      const workbench = stage.workbench();
+      await showTheme(stage, theme);
+      await before[name]?.(workbench);
+      await takePointerAway(workbench);
+      if (!withNotification.includes(name))
+        await workbench.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
+      await saveAs(stage, file);
+    }
+  };
   const picture = async (name: string): Promise<void> => {
-    const file = wanted(name);
-    if (file === undefined) return;
+    if (wanted(name, 'Light') === undefined) return;
     const workbench = stage.workbench();
-    if (widened !== workbench) await prepareWindow(workbench, sideBarWidth);
+    if (widened !== workbench) await prepareWindow(workbench);
     widened = workbench;
-    if (name === 'command') await typeCommand(workbench);
-    await takePointerAway(workbench);
-    if (!withNotification.includes(name))
-      await workbench.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
-    await save(stage, file);
-    if (name === 'command') await workbench.page.keyboard.press('Escape');
-    const status = name === 'close' ? wanted('status') : undefined;
-    if (status !== undefined) await saveTooltip(stage, status);
+    await save(name);
+    await after[name]?.(workbench);
+  };
+  /** What is done before a picture, and what leads to the next one. */
+  const before: Readonly<Record<string, (workbench: Workbench) => Promise<void>>> = {
+    explorer: (workbench) => workbench.openView('Explorer'),
+    command: typeCommand,
+    ended: untilViewsAgree,
+    triage: untilViewsAgree,
+    fix: showRecommendation,
+    fixed: untilFollowed,
+    features: showOnlyFeatures,
+  };
+  const after: Readonly<Record<string, (workbench: Workbench) => Promise<void>>> = {
+    command: ({ page }) => page.keyboard.press('Escape'),
+    close: async ({ page }) => {
+      await page.evaluate(showCaption('3 hours later'));
+      await save('later');
+      await page.evaluate(hideCaption);
+    },
+    triage: async (workbench) => {
+      await workbench.runCommand('Whitebox: Show Attack Path');
+      await workbench.page.getByText('The value becomes part of the statement').first().waitFor();
+      await save('path');
+      await workbench.openView('Whitebox Assessment');
+      await workbench.openProblem('SQL injection through a composed statement');
+      await eventually(workbench.editor, ({ title }) => title === 'orders.js');
+    },
+    fix: async (workbench) => {
+      await fixFirstFinding(stage.folder);
+      await save('fixed');
+      await toggleSideBar(workbench);
+      await workbench.runCommand('View: Close All Editors');
+    },
   };
   const step = (): undefined => undefined;
   const started = async (): Promise<void> => {
@@ -55,27 +100,42 @@ export async function takePictures(
     await stage.workbench().openFile('src/server.js');
     await untilRunning(stage.workbench());
   };
-  const running = async (): Promise<void> => {
+  const finish = async (contents?: Readonly<Record<string, string>>): Promise<void> => {
     await eventually(
       () => stage.service.runs(),
       (runs) => runs.some(({ status }) => status === 'RUNNING'),
     );
     await untilRunning(stage.workbench());
     for (const { id, status } of stage.service.runs())
-      if (status === 'RUNNING') await stage.service.finishRun(id);
+      if (status === 'RUNNING')
+        await stage.service.finishRun(id, contents === undefined ? undefined : { kind: 'success', contents });
     await stage.workbench().runCommand('Whitebox: Check Run Status Now');
   };
   try {
     await commitAll(stage.folder);
-    await playJob(stage, { step, picture, started, running });
-    await more?.(stage, { step, picture, running });
+    const findings = await findingsForPictures(stage.folder);
+    await playJob(stage, { step, picture, started, running: () => finish({ findings }) });
+    await playBlackbox(stage, { step, picture, running: () => finish() });
   } finally {
     await stage.dispose();
   }
 }
 
+function themeName(theme: Theme): string {
+  return `Default ${theme} Modern`;
+}
+
+/** Changes the settings of the machine, which override those of the user; those of the folder would be uploaded. */
+async function showTheme(stage: Stage, theme: Theme): Promise<void> {
+  const file = path.join(stage.storage, '../../../Machine/settings.json');
+  const settings = JSON.parse(await readFile(file, 'utf8')) as object;
+  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': themeName(theme) }));
+  const shown = theme === 'Dark' ? '.monaco-workbench.vs-dark' : '.monaco-workbench.vs';
+  await stage.workbench().page.locator(shown).waitFor();
+}
+
 /** Hides what belongs to the host of the tests, and widens the side bar so that longer texts are not cut off. */
-async function prepareWindow({ page }: Workbench, sideBarWidth: number): Promise<void> {
+async function prepareWindow({ page }: Workbench): Promise<void> {
   const ofHost = ['.letterpress', '[id*="keyboardLayout" i]', '[id*="forwardedPorts" i]'];
   await page.addStyleTag({ content: `${ofHost.join()} { display: none !important; }` });
   const sideBar = await page.locator('.part.sidebar').boundingBox();
@@ -87,11 +147,76 @@ async function prepareWindow({ page }: Workbench, sideBarWidth: number): Promise
   await page.mouse.up();
 }
 
-async function typeCommand({ page }: Workbench): Promise<void> {
+async function typeCommand(workbench: Workbench): Promise<void> {
+  const { page } = workbench;
+  await workbench.openView('Explorer');
   const palette = page.locator('.quick-input-widget:visible');
   await page.keyboard.press('F1');
   await palette.locator('.quick-input-box input').fill('>Whitebox: Start');
   await palette.locator('.monaco-list-row').filter({ hasText: 'Start Assessment' }).first().waitFor();
+}
+
+/** Waits until the tree, its badge, and Problems show the same number of findings. */
+async function untilViewsAgree(workbench: Workbench): Promise<void> {
+  const { containerBadge, expandAll, page, treeRows } = workbench;
+  const sumOf = (numbers: readonly string[]): number => numbers.reduce((sum, text) => sum + Number(text), 0);
+  await eventually(
+    async () => {
+      const groups = (await treeRows('Findings')).filter(({ level }) => level === 1);
+      const problems = await page.locator('[id="status.problems"]').innerText();
+      return [
+        sumOf(groups.map(({ description }) => description)),
+        Number(await containerBadge('Whitebox Assessment').catch(() => '0')),
+        sumOf(problems.match(/\d+/g) ?? []),
+      ];
+    },
+    ([rows = 0, badge, problems]) => rows > 0 && rows === badge && rows === problems,
+  );
+  // It scrolls back to the top.
+  await expandAll('Findings');
+}
+
+const toggleSideBar = ({ runCommand }: Workbench): Promise<void> =>
+  runCommand('View: Toggle Primary Side Bar Visibility');
+
+/** Details and code fill the window, scrolled to the attack path and the recommendation. */
+async function showRecommendation(workbench: Workbench): Promise<void> {
+  const { page, webviewFrame } = workbench;
+  if (await page.locator('.part.sidebar').isVisible()) await toggleSideBar(workbench);
+  const details = await webviewFrame('SQL injection');
+  const last = details.getByText('Use placeholders and pass the values separately');
+  await eventually(
+    () =>
+      last.evaluate((element) => {
+        (element as { scrollIntoView(options: object): void }).scrollIntoView({ block: 'end' });
+        return (globalThis as unknown as { scrollY: number }).scrollY;
+      }),
+    (scrolled) => scrolled > 0,
+  );
+}
+
+/** Waits until the underline of the finding is at the changed line. */
+async function untilFollowed({ page }: Workbench): Promise<void> {
+  const line = page.locator('.view-line', { hasText: 'req.query.customer]' }).first();
+  await line.waitFor();
+  await eventually(
+    async () => {
+      const changed = await line.boundingBox();
+      const underlines = await page.locator('.squiggly-error').all();
+      const boxes = await Promise.all(underlines.map((each) => each.boundingBox().catch(() => null)));
+      return boxes.some(
+        (box) => box !== null && changed !== null && Math.abs(box.y - changed.y) < 20 && box.width > 100,
+      );
+    },
+    (isThere) => isThere,
+  );
+}
+
+async function showOnlyFeatures({ page }: Workbench): Promise<void> {
+  for (const view of ['Runs', 'Findings']) {
+    const header = page.locator(`.pane-header[aria-label^="${view} "]`);
+    if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
+  }
 }
 
 /** The tooltip of the hovered element would be in the picture. */
@@ -100,14 +225,7 @@ async function takePointerAway({ page }: Workbench): Promise<void> {
   await page.locator('.workbench-hover').first().waitFor({ state: 'hidden' });
 }
 
-async function saveTooltip(stage: Stage, file: string): Promise<void> {
-  const { page, statusBarItem } = stage.workbench();
-  await statusBarItem('whitebox.status').hover();
-  await page.locator('.workbench-hover').getByText('Next check').first().waitFor();
-  await save(stage, file);
-}
-
-async function save(stage: Stage, file: string): Promise<void> {
+async function saveAs(stage: Stage, file: string): Promise<void> {
   const { page, screenshot } = stage.workbench();
   const names: [string, string][] = [[new URL(stage.service.baseUrl).origin, 'https://assessment.example']];
   if (stage.application !== undefined) {
@@ -126,3 +244,19 @@ const replaceTexts = `(names) => {
     for (const [name, shown] of names)
       if (text.data.includes(name)) text.data = text.data.replaceAll(name, shown);
 }`;
+
+/** Runs in the page: a text over the window. */
+function showCaption(text: string): string {
+  return `{
+    const caption = document.createElement('div');
+    caption.id = 'caption';
+    caption.textContent = ${JSON.stringify(text)};
+    Object.assign(caption.style, {
+      position: 'fixed', inset: '0', zIndex: '10000', display: 'grid', placeItems: 'center',
+      font: '600 44px system-ui, sans-serif', color: '#ffffff', background: 'rgba(20, 30, 45, 0.82)',
+    });
+    document.body.append(caption);
+  }`;
+}
+
+const hideCaption = "document.getElementById('caption').remove()";
