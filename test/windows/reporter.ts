@@ -4,6 +4,8 @@ import { inspect } from 'node:util';
 /** A test that ended in Windows; one line of JSON each. */
 export interface EndedTest {
   readonly name: string;
+  readonly file: string | undefined;
+  readonly ms: number;
   readonly skip?: string | boolean | undefined;
   /** Of a failed test. */
   readonly error?: string | undefined;
@@ -12,8 +14,9 @@ export interface EndedTest {
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const { type, data } of events) {
     if ((type !== 'test:pass' && type !== 'test:fail') || data.details.type === 'suite') continue;
-    const { name, skip } = data;
+    const { name, file, skip } = data;
     const error = type === 'test:fail' ? inspect(data.details.error.cause) : undefined;
-    yield `${JSON.stringify({ name, skip, error } satisfies EndedTest)}\n`;
+    const ms = data.details.duration_ms;
+    yield `${JSON.stringify({ name, file, ms, skip, error } satisfies EndedTest)}\n`;
   }
 }

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, win32 } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startWindows, toWindowsPath, type Windows } from '../host/wine.ts';
 import { parseWorker } from '../unit/findings/parse/bundledWorker.ts';
 import { readTar, readZip } from '../unit/upload/archive/readArchive.ts';
 import type { EndedTest } from './reporter.ts';
 
-const here = (file: string): string => toWindowsPath(join(import.meta.dirname, file));
-const typeScript = ['--experimental-strip-types', '--disable-warning=ExperimentalWarning'];
+const contents = {
+  '.gitignore': 'left out.txt\r\n',
+  'README.md': 'one\r\ntwo\r\n',
+  'src/nested folder/a b.ts': '',
+  'src/設計/ガイド.ts': 'export {};\n',
+};
 
 describe('in Windows', () => {
   let windows: Windows;
@@ -17,6 +21,10 @@ describe('in Windows', () => {
   before(async () => {
     windows = await startWindows();
     folder = await mkdtemp(join(tmpdir(), 'windows-'));
+    for (const [path, content] of Object.entries({ ...contents, 'left out.txt': '' })) {
+      await mkdir(join(folder, 'source', path, '..'), { recursive: true });
+      await writeFile(join(folder, 'source', path), content);
+    }
   });
   after(async () => {
     await windows.dispose();
@@ -25,17 +33,22 @@ describe('in Windows', () => {
 
   test('the tests of paths, files, leases, and archives pass', async (t) => {
     const report = join(folder, 'report');
+    const here = (file: string): string => join(import.meta.dirname, file);
     const { code, stderr } = await windows.runNode(
       [
-        ...typeScript,
+        ...['--experimental-strip-types', '--disable-warning=ExperimentalWarning'],
         // In Wine, processes that talk to each other can end in an assertion of libuv, and there is no `true` to start.
         '--test-skip-pattern=several processes|of another machine',
-        `--test-reporter=file:///Z:${join(import.meta.dirname, 'reporter.ts')}`,
+        `--test-reporter=file:///Z:${here('reporter.ts')}`,
         `--test-reporter-destination=${toWindowsPath(report)}`,
-        here('windows.group.ts'),
+        toWindowsPath(here('windows.group.ts')),
       ],
-      // esbuild does not run in Wine 8.
-      { BUNDLED_PARSE_WORKER: toWindowsPath(parseWorker) },
+      {
+        // esbuild does not run in Wine 8.
+        BUNDLED_PARSE_WORKER: toWindowsPath(parseWorker),
+        SHARED_FOLDER: toWindowsPath(folder),
+        SENT_FILES: JSON.stringify(Object.keys(contents)),
+      },
     );
     const lines = (await readFile(report, 'utf8')).split('\n').filter((line) => line !== '');
     const ended = lines.map((line) => JSON.parse(line) as EndedTest);
@@ -43,17 +56,9 @@ describe('in Windows', () => {
       await t.test(name, { skip }, () => {
         if (error !== undefined) throw new Error(`In Windows: ${error}`);
       });
+    sayTimes(ended);
     assert.ok(code === 0 || ended.some(({ error }) => error !== undefined), stderr);
     assert.ok(ended.length > 0, `No test ran: ${stderr}`);
-  });
-
-  test('F176 a token command is a batch file in a folder with spaces', async () => {
-    const batch = join(folder, 'my tools', 'print token.cmd');
-    await mkdir(join(batch, '..'));
-    await writeFile(batch, '@echo %~1\r\n');
-    const command = ['cmd', '/d', '/c', 'call', toWindowsPath(batch), 'an-invented-token'];
-    const { stdout, stderr } = await windows.runNode([...typeScript, here('tokenProcess.ts'), ...command]);
-    assert.equal(stdout, 'an-invented-token', stderr);
   });
 
   for (const [format, read] of [
@@ -61,34 +66,18 @@ describe('in Windows', () => {
     ['zip', readZip],
   ] as const)
     test(`F176 a ${format} that is made there has the same files here`, async () => {
-      const source = join(folder, format);
-      const contents = {
-        '.gitignore': 'left out.txt\r\n',
-        'README.md': 'one\r\ntwo\r\n',
-        'src/設計/ガイド.ts': 'export {};\n',
-        'src/nested folder/a b.ts': '',
-      };
-      for (const [path, content] of Object.entries({ ...contents, 'left out.txt': '' })) {
-        await mkdir(join(source, path, '..'), { recursive: true });
-        await writeFile(join(source, path), content);
-      }
-      const archive = join(folder, `${format}.archive`);
-      const args = [source, archive].map(toWindowsPath);
-      const { stdout, stderr } = await windows.runNode([
-        ...typeScript,
-        here('packProcess.ts'),
-        args[0]!,
-        format,
-        args[1]!,
-      ]);
-      assert.ok(stdout !== '', stderr);
-      assert.deepEqual(JSON.parse(stdout), { paths: Object.keys(contents).sort(), omitted: [] });
-      const entries = await read(archive);
+      const entries = await read(join(folder, `${format}.archive`));
       assert.deepEqual(
         entries.map(({ path, bytes }) => [path, bytes]),
-        Object.entries(contents)
-          .sort(([one], [other]) => (one < other ? -1 : 1))
-          .map(([path, content]) => [path, Buffer.byteLength(content)]),
+        Object.entries(contents).map(([path, content]) => [path, Buffer.byteLength(content)]),
       );
     });
 });
+
+/** The ten slowest files there, for the log. */
+function sayTimes(ended: readonly EndedTest[]): void {
+  const byFile = Map.groupBy(ended, ({ file = '' }) => win32.basename(file));
+  const times = [...byFile].map(([file, all]) => [all.reduce((sum, { ms }) => sum + ms, 0), file] as const);
+  const slowest = times.sort(([one], [other]) => other - one).slice(0, 10);
+  console.error(slowest.map(([ms, file]) => `  ${(ms / 1000).toFixed(1)} s  ${file} in Windows`).join('\n'));
+}
