@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 
-/** Resolves when `condition` holds, checked now and after each event; rejects with `describe()` after 25 s, before mocha's limit of 30 s. */
+/** Resolves when `condition` holds, checked now and after each event; rejects with `describe()` before mocha's limit. */
 export async function until(
   event: vscode.Event<unknown>,
   condition: () => boolean,
@@ -16,7 +16,7 @@ export async function until(
     });
     const timer = setTimeout(() => {
       subscription.dispose();
-      reject(new Error(`It did not come about within 25 s: ${JSON.stringify(describe())}`));
-    }, 25_000);
+      reject(new Error(`It did not come about within 2 minutes: ${JSON.stringify(describe())}`));
+    }, 120_000);
   });
 }

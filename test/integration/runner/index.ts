@@ -5,7 +5,7 @@ import { loadTests } from 'integration-tests';
 
 export async function run(): Promise<void> {
   try {
-    const mocha = new Mocha({ ui: 'bdd', timeout: 90_000, retries: 1, reporter: Mocha.reporters.Base });
+    const mocha = new Mocha({ ui: 'bdd', timeout: 150_000, retries: 1, reporter: Mocha.reporters.Base });
     const grep = process.env[grepVariable];
     if (grep !== undefined) mocha.fgrep(grep);
     loadTests((file) => mocha.suite.emit('pre-require', globalThis, file, mocha));

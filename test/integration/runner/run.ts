@@ -20,7 +20,7 @@ export interface IntegrationOptions {
 }
 
 /** Time limit for the tests of a window. */
-const maxMs = 10 * 60_000;
+const maxMs = 30 * 60_000;
 
 /** Runs the tests of every window in the extension host of a real VS Code with our extension, and prints each test. */
 export async function runIntegration({ version, set, grep, onTest }: IntegrationOptions): Promise<Tally> {

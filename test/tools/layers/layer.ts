@@ -54,16 +54,11 @@ const layers: Readonly<Record<string, () => Promise<Tally>>> = {
       ['node_modules/jscpd/bin/jscpd', '--silent', ...duplicates, 'src', 'webview-ui', 'test'],
     ),
   unit: () =>
-    // The longest first.
-    runNodeTests(
-      [
-        'test/unit/together/*.group.ts',
-        'test/unit/{,!(api|core|findings|report|run|service|upload)/**/}*.test.ts',
-      ],
-      results,
-      // They wait for the disk half of the time.
-      { grep, concurrency: availableParallelism() + 1 },
-    ),
+    // They wait for the disk half of the time.
+    runNodeTests(['test/unit/together/*.group.ts'], results, {
+      grep,
+      concurrency: availableParallelism() + 1,
+    }),
   windows: () => inWindows(() => runNodeTests(['test/windows/*.test.ts'], results, { grep, concurrency: 1 })),
   integration: async () => {
     const { runIntegration } = await import('../../integration/runner/run.ts');

@@ -7,7 +7,7 @@ import type { Tally } from '../../integration/runner/results.ts';
 import { print, type Results } from './result.ts';
 
 /** A test file that runs longer is killed and fails. */
-const maxFileMs = 10 * 60_000;
+const maxFileMs = 30 * 60_000;
 
 interface NodeTestOptions {
   readonly concurrency: number;

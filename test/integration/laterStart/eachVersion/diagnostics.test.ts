@@ -105,7 +105,7 @@ describe('findings of ended runs', () => {
 
   it('all reach the Problems panel, 9,700 in 1,201 files, up to its limit for one file', async () => {
     const visible = everything - many.crowded + maxPerFile;
-    const rows = await eventually(problems, ({ length }) => length === visible, 20_000);
+    const rows = await eventually(problems, ({ length }) => length === visible);
     assert.equal(new Set(rows.map(({ resource }) => resource)).size, many.files + 3);
   });
 
@@ -131,7 +131,7 @@ describe('findings of ended runs', () => {
   it('disappear when cleared, and return when a run is chosen', async () => {
     await vscode.commands.executeCommand('whitebox.clearFindings');
     await untilShown(0);
-    await eventually(problems, ({ length }) => length === 0, 10_000);
+    await eventually(problems, ({ length }) => length === 0);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
     await untilShown(6);
   });
