@@ -1,64 +1,74 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { eventually } from '../host/workbench/eventually.ts';
-import { storeEndedRun } from '../integration/storedRuns.ts';
-import { signedIn } from './stage.ts';
+import { makeSampleWorkspace, signedIn, type Stage } from './stage.ts';
 import { test } from './fixtures.ts';
 
-test.describe.configure({ mode: 'serial' });
-test.use({ stageOptions: { language: 'ja', service: { runDurationMs: 3_600_000 }, settings: signedIn } });
+const folders = { folders: [{ path: 'shop' }, { path: 'tool' }] };
 
-test.beforeAll(({ stage }) => {
-  const { baseUrl, organizationId } = stage.service;
-  const run = { id: 'earlier', folder: stage.folder, baseUrl, organizationId };
-  return storeEndedRun(stage.storage, run, [
-    {
-      title: 'SQL injection through a composed statement',
-      severity: 'critical',
-      recommendation: 'Use placeholders and pass the values separately.',
-      locations: [{ file: 'src/orders.js', start_line: 5 }],
+test.use({
+  stageOptions: {
+    language: 'ja',
+    service: { runDurationMs: 3_600_000 },
+    settings: signedIn,
+    makeFolder: async (scratch) => {
+      for (const name of ['shop', 'tool']) await makeSampleWorkspace(path.join(scratch, name));
+      const file = path.join(scratch, 'two.code-workspace');
+      await writeFile(file, JSON.stringify(folders));
+      return file;
     },
-  ]);
+  },
 });
 
-test('hover, quick fix and details are in Japanese', async ({ workbench }) => {
-  await workbench.runCommand('Whitebox: 次の指摘事項へ移動');
-  await eventually(workbench.editor, ({ title, line }) => title === 'orders.js' && line === 5);
-  await workbench.hoverText('SELECT * FROM orders WHERE customer_id', '推奨される対策');
-  await workbench.page.keyboard.press('Escape');
-  await workbench.quickFixes();
-  await workbench.takeQuickFix('詳細を表示');
-  const details = await workbench.webviewFrame('SQL injection through a composed statement');
-  await details.getByRole('heading', { name: '該当箇所' }).waitFor();
-  await workbench.screenshot('code-5-japanese.png');
-});
-
-test('question, notification, problems, report and run are in Japanese', async ({ service, workbench }) => {
+test('F92 in Japanese, the user chooses folders, each becomes a separate archive, and both have findings', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  await untilOpen(stage);
   await workbench.runCommand('Whitebox: 診断を開始…');
+  assert.deepEqual(
+    (await workbench.currentQuickInput()).items.map(({ label }) => label),
+    ['shop', 'tool'],
+  );
+  await workbench.pickSeveral(['shop', 'tool']);
   const dialog = await workbench.dialogText();
-  assert.match(dialog.message, /shop の 14 ファイルを診断のためにアップロードしますか/);
-  await workbench.screenshot('japanese-1-confirm.png');
+  assert.match(dialog.message, /shop, tool の 28 ファイルを診断のためにアップロードしますか/);
+  assert.match(dialog.detail, /shop[^]*14 ファイル[^]*tool[^]*14 ファイル/);
   await workbench.dialogButton('アップロードして開始');
-  await eventually(
+  const [run] = await eventually(
     () => service.runs(),
     (runs) => runs.length === 1,
   );
+  assert.equal(run?.archives.length, 2);
+  assert.ok(JSON.stringify(run.request).includes('"language":"japanese"'));
   await eventually(
     () => workbench.statusBarItem('whitebox.status').innerText(),
     (text) => text.includes('0 分'),
   );
-  const [run] = service.runs();
-  assert.ok(run);
-  assert.equal(JSON.stringify(run.request).includes('"language":"japanese"'), true);
   await service.finishRun(run.id);
   await workbench.runCommand('Whitebox: 実行の状態を今すぐ確認');
-  await workbench.notification('shop の診断が完了しました: 指摘事項 12 件');
-  await workbench.dismissNotifications();
-  const problems = await eventually(workbench.problems, (rows) => rows.length === 12);
+  await workbench.notification('shop, tool の診断が完了しました: 指摘事項 24 件');
+  const problems = await eventually(workbench.problems, (rows) => rows.length === 24);
   assert.ok(problems.some(({ message }) => message.startsWith('重大: ')));
-  await workbench.openView('Whitebox Assessment');
-  await workbench.expandAll('指摘事項');
+  const tool = path.join(path.dirname(stage.folder), 'tool') + path.sep;
+  assert.equal(problems.filter((problem) => problem.path.startsWith(tool)).length, 12);
   await workbench.runCommand('Whitebox: レポートを開く');
   const report = await workbench.webviewFrame('レポート: shop');
   await report.getByText('深刻度別の指摘事項').first().waitFor();
-  await workbench.screenshot('japanese-2-report.png');
 });
+
+async function untilOpen(stage: Stage): Promise<void> {
+  const explorer = stage.workbench().page.locator('.explorer-folders-view');
+  await eventually(
+    async () => {
+      const text = await explorer.innerText();
+      // VS Code in a browser sometimes opens a workspace file without its folders until the file changes.
+      if (!text.includes('tool'))
+        await writeFile(stage.folder, JSON.stringify({ ...folders, at: Date.now() }));
+      return text;
+    },
+    (text) => text.includes('shop') && text.includes('tool'),
+  );
+}

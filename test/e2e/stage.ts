@@ -189,13 +189,6 @@ export async function signIn(
   await workbench.answer(token);
 }
 
-/** Has VS Code show its folder in a colour theme. */
-export async function writeTheme(stage: Stage, theme: string): Promise<void> {
-  const folder = path.join(stage.folder, '.vscode');
-  await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'settings.json'), JSON.stringify({ 'workbench.colorTheme': theme }));
-}
-
 /** Starts an assessment, agrees to the upload, and waits until the Runs view shows it as running. */
 export async function startAssessment(stage: Stage): Promise<void> {
   const workbench = stage.workbench();

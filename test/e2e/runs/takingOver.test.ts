@@ -11,7 +11,6 @@ test.describe.configure({ mode: 'serial', timeout: times * 300_000 });
 test.use({ stageOptions: { service: { runDurationMs: 3_600_000 }, settings: signedIn } });
 
 const waysToGo: Readonly<Record<string, (window: Workbench) => Promise<unknown>>> = {
-  'is closed': ({ page }) => page.goto('about:blank'),
   // Its extension host keeps running and waits for a reconnection.
   'is killed': ({ page }) => page.goto('chrome://crash').catch(() => undefined),
   reloads: ({ reload }) => reload(),

@@ -12,7 +12,8 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
       const line = page.locator('.monaco-editor .view-line').filter({ hasText: code }).first();
       return eventually(
         async () => {
-          await line.hover();
+          // Its middle may be right of its text.
+          await line.hover({ position: { x: 60, y: 5 } });
           const read = async (): Promise<string | undefined> => {
             const text = await hover.innerText({ timeout: 1000 }).catch(() => '');
             return text.includes(expected) ? text : undefined;

@@ -120,6 +120,23 @@ describe('the cause in an error message', () => {
     assert.deepEqual(buttonsOf(new AssessmentError('diskFull')), ['Show Log']);
   });
 
+  it('F31 is what to change before an upload: ignore rules, or the limit of the archive', () => {
+    const described = [{ kind: 'nothingToSend' }, { kind: 'archiveTooLarge', limit: 1e6 }] as const;
+    const [nothing, tooLarge] = described.map(({ kind, ...data }) =>
+      describeError(new AssessmentError(kind, data)),
+    );
+    assert.match(nothing?.message ?? '', /^There is nothing to upload\. /);
+    assert.deepEqual(
+      nothing?.actions.map(({ command }) => command),
+      ['whitebox.previewUpload'],
+    );
+    assert.match(tooLarge?.message ?? '', /^The archive is larger than the limit of 1/);
+    assert.deepEqual(
+      tooLarge?.actions.map(({ arguments: [setting] = [] }) => setting),
+      ['whitebox.archive.maxSizeMB'],
+    );
+  });
+
   it('F173 is in the findings file if the tool that wrote it failed, or if it is an old SARIF log', () => {
     const messageOf = (subject: string, detail?: string): string =>
       describeError(new AssessmentError('malformedFindings', { subject, detail })).message;

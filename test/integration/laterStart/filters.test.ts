@@ -105,6 +105,14 @@ describe('the message of the Findings view', () => {
     assert.doesNotMatch(messageOf(all.slice(2)), /14 days/);
   });
 
+  it('counts the findings that Problems cannot show for one file', () => {
+    const all = Array.from({ length: 1_100 }, (_, index) =>
+      invent({ index, at: { path: 'crowded.js', line: index + 1 } }),
+    );
+    assert.match(messageOf(all), /Shown here, but not in Problems: 100 findings/);
+    assert.doesNotMatch(messageOf(all.slice(100)), /Problems/);
+  });
+
   it('F159 says why nothing is hidden while the changes of the branch are unknown', async () => {
     const view = {} as unknown as vscode.TreeView<unknown>;
     const filtering = new Filtering(makeMemory(), makeMemory());

@@ -56,7 +56,10 @@ export async function runPlaywright(project: string, results: Results, grep?: st
   const cli = path.join(path.dirname(resolve('@playwright/test/package.json')), 'cli.js');
   const args = ['--config', 'test/e2e', '--project', project, '--pass-with-no-tests'];
   if (grep !== undefined) args.push('--grep', literally(grep));
-  await once(spawn(process.execPath, [cli, 'test', ...args], { stdio: 'inherit' }), 'exit');
+  const playwright = spawn(process.execPath, [cli, 'test', ...args], { stdio: 'inherit' });
+  // It then ends its browsers and servers.
+  process.once('exit', () => playwright.kill('SIGINT'));
+  await once(playwright, 'exit');
   const report = JSON.parse(await readFile(reportFile, 'utf8')) as PlaywrightReport;
   noteSuites(report.suites, path.relative('', report.config.rootDir), results);
   for (const { message } of report.errors) results.fail(project, message);

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Log } from 'sarif';
+import { zipBundle } from '../../src/core/findings/importExport/bundle.ts';
+import { readBundle, sha256 } from '../../src/core/findings/importExport/readContent.ts';
+import type { Workbench } from '../host/workbench.ts';
+import { eventually, readWithin } from '../host/workbench/eventually.ts';
+import { importFrom, importInvented, signedIn, type Stage } from './stage.ts';
+import { test } from './fixtures.ts';
+
+/** A person's path through the views of one window. */
+test.describe.configure({ mode: 'serial' });
+test.use({
+  stageOptions: {
+    service: { runDurationMs: 3_600_000 },
+    settings: (service) => ({ ...signedIn(service), 'security.workspace.trust.enabled': true }),
+    // A narrow walkthrough shows no pictures.
+    viewport: { width: 1600, height: 900 },
+  },
+});
+
+const untilHeadings = (workbench: Workbench, ...expected: string[]): Promise<string[]> =>
+  eventually(
+    async () => {
+      const rows = await workbench.treeRows('Findings');
+      return rows
+        .filter(({ level }) => level === 1)
+        .map(({ label, description }) => `${label} ${description}`);
+    },
+    (found) => found.join() === expected.join(),
+  );
+const allHeadings = ['Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1'] as const;
+
+const besides = ({ folder }: Stage, name: string): string => path.join(path.dirname(folder), name);
+
+test('F84 an untrusted folder is read-only: findings can be imported and viewed; nothing is sent', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  await workbench.restrictedMode();
+  await workbench.openView('Whitebox Assessment');
+  await workbench.untilViewText('Runs', 'Restricted Mode');
+  for (const command of ['Start Assessment…', 'Sign In…'])
+    assert.equal(await workbench.listsCommand(`Whitebox: ${command}`), false, command);
+  await workbench.runCommand('Whitebox: Export as SARIF…');
+  await workbench.notification('There are no findings to export yet.');
+  await importInvented(stage);
+  await eventually(workbench.problems, (rows) => rows.length === 1);
+  assert.deepEqual(service.requests, []);
+  await workbench.dismissNotifications();
+});
+
+test('F5 in a trusted workspace, checkboxes of the preview choose what is sent, and a rule in it adds nothing', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  await workbench.trustWorkspace();
+  await writeFile(path.join(stage.folder, '.whiteboxignore'), '!.env\n!build/\n');
+  await workbench.runCommand('Whitebox: Preview Files to Upload');
+  const untilUploaded = (count: string) =>
+    eventually(
+      async () => {
+        await workbench.expandAll('Upload Preview');
+        return workbench.treeRows('Upload Preview');
+      },
+      (rows) =>
+        rows.some(({ label, description }) => label === 'To be uploaded' && description.startsWith(count)),
+    );
+  const shown = await untilUploaded('15 files, ');
+  const excluded = shown.find(({ label }) => label === '.env');
+  assert.match(excluded?.description ?? '', /^\.env +\(.*\.gitignore:\d+\)$/);
+  for (const count of ['14 files, ', '15 files, ']) {
+    await workbench.treeRowCheckbox('Upload Preview', 'package.json');
+    await untilUploaded(count);
+  }
+  await writeFile(path.join(stage.folder, 'src', 'late.js'), 'export {};\n');
+  await workbench.viewAction('Upload Preview', 'Start Assessment…');
+  const dialog = await workbench.dialogText();
+  assert.match(dialog.message, /Upload 16 files/);
+  assert.match(dialog.detail, /Different from what the Upload Preview shows: 1 file\./);
+  assert.deepEqual(service.requests, []);
+  await workbench.dialogButton('Upload and Start');
+  const sent = await eventually(
+    () => service.runs()[0]?.archives.flatMap(({ entries }) => entries.map((entry) => entry.path)) ?? [],
+    ({ length }) => length === 16,
+  );
+  assert.ok(sent.includes('src/late.js') && sent.includes('package.json') && !sent.includes('.env'));
+});
+
+test('the Findings view shows a running assessment, and its findings after the end', async ({
+  service,
+  workbench,
+}) => {
+  await workbench.openView('Whitebox Assessment');
+  await workbench.untilRow('Runs', ({ label }) => label.startsWith('Running'));
+  await service.finishRun(service.runs()[0]!.id);
+  await workbench.runCommand('Whitebox: Check Run Status Now');
+  await workbench.notification('The assessment of shop has finished: 12 findings');
+  await workbench.dismissNotifications();
+  await untilHeadings(workbench, ...allHeadings);
+  await eventually(
+    () => workbench.viewActions('Findings'),
+    (names) => ['Open Report', 'Filter…', 'Group By…'].every((name) => names.includes(name)),
+  );
+  await workbench.expandAll('Findings');
+  const rows = await workbench.treeRows('Findings');
+  const hash = rows.find(({ label }) => label === 'Weak hash function');
+  assert.equal(hash?.ariaLabel, 'Medium: Weak hash function, line 7, CWE-328');
+  const file = rows.find(({ label }) => label === 'passwords.js');
+  assert.equal(file?.ariaLabel, 'src/passwords.js, 1 finding');
+  await workbench.treeRowMenu('Findings', 'Weak hash function', 'Show Raw JSON');
+  await eventually(workbench.editor, ({ title }) => title.endsWith('.json'));
+});
+
+test('a filter by severity and text is described in the view and survives a reload, until it is cleared', async ({
+  workbench,
+}) => {
+  await workbench.viewAction('Findings', 'Filter…');
+  await workbench.pick('Severity');
+  await workbench.pickSeveral(['Critical', 'High']);
+  await untilHeadings(workbench, 'Critical 3', 'High 4');
+  await workbench.runCommand('Whitebox: Filter…');
+  await workbench.pick('Text');
+  await workbench.answer('ＳＱＬ');
+  await untilHeadings(workbench, 'Critical 1');
+  assert.match(await workbench.viewText('Findings'), /Filter: Critical, High · “ＳＱＬ” \(1 of 12\)/);
+  await workbench.stateKept(/ＳＱＬ/);
+  await workbench.reload();
+  await untilHeadings(workbench, 'Critical 1');
+  await workbench.runCommand('Whitebox: Filter…');
+  await workbench.pick('Text');
+  await workbench.answer('nothing is called like this');
+  await workbench.untilViewText('Findings', 'No findings match the filters.');
+  await workbench.viewButton('Findings', 'Clear Filters');
+  await untilHeadings(workbench, ...allHeadings);
+});
+
+test('Next Finding names the finding in the status bar, and nothing in its hover is active', async ({
+  workbench,
+}) => {
+  await workbench.runCommand('Whitebox: Go to Next Finding');
+  await workbench.statusBarItem(' of 12: ').waitFor();
+  await workbench.expandAll('Findings');
+  await workbench.treeRowClick('Findings', 'Weak hash function');
+  await eventually(workbench.editor, (editor) => editor.title === 'passwords.js' && editor.line === 7);
+  const text = await workbench.hoverText("createHash('md5')", 'Recommendation');
+  assert.match(text, /Weak hash function/);
+  assert.deepEqual(await workbench.hoverLinks(), []);
+  await workbench.page.keyboard.press('Escape');
+});
+
+test('several findings are triaged at once by keyboard, with a reason, and undone at once', async ({
+  workbench,
+}) => {
+  // An opening editor takes the focus and closes an open menu. A click on a row that is rendered again is lost.
+  await eventually(
+    async () => {
+      await workbench.treeRowClick('Findings', 'Weak hash function');
+      return readWithin(3_000, async () =>
+        (await workbench.editor()).title === 'passwords.js' ? true : undefined,
+      );
+    },
+    (isOpen) => isOpen === true,
+  );
+  await workbench.treeRowClick('Findings', 'Predictable random value', 'ControlOrMeta');
+  await workbench.page.keyboard.press('Delete');
+  assert.equal((await workbench.currentQuickInput()).title, 'Set Triage State: 2 findings');
+  await workbench.pick('False positive');
+  await workbench.answer('  ');
+  await eventually(
+    workbench.currentQuickInput,
+    ({ message }) => message === 'Enter a reason for this state.',
+  );
+  await workbench.answer('Invented: test code only');
+  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 1', 'Low 1', 'No impact 1');
+  assert.match(await workbench.viewText('Findings'), /Hidden because triage closed them: 2 findings/);
+  await workbench.notificationButton('2 findings: False positive', 'Undo');
+  await untilHeadings(workbench, ...allHeadings);
+});
+
+test('comparing two runs shows new, no longer reported and existing findings', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  await rm(path.join(stage.folder, 'src/passwords.js'));
+  await writeFile(path.join(stage.folder, 'src/added.js'), 'export const run = (code) => eval(code);\n');
+  await workbench.runCommand('Whitebox: Start Assessment…');
+  await workbench.dialogButton('Upload and Start');
+  const runs = await eventually(
+    () => service.runs(),
+    ({ length }) => length === 2,
+  );
+  await workbench.untilRow('Runs', ({ label }) => label.startsWith('Running'));
+  await service.finishRun(runs[1]!.id);
+  await workbench.runCommand('Whitebox: Check Run Status Now');
+  await workbench.untilRow('Findings', ({ label }) => label === 'added.js');
+  await workbench.expandAll('Findings');
+  await eventually(
+    () => workbench.treeRows('Findings'),
+    (rows) => rows.filter(({ description }) => description.endsWith(' · new')).length === 1,
+  );
+  await workbench.runCommand('Whitebox: Compare Runs…');
+  // The import of the first test is a run, too: the newest is the first item.
+  for (const question of ['Compare Runs: Which Run?', 'Compare with Which Earlier Run?']) {
+    await eventually(workbench.currentQuickInput, ({ title }) => title === question);
+    await workbench.page.keyboard.press('Enter');
+  }
+  await untilHeadings(workbench, 'New 1', 'Still present 11', 'Not uploaded this time 1');
+  await workbench.expandAll('Findings');
+  const absent = (await workbench.treeRows('Findings')).find(({ label }) => label === 'Weak hash function');
+  assert.match(absent?.ariaLabel ?? '', /src\/passwords\.js/);
+  await workbench.viewAction('Findings', 'Show All Findings');
+  await workbench.untilRow('Findings', ({ label }) => label === 'Critical');
+  await workbench.dismissNotifications();
+});
+
+test('a report is saved as one inert HTML file from its view; a remote browser is not asked to open it', async ({
+  stage,
+  workbench,
+}) => {
+  await workbench.runCommand('Whitebox: Open Report');
+  await workbench.webviewFrame('Report: shop');
+  await workbench.page.locator('.editor-actions [aria-label^="Save Report"]').click();
+  await workbench.pick('Open in Browser to Print');
+  await workbench.notificationButton(
+    'The browser can’t open files on the machine that this window is connected to.',
+    'Save as HTML…',
+  );
+  const file = besides(stage, 'shop-report.html');
+  await workbench.saveAs(file);
+  await workbench.notification(`The report was saved to ${file}.`);
+  await workbench.dismissNotifications();
+  const html = await readFile(file, 'utf8');
+  assert.match(html, /default-src 'none'; style-src 'sha256-/);
+  assert.match(html, /<h1[^>]*>Whitebox Assessment Report<\/h1>/);
+  assert.doesNotMatch(html, /<script|<link|<img|<button|data-place/);
+  // A report that takes the focus back closes a quick pick.
+  await workbench.runCommand('View: Close All Editors');
+});
+
+test('a finished run is exported as SARIF and as a bundle, in which decisions count only once taken over', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  const name = (ending: string): string => `shop-findings-${new Date().toISOString().slice(0, 10)}.${ending}`;
+  const save = async (ending: string): Promise<Buffer> => {
+    await workbench.saveAs(besides(stage, name(ending)));
+    await workbench.notification(`12 findings saved to ${name(ending)}`);
+    await workbench.dismissNotifications();
+    return readFile(besides(stage, name(ending)));
+  };
+  await workbench.runCommand('Whitebox: Export as SARIF…');
+  await workbench.pick('SARIF');
+  const sarif = String(await save('sarif'));
+  // With the one that is no longer reported.
+  assert.equal((JSON.parse(sarif) as Log).runs[0]?.results?.length, 13);
+  await workbench.runCommand('Whitebox: Export Offline Bundle…');
+  assert.match((await workbench.dialogText()).detail, /Doesn’t contain: source files, tokens/);
+  await workbench.dialogButton('Save Bundle…');
+  const bundle = await save('zip');
+  for (const secret of [service.token, service.baseUrl])
+    assert.ok(!sarif.includes(secret) && !bundle.includes(secret));
+
+  const decided = JSON.stringify([
+    { index: 0, state: 'falsePositive', note: 'decided on another machine', at: 1 },
+  ]);
+  const file = besides(stage, 'decided.zip');
+  await writeFile(file, await withDecisions(bundle, decided));
+  await workbench.runCommand('Whitebox: Clear Findings from Editor');
+  await eventually(workbench.problems, (rows) => rows.length === 0);
+  for (const [answer, left] of [
+    ['Leave Findings Open', 12],
+    ['Import Decisions', 11],
+  ] as const) {
+    await importFrom(stage, file);
+    await workbench.notificationButton('triage decisions with notes for 1 finding', answer);
+    await workbench.dismissNotifications();
+    await eventually(workbench.problems, (rows) => rows.length === left);
+  }
+  await workbench.openView('Whitebox Assessment');
+  await workbench.untilRow(
+    'Runs',
+    ({ label, description }) => label === 'Imported' && description.includes('decided.zip'),
+  );
+});
+
+async function withDecisions(bundle: Buffer, decisions: string): Promise<Buffer> {
+  const { run, files } = await readBundle(bundle);
+  const contents = [...files].map(([name, content]) => ({
+    path: name,
+    content: name === 'triage.json' ? Buffer.from(decisions) : content,
+  }));
+  const index = {
+    kind: 'whitebox-assessment-bundle',
+    version: 1,
+    tool: { name: 'whitebox-assessment', version: '1.0.0' },
+    run,
+    files: contents.map(({ path: name, content }) => ({
+      path: name,
+      bytes: content.length,
+      sha256: sha256(content),
+    })),
+  };
+  return zipBundle([{ path: 'bundle.json', content: Buffer.from(JSON.stringify(index)) }, ...contents]);
+}
+
+/** Runs in a page: the addresses of its pictures, and of those that are not shown. */
+const readPictures = (selector: string): string => `(() => {
+  const pictures = [...document.querySelectorAll('${selector}')];
+  const broken = pictures.filter(({ complete, naturalWidth }) => !complete || naturalWidth === 0);
+  const addressesOf = (images) => images.map(({ src, currentSrc }) => currentSrc || src);
+  return { all: addressesOf(pictures), broken: addressesOf(broken) };
+})()`;
+
+interface Pictures {
+  readonly all: readonly string[];
+  readonly broken: readonly string[];
+}
+
+test('the page and the walkthrough of the installed extension show all their pictures', async ({
+  workbench,
+}) => {
+  const { page } = workbench;
+  await workbench.runCommand('Extensions: Show Installed Extensions');
+  await page.locator('.extension-list-item').filter({ hasText: 'Whitebox Assessment' }).first().click();
+  const inner = page.frameLocator('iframe.webview.ready').locator('iframe#active-frame');
+  const readme = await (await inner.elementHandle()).contentFrame();
+  assert.ok(readme);
+  await readme.getByText('Get Started with Whitebox Assessment').waitFor();
+  for (const [frame, selector] of [
+    [page, '.extension-editor img'],
+    [readme, 'img'],
+  ] as const)
+    await eventually(
+      () => frame.evaluate<Pictures>(readPictures(selector)),
+      ({ broken }) => broken.length === 0,
+    );
+  await workbench.runCommand('Welcome: Open Walkthrough...');
+  await workbench.pick('Get Started with Whitebox Assessment');
+  const steps = page.locator('.getting-started-step');
+  await steps.first().waitFor();
+  const seen = new Set<string>();
+  for (let index = 0; index < (await steps.count()); index += 1) {
+    await steps.nth(index).click();
+    const { all } = await eventually(
+      () => page.evaluate<Pictures>(readPictures('.getting-started-media img')),
+      ({ all: shown, broken }) => broken.length === 0 && shown.some((each) => !seen.has(each)),
+    );
+    for (const each of all) seen.add(each);
+  }
+  assert.equal(seen.size, 7);
+});
