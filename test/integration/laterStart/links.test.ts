@@ -120,7 +120,7 @@ describe('links to findings and runs', () => {
     assert.deepEqual([title, id], ['Weak hash', 'Run invented-linked']);
     assert.match(
       link,
-      /^[a-z-]+:\/\/whitebox\.whitebox-assessment\/finding\?v=1&workflow=whitebox-assessment&run=invented-linked&finding=[^&]+&at=[0-9a-f]{12}$/,
+      /^[a-z-]+:\/\/whitebox\.whitebox-assessment\/finding\?v=1&workflow=whitebox-assessment&run=invented-linked&finding=[0-9a-f]{16}%3A0&file=[0-9a-f]{16}&index=0&print=[^&]+&at=[0-9a-f]{12}$/,
     );
     await followed(vscode.Uri.parse(link));
     assert.deepEqual(opened, [shown]);

@@ -3,13 +3,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fingerprintOf } from '../../../src/core/findings/identity.ts';
+import { createFinder, fingerprintOf, type Identity } from '../../../src/core/findings/identity.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { createResolver } from '../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
 import { readResult } from '../../../src/core/findings/result/readResult.ts';
 import { shopRun } from './importExport/exportingFindings.ts';
+import { identityFor } from './shownFindings.ts';
 import { scratchFolder } from './scratchFolder.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 
@@ -181,4 +182,27 @@ test('a path with the number of its archive is resolved alike with and without t
     '0/src/b.ts',
     'where it is known what was sent, nothing is guessed',
   );
+});
+
+test('F165 a finding is found by its name, else by file and index, else by a fingerprint that is unique on both sides', () => {
+  const [a, b, twin, other] = ['a', 'b', 'twin', 'other'].map((text) => identityFor(text));
+  assert.ok(a && b && twin && other);
+  const here = [a, b, { ...twin, fingerprint: 'twins' }, { ...other, fingerprint: 'twins' }];
+  const unknown = identityFor('unknown');
+  for (const [asked, wanted] of [
+    [{ ...unknown, name: a.name, file: b.file, fingerprint: 'b' }, a],
+    [{ ...unknown, file: b.file, fingerprint: 'a' }, b],
+    [{ ...unknown, fingerprint: 'a' }, a],
+    [{ ...unknown, fingerprint: 'twins' }, undefined],
+    [unknown, undefined],
+  ] satisfies readonly [Identity, Identity | undefined][]) {
+    assert.equal(createFinder(here, [asked])(asked), wanted);
+    const alike = { ...identityFor('another'), fingerprint: asked.fingerprint };
+    const isByPrint = wanted?.name !== asked.name && wanted?.file !== asked.file;
+    assert.equal(
+      createFinder(here, [asked, alike])(asked),
+      isByPrint ? undefined : wanted,
+      'two are asked for',
+    );
+  }
 });

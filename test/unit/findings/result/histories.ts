@@ -22,6 +22,7 @@ export interface History {
   ): Promise<Run>;
   /** Undefined for a run whose findings cannot be read. */
   result(run: Run): Promise<RunResult | undefined>;
+  folderOf(run: Run): string;
   /** Replaces its findings file, as *Download Again* does. */
   download(run: Run, findings: readonly object[]): Promise<void>;
   /** Makes its findings file unreadable, or readable again. */
@@ -46,6 +47,7 @@ export async function startHistory(t: TestContext): Promise<History> {
     return writeFile(fileOf(run), `${JSON.stringify(findings)}${' '.repeat(reports)}`);
   };
   return {
+    folderOf,
     get runs() {
       return runs;
     },

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isReported } from '../../../../src/core/findings/result/verdict.ts';
@@ -202,3 +204,28 @@ test('an import of unknown origin keeps the names of the import before it, and s
   assert.equal(next?.findings[0]?.name, first?.findings[0]?.name);
   assert.deepEqual([next?.findings[0]?.verdict, next?.absent], [undefined, []]);
 });
+
+for (const [name, file, damage] of [
+  ['a result that is cut off', 'result.jsonl', (text) => text.slice(0, -40)],
+  ['a result with a line that is not JSON', 'result.jsonl', (text) => text.replace(/\n.*\n$/, '\n}\n')],
+  ['a result with a line that lacks members', 'result.jsonl', (text) => text.replace(/\n.*\n$/, '\n{}\n')],
+  ['a result with other names', 'result.jsonl', (text) => text.replaceAll('"maybe":[]', '"maybe":3')],
+  ['an empty result', 'result.jsonl', () => ''],
+  ['a manifest that is cut off', 'manifest-0.json', (text) => text.slice(0, 30)],
+  ['a manifest without entries', 'manifest-0.json', () => '{}'],
+  ['a manifest with an empty entry', 'manifest-0.json', () => '{"entries":[null]}'],
+  ['a manifest that is a list', 'manifest-0.json', () => '[null]'],
+] satisfies readonly [string, string, (text: string) => string][])
+  test(`F187 ${name} of an earlier run makes no later one unreadable, and changes no name`, async (t) => {
+    const history = await startHistory(t);
+    const item = { title: 'V', cwe: 89, file: 'f0.js', line: 1, snippet: 'sink0(aInput);' };
+    const runs = [await history.add(['a'], [item], sent), await history.add(['a'], [item], sent)];
+    const name = (await history.result(runs[1]!))?.findings[0]?.name;
+    for (const run of runs) {
+      const damaged = join(history.folderOf(run), file);
+      await writeFile(damaged, damage(await readFile(damaged, 'utf8')));
+      if (file !== 'result.jsonl') await history.touch(run);
+    }
+    for (const run of [...runs, await history.add(['a'], [item], sent)])
+      assert.equal((await history.result(run))?.findings[0]?.name, name);
+  });
