@@ -65,6 +65,7 @@ describe('messages about findings and runs', () => {
       all: () => all,
       absent: () => [],
       find: () => undefined,
+      sharedDecisions: () => new Map(),
       isComplete: () => true,
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;

@@ -30,7 +30,6 @@ async function play(fixture: FindingFixture, runs: readonly ReportedRun[]): Prom
 
 const code = 'const id = ask();\ndb.query(`select ${id}`);\nreturn 1;\n';
 const sent = { 'src/a.js': code, 'src/b.js': 'other();\n' };
-const moved = { ...sent, 'src/a.js': `// above\n// above\n${code}` };
 const changed = { ...sent, 'src/a.js': code.replace('`select ${id}`', 'byId, id') };
 const X = { title: 'X', snippet: 'db.query(`select ${id}`);' };
 const Y = { title: 'Y', cwe: 79, line: 3 };
@@ -51,30 +50,6 @@ for (const [name, runs, wanted] of [
       [sent, X],
     ],
     { X: 'stillThere' },
-  ],
-  [
-    'moved code is existing',
-    [
-      [sent, X],
-      [moved, { ...X, line: 4 }],
-    ],
-    { X: 'stillThere' },
-  ],
-  [
-    'the same lines in another wording, with one more line quoted, are existing',
-    [
-      [sent, X],
-      [moved, { title: 'Z', line: 3, snippet: 'const id = ask();\ndb.query(`select ${id}`);' }],
-    ],
-    { Z: 'stillThere' },
-  ],
-  [
-    'two of a kind are distinguished by their lines',
-    [
-      [sent, { title: 'first', line: 1 }, { title: 'second', line: 3 }],
-      [moved, { title: 'other words', line: 5 }],
-    ],
-    { 'other words': 'stillThere', first: 'codeChanged' },
   ],
   [
     'not found, and its file changed',
@@ -213,35 +188,6 @@ test('F139 a finding triaged as fixed and reported again is open and “back aga
   assert.deepEqual(of(), [['open', 'backAgain', 'fixed']]);
   await fixture.store.setTriage(fixture.store.all(), 'confirmed', '');
   assert.deepEqual(of(), [['confirmed', 'stillThere', undefined]]);
-});
-
-test('F139 a decision about a reworded finding on the same lines is shown and hides nothing', async (t) => {
-  const fixture = await setUpFindings(t);
-  await play(fixture, [[sent, X]]);
-  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'id is a number');
-  const other = { title: 'Z', line: 3, snippet: 'const id = ask();\ndb.query(`select ${id}`);' };
-  await play(fixture, [[moved, other]]);
-  const [shown] = fixture.store.all();
-  assert.deepEqual(
-    [shown?.triage.state, shown?.decidedBefore?.state, shown?.decidedBefore?.note],
-    ['open', 'falsePositive', 'id is a number'],
-  );
-  assert.deepEqual(fixture.store.absent(), []);
-});
-
-test('F139 findings on the same lines with one title are the same', async (t) => {
-  const fixture = await setUpFindings(t);
-  const whole = { title: 'Whole', line: 1, end_line: 5, snippet: code };
-  await play(fixture, [[sent, whole, X]]);
-  const [first] = fixture.store.all().filter(({ finding }) => finding.title === 'Whole');
-  await fixture.store.setTriage([first!], 'falsePositive', 'only this');
-  await play(fixture, [[sent, { ...X, snippet: 'const id = ask();\ndb.query(`select ${id}`);' }]]);
-  const [shown] = fixture.store.all();
-  assert.deepEqual([shown?.verdict, shown?.decidedBefore], ['stillThere', undefined]);
-  assert.deepEqual(
-    fixture.store.absent().map(({ finding, verdict }) => [finding.title, verdict]),
-    [['Whole', 'sameBytes']],
-  );
 });
 
 const live = {

@@ -61,8 +61,6 @@ async function inTheNextRun(
   return found;
 }
 
-const query = 'db.query(`select * from orders where id=${id}`);';
-
 for (const [name, first, next, wanted] of [
   [
     'of two that differ only in their titles, the remaining one is not hidden',
@@ -87,33 +85,6 @@ for (const [name, first, next, wanted] of [
       { title: 'A', line: 2 },
     ],
     { A: 'open' },
-  ],
-  [
-    'the same quote twice: unknown which one remains',
-    [
-      { title: 'A', line: 3, snippet: query },
-      { title: 'B', line: 2, snippet: query },
-    ],
-    [{ title: 'other words', snippet: query }],
-    { 'other words': 'open, before fixed' },
-  ],
-  [
-    'the same quote once, in another wording',
-    [{ title: 'A', line: 3, snippet: query }, { title: 'B' }],
-    [{ title: 'other words', line: 40, snippet: `  ${query}` }, { title: 'B' }],
-    { 'other words': 'fixed', B: 'open' },
-  ],
-  [
-    'the same title without a quote, in a file whose sent text is unknown',
-    [{ title: 'A' }, { title: 'B' }],
-    [{ title: 'A' }],
-    { A: 'open, before fixed' },
-  ],
-  [
-    'the same quote of another weakness',
-    [{ title: 'A', line: 3, snippet: query }],
-    [{ title: 'A', line: 3, snippet: query, cwe: 79 }],
-    { A: 'open, before fixed' },
   ],
 ] satisfies readonly [string, readonly object[], readonly object[], Record<string, string>][])
   test(`F109 a decision in the next run: ${name}`, async (t) => {

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { test } from 'node:test';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
 const lines = Array.from({ length: 20 }, (_, at) => `statement(${String(at)});`);
 const sent = { 'a.js': lines.join('\n') };
 const moved = { 'a.js': ['// above', '// above', ...lines].join('\n') };
-const gone = { 'a.js': lines.slice(5).join('\n') };
 const onLine = (line: number, title = 'Injection'): object => ({ title, cwe: 89, file: 'a.js', line });
 
 let reports = 0;
@@ -26,34 +23,6 @@ function decisionsIn({ store }: FindingFixture): string[] {
       decidedBefore === undefined ? triage.state : `${triage.state}, before ${decidedBefore.state}`,
     );
 }
-
-type Sent = Readonly<Record<string, string>> | undefined;
-
-for (const [name, before, [next, line], wanted] of [
-  ['on the same line of an unchanged file applies', sent, [sent, 3], 'falsePositive'],
-  ['on the line its code moved to applies', sent, [moved, 5], 'falsePositive'],
-  ['on another line of an unchanged file does not apply', sent, [sent, 12], 'open'],
-  ['on the same line number with other code does not apply', sent, [moved, 3], 'open'],
-  ['whose code is gone does not apply', sent, [gone, 3], 'open'],
-  ['in an unknown text is to be checked', undefined, [sent, 3], 'open, before falsePositive'],
-  ['for an unknown text is to be checked', sent, [undefined, 3], 'open, before falsePositive'],
-] satisfies readonly [string, Sent, [Sent, number], string][])
-  test(`F148 a decision about the same title without a quote ${name}`, async (t) => {
-    const fixture = await setUpFindings(t, 'shop');
-    await fixture.addRun(['shop'], toText(onLine(3)), before);
-    await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
-    await fixture.addRun(['shop'], toText(onLine(line)), next);
-    assert.deepEqual(decisionsIn(fixture), [wanted]);
-  });
-
-test('F148 a decision is to be checked if the sent text is neither stored nor local', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const first = await fixture.addRun(['shop'], toText(onLine(3)), sent);
-  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
-  await rm(path.join(fixture.runs.folderOf(first.id), 'source'), { recursive: true });
-  await fixture.addRun(['shop'], toText(onLine(5)), moved);
-  assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
-});
 
 test('F148 of two findings with one title, a decision applies to the one on its line', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
@@ -85,15 +54,6 @@ test('F148 a decision applies over several runs, and the latest counts', async (
   assert.deepEqual(decisionsIn(fixture), ['confirmed']);
 });
 
-test('F148 a decision older than a run with other lines is to be checked', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], toText(onLine(3)), sent);
-  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
-  await fixture.addRun(['shop'], toText(onLine(3)));
-  await fixture.addRun(['shop'], toText(onLine(3)), sent);
-  assert.deepEqual(decisionsIn(fixture), ['open, before falsePositive']);
-});
-
 test('F148 a finding reopened by the user stays open despite an earlier decision, and that can be undone', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3)), sent);
@@ -102,19 +62,5 @@ test('F148 a finding reopened by the user stays open despite an earlier decision
   const takeBack = await fixture.store.setTriage(fixture.store.all(), 'open', '');
   assert.deepEqual(decisionsIn(fixture), ['open']);
   assert.equal(await takeBack(), 0);
-  assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
-});
-
-test('F148 a decision about a live finding needs only the title', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const live = toText({
-    title: 'Script',
-    perspective: 'XSS',
-    feature_name: 'Search',
-    url: 'https://shop.example/s',
-  });
-  await fixture.addRun(['shop'], live);
-  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'escaped');
-  await fixture.addRun(['shop'], live);
   assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
 });
