@@ -141,7 +141,7 @@ test('a path with the number of its archive is resolved alike with and without t
   );
 });
 
-test('F165 a finding is found by its name, else by file and index, else by a fingerprint that is unique on both sides', () => {
+test('F165 a finding is found by name, else by file and index, else by a fingerprint unique on both sides', () => {
   const [a, b, twin, other] = ['a', 'b', 'twin', 'other'].map((text) => identityFor(text));
   assert.ok(a && b && twin && other);
   const here = [a, b, { ...twin, fingerprint: 'twins' }, { ...other, fingerprint: 'twins' }];
