@@ -98,6 +98,13 @@ test('F155 after a crawl or a credit limit, the Findings view offers the continu
   }
 });
 
+test('F169 the sentence about a silent secret storage is for that state only, not for a window that starts', () => {
+  const shown = welcomes.filter(({ contents }) => contents === '%welcome.unavailable%');
+  assert.equal(shown.length, 2);
+  for (const { when } of shown)
+    for (const alternative of when.split(' || ')) assert.match(alternative, /whitebox\.account == unavailable/);
+});
+
 test('the Upload Preview is the only view during its question', () => {
   const others = views.filter(({ id }) => id !== 'whitebox.uploadPreview');
   assert.equal(others.length, views.length - 1);
