@@ -102,7 +102,8 @@ test('F169 the sentence about a silent secret storage is for that state only, no
   const shown = welcomes.filter(({ contents }) => contents === '%welcome.unavailable%');
   assert.equal(shown.length, 2);
   for (const { when } of shown)
-    for (const alternative of when.split(' || ')) assert.match(alternative, /whitebox\.account == unavailable/);
+    for (const alternative of when.split(' || '))
+      assert.match(alternative, /whitebox\.account == unavailable/);
 });
 
 test('the Upload Preview is the only view during its question', () => {
