@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { BoundedSecrets } from './core/api/boundedSecrets.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
-import { saveResult } from './core/findings/result/readResult.ts';
+import { createMemory, saveResult } from './core/findings/result/readResult.ts';
 import { type Disposable, systemClock as clock } from './core/ports.ts';
 import { RunNotes } from './core/run/disk/recoveryNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
@@ -21,7 +21,7 @@ import { createCommands, type Manifest, runCommand } from './editor/commands.ts'
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
-import { decodeFile, editedTexts, watchDrift } from './editor/findings/code/driftWatch.ts';
+import { DocumentTexts, encodings, watchDrift } from './editor/findings/code/driftWatch.ts';
 import { registerHover } from './editor/findings/code/hover.ts';
 import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
 import { BranchComparison } from './editor/findings/changedOnBranch.ts';
@@ -71,6 +71,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const secrets = new BoundedSecrets(context.secrets, basics);
   const accounts = new Accounts(secrets, basics);
   const passwords = new PasswordStore(secrets, globalState, damagedPasswordsWarning());
+  const results = { runs, workerFile: parseWorkerFile, encodings, memory: createMemory() };
   const tracker = new RunTracker({
     ...basics,
     ...workers,
@@ -78,8 +79,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     notes,
     clientFor: (run) => accounts.clientFor(run, () => passwords.saved(run)),
     passwordsOf: (run) => passwords.require(run),
-    workOut: (run, signal) =>
-      saveResult(run, { runs, workerFile: parseWorkerFile, decode: decodeFile }, signal),
+    workOut: (run, signal) => saveResult(run, results, signal),
     // A command that is done has been at the workbench and back.
     askWorkbench: () => vscode.commands.executeCommand('setContext', 'whitebox.isDriving', true),
     deleteSourceAfterRun: readDeleteSourceAfterRun,
@@ -88,8 +88,9 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
 
   // Findings: read from the downloaded results, with a person's decisions.
   const triage = createTriage(storage('triage'), basics);
-  const openFiles = { isOpenHere, editedTexts, decode: decodeFile };
-  const findingSources = { ...openFiles, runs, log, triage, mappings: memory, workerFile: parseWorkerFile };
+  const documents = new DocumentTexts();
+  const texts: DocumentTexts['of'] = (isWanted) => documents.of(isWanted);
+  const findingSources = { ...results, isOpenHere, texts, log, triage, mappings: memory };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
   const branch = new BranchComparison({ findings, filtering, memory, parseWorkerFile, log });
@@ -122,6 +123,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     showStorageProblem(runs, surfaces.runs),
     tracker,
     findings,
+    documents,
     ...Object.values(display),
     ...Object.values(screens),
     showStatus(surfaces.status, services),

@@ -86,7 +86,11 @@ export async function readArtifact<T>(
     const path = join(folder, file);
     if ((await stat(path)).size > maxBytes) throw new AssessmentError('findingsTooLarge');
     const start: ArtifactStart = { role, path };
-    return (typeof reader === 'function' ? reader(start) : await askWorker(start, reader)) as T;
+    return (
+      typeof reader === 'function'
+        ? reader(start)
+        : await askWorker(start, reader, { outOfMemory: 'findingsTooLarge' })
+    ) as T;
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
     if (!(cause instanceof AssessmentError) || cause.kind === 'badFeatures') throw cause;

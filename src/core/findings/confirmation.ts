@@ -55,7 +55,7 @@ async function findingsOf(run: Run, source: ResultSource): Promise<readonly Find
   if (!hasFindings(run)) return undefined;
   try {
     const { findings } = await readResult(run, source);
-    return findings.map(({ found }) => found.finding);
+    return findings.map(({ finding }) => finding);
   } catch {
     return undefined; // the run's own row shows why
   }

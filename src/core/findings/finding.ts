@@ -102,7 +102,7 @@ export interface Finding {
   readonly perspective?: string | undefined;
   /** Set if the tool that found it has suppressed it. It counts until people decide. */
   readonly toolDecision?: TriageDecision | undefined;
-  /** `clipped`: texts or places were cut. `unreadable`: the item is no object, and only `Details.raw` has its content. */
+  /** `clipped`: texts or places were cut. `unreadable`: the item is no object, and only `ReportedFinding.raw` has its content. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
 
@@ -112,20 +112,22 @@ export interface Details {
   readonly recommendation: string;
   readonly blocks: readonly Block[];
   readonly confidence?: string | undefined;
-  /** The item as JSON; absent if it is too long or nested too deeply. */
-  readonly raw?: string | undefined;
 }
 
 /** A finding as its file has it. */
-export type ReportedFinding = Finding & Details;
+export interface ReportedFinding extends Finding, Details {
+  /** The item as JSON; absent if it is too long or nested too deeply. */
+  readonly raw?: string | undefined;
+}
 
 export interface WithDetails {
   readonly details: Details;
 }
 
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
-  const { description, recommendation, blocks, confidence, raw, ...finding } = reported;
-  return { finding, details: { description, recommendation, blocks, confidence, raw } };
+  const { description, recommendation, blocks, confidence, ...others } = reported;
+  const finding = { ...others, raw: undefined };
+  return { finding, details: { description, recommendation, blocks, confidence } };
 }
 
 const maxSummary = 200;

@@ -3,12 +3,11 @@ import { atOrBelow, isSamePath } from '../paths.ts';
 import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
-import { inBackground } from '../yieldingWork.ts';
+import { inBackground, inSlices } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
-import type { SeenText } from './place/currentPlaces.ts';
-import type { PlacedFinding } from './place/placement.ts';
+import type { EditorTexts } from './place/currentPlaces.ts';
 import {
   addMapping,
   forgetMappings,
@@ -17,9 +16,8 @@ import {
   readMappings,
 } from './place/mappings.ts';
 import {
+  addOwners,
   comparePlaced,
-  countUnread,
-  isCurrent,
   mustReadAgain,
   placeAgain,
   type PlacedRun,
@@ -28,7 +26,7 @@ import {
   toShownRun,
 } from './placedRun.ts';
 import type { Detailable, Detailed } from './result/details.ts';
-import { type ResultSource, withDetails } from './result/readResult.ts';
+import { readCurrentHead, readItem, type ResultSource, withDetails } from './result/readResult.ts';
 import {
   areSameShown,
   decisionFolders,
@@ -45,8 +43,8 @@ interface Deps extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
   readonly triage: TriageStore;
   readonly mappings: MappingMemory;
-  /** The texts of the wanted files (absolute paths) that have unsaved changes, by `pathKey`. */
-  readonly editedTexts: (isWanted: (file: string) => boolean) => ReadonlyMap<string, string>;
+  /** What editors have of the wanted files (absolute paths). */
+  readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;
   /** Whether this window has a folder (an absolute path) open. */
   readonly isOpenHere: (folder: string) => boolean;
@@ -95,6 +93,8 @@ export class FindingStore implements Disposable {
     isComplete: true,
   };
   #shownRuns: readonly ShownRun[] = [];
+  /** Made when it is first needed. */
+  #byIndex: ReadonlyMap<string, ShownFinding> | undefined;
   readonly #showFinding: ShowFinding;
   /** Of the last reading, by run ID. */
   readonly #failures = new Map<string, Failure>();
@@ -141,6 +141,16 @@ export class FindingStore implements Disposable {
     const compared = this.#compared;
     const baseline = compared && (await this.#read(compared.baseline, { force }));
     this.#show({ placed, runIds, compared, baseline, isComplete: true });
+    const withOwners = await Promise.all(placed.map((each) => this.#withOwners(each)));
+    this.#show({ ...this.#shown, placed: withOwners });
+  }
+
+  /** Owners are looked up after findings are shown: that takes a worker, and most folders have none. */
+  async #withOwners(placed: PlacedRun): Promise<PlacedRun> {
+    return addOwners(placed, this.#deps).catch((error: unknown) => {
+      this.#deps.log.warn(`The owners of findings of run ${placed.run.id} are unknown: ${String(error)}`);
+      return placed;
+    });
   }
 
   #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
@@ -163,28 +173,30 @@ export class FindingStore implements Disposable {
     run: Run,
     { force = false, showEarly }: { force?: boolean; showEarly?: (early: PlacedRun) => void } = {},
   ): Promise<PlacedRun> {
-    const { runs, triage, mappings, editedTexts } = this.#deps;
+    const { runs, triage, mappings, texts } = this.#deps;
     const present = runs.get(run.id) ?? run;
     const former = this.#placed().find((placed) => placed.run.id === run.id);
-    const earlier = earlierRuns(runs.all(), present);
-    const isUnchanged = !force && former !== undefined && isCurrent(former, present, earlier);
-    if (isUnchanged && countUnread(former, runs) === 0) return former;
-    const onSome = former === undefined ? showEarly : undefined;
-    // Part by part: deciding about all at the end would block the thread.
-    const onPlaced = (some: readonly PlacedFinding[]): void => {
-      for (const each of some) this.#showFinding(each, runs.get(each.found.run) ?? present);
+    await triage.load(foldersOf([present, ...earlierRuns(runs.all(), present)]));
+    if (!force && former?.result !== undefined) {
+      const head = await readCurrentHead(present, this.#deps).catch(() => undefined); // reading says why
+      if (head?.inputs === former.result.head.inputs) return former;
+    }
+    const placing = {
+      mappings: readMappings(mappings),
+      texts: texts(() => true),
+      onSome: former === undefined ? showEarly : undefined,
     };
-    await triage.load(foldersOf([present, ...earlier]));
-    const texts = {
-      edited: editedTexts(() => true),
-      seen: former?.result?.seen ?? new Map<string, SeenText>(),
-    };
-    const placing = { mappings: readMappings(mappings), texts };
-    const placed = await readPlaced(present, earlier, this.#deps, placing, { onPlaced, onSome });
+    const placed = await readPlaced(present, this.#deps, placing);
     if (placed.failure === undefined) this.#failures.delete(run.id);
     else this.#failures.set(run.id, placed.failure);
-    // Earlier runs that could not be read were tried again.
-    return isUnchanged && countUnread(placed, runs) === countUnread(former, runs) ? former : placed;
+    // Deciding about all at once would block the thread.
+    await inSlices(this.#decideAbout(placed));
+    return placed;
+  }
+
+  *#decideAbout({ run, result }: PlacedRun): Generator<ShownFinding, void> {
+    for (const each of [...(result?.findings ?? []), ...(result?.absent ?? [])])
+      yield this.#showFinding(each, this.#deps.runs.get(each.found.run) ?? run);
   }
 
   /** All runs that are shown or compared. */
@@ -216,10 +228,10 @@ export class FindingStore implements Disposable {
         return this.#loadChosen();
       }
       const isWanted = atOrBelow(files);
-      const edited = this.#deps.editedTexts(isWanted);
+      const texts = this.#deps.texts(isWanted);
       const { placed, baseline } = this.#shown;
       const again = (each: PlacedRun): Promise<PlacedRun> =>
-        placeAgain(each, isWanted, edited, this.#deps).catch((error: unknown) => {
+        placeAgain(each, isWanted, texts, this.#deps).catch((error: unknown) => {
           this.#deps.log.warn(
             `The findings of run ${each.run.id} could not be placed again: ${String(error)}`,
           );
@@ -238,11 +250,12 @@ export class FindingStore implements Disposable {
 
   /** Shows runs with the present decisions. Fires if people would see a difference. */
   #show(shown: Shown): void {
-    const shownRuns = shown.placed.map((placed) => {
+    const all = shown.placed.map((placed) => {
       const isCompared = placed.run.id === shown.compared?.run.id;
       const present = isCompared && shown.baseline ? comparePlaced(placed, shown.baseline) : placed;
-      return withoutOtherFolders(toShownRun(present, this.#deps.runs, this.#showFinding), shown.runIds);
+      return toShownRun(present, this.#deps.runs, this.#showFinding);
     });
+    const shownRuns = all.map((each) => withoutOtherFolders(each, shown.runIds, all));
     const { isComplete, compared } = this.#shown;
     const isSame =
       areSameShown(this.#shownRuns, shownRuns) &&
@@ -250,6 +263,7 @@ export class FindingStore implements Disposable {
       compared === shown.compared;
     this.#shown = shown;
     this.#shownRuns = shownRuns;
+    this.#byIndex = undefined;
     if (!isSame) this.#changed.fire();
   }
 
@@ -273,13 +287,13 @@ export class FindingStore implements Disposable {
 
   /** A shown finding, by the local ID of its run and its `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
-    const isWanted = ({ run, finding }: ShownFinding): boolean => run.id === runId && finding.index === index;
-    // No copy of all findings: a command on many findings looks each of them up.
-    for (const { shown, absent = [] } of this.#shownRuns) {
-      const found = shown.find(isWanted) ?? absent.find(isWanted);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const keyOf = (run: string, at: number): string => `${run}:${String(at)}`;
+    this.#byIndex ??= new Map(
+      [...this.all(), ...this.absent()]
+        .toReversed()
+        .map((each) => [keyOf(each.run.id, each.finding.index), each] as const),
+    );
+    return this.#byIndex.get(keyOf(runId, index));
   }
 
   failureOf(runId: string): Failure | undefined {
@@ -290,7 +304,7 @@ export class FindingStore implements Disposable {
   read(run: Run): Promise<ShownRun> {
     return this.#enqueue(async () => {
       const failed = this.#failures.get(run.id);
-      const placed = await this.#read(run);
+      const placed = await this.#withOwners(await this.#read(run));
       const isShown = this.#shown.placed.some((each) => each.run.id === run.id);
       if (isShown) {
         const present = this.#shown.placed.map((each) => (each.run.id === run.id ? placed : each));
@@ -302,6 +316,11 @@ export class FindingStore implements Disposable {
 
   withDetails<const T extends readonly Detailable[]>(findings: T): Promise<Detailed<T>> {
     return withDetails(findings, this.#deps);
+  }
+
+  /** A finding as its file has it, as JSON; undefined if it is too long or nested too deeply. */
+  itemOf({ run, finding }: Detailable): Promise<string | undefined> {
+    return readItem(run, finding.index, this.#deps);
   }
 
   /** The runs that tested a finding's pair on a live application, latest first. */

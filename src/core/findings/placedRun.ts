@@ -1,64 +1,79 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
-import { atOrBelow } from '../paths.ts';
+import { markOf } from '../files.ts';
+import { atOrBelow, pathInside } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { isOfService } from './chooseRun.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf, namesOf } from './identity.ts';
-import { keepSeen, type KnownTexts, type PlacesOfFile, seenKey } from './place/currentPlaces.ts';
-import { OWNERS_FILES } from './place/owners.ts';
+import type { EditorTexts, PlacesOfFile } from './place/currentPlaces.ts';
+import type { PathMapping } from './place/mappings.ts';
+import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
   fileKey,
-  firstSeen,
+  filesOf,
   type LocatedPlace,
+  type PlacedFiles,
   type PlacedFinding,
+  placeFindings,
   toLocatedPlaces,
 } from './place/placement.ts';
-import { placeFiles, type PlacedResult, readResult, type ResultSource } from './result/readResult.ts';
-import { type ResultFinding, resultKeyOf, type ResultHead } from './result/result.ts';
+import { askForOwners, followFiles, readResult, type ResultSource } from './result/readResult.ts';
+import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
 import type { Verdict } from './result/verdict.ts';
-import type { Placing } from './result/resultWorker.ts';
 import { mainPlaceOf, type ShownFinding, type ShownRun } from './shownFinding.ts';
 import type { ShowFinding } from './triage/decide.ts';
 import { isSettled } from './triage/triage.ts';
+
+/** A result with the places of its findings. */
+export interface PlacedResult extends PlacedFiles, FoundOwners {
+  readonly head: ResultHead;
+  /** Findings that only earlier runs report. */
+  readonly absent: readonly PlacedFinding[];
+  /** True once owners were looked up. */
+  readonly hasOwners: boolean;
+  /** How many findings of removed runs are not reported. */
+  readonly removed: number;
+}
 
 /** The result of a run, with the places of its findings, or why it cannot be read. It is replaced as a whole. */
 export interface PlacedRun {
   /** As it was when its result was read. */
   readonly run: Run;
-  /** The earlier runs that its result takes into account. */
-  readonly earlier: readonly Run[];
   readonly result: PlacedResult | undefined;
   /** All names in the result, once it is complete. */
   readonly names?: ReadonlySet<string> | undefined;
   readonly failure: Failure | undefined;
 }
 
-interface PlacedListeners {
-  readonly onPlaced?: (placed: readonly PlacedFinding[]) => void;
+type PlacingSource = Omit<ResultSource, 'runs'> & {
+  readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf'>;
+  readonly log: Logger;
+};
+
+interface Placing {
+  /** By `pathKey` of a target's folder. */
+  readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
+  /** Undefined: places are as they were reported, and no file is read. */
+  readonly texts: EditorTexts | undefined;
+  /** Gets the run with the findings in the first files if others follow. */
   readonly onSome?: ((early: PlacedRun) => void) | undefined;
 }
 
-/** Reads the result of a run, and places its findings. `onPlaced` gets these as they come, and `onSome` the run before all is known. */
-export async function readPlaced(
-  run: Run,
-  earlier: readonly Run[],
-  source: ResultSource & { readonly log: Logger },
-  placing: Placing,
-  { onPlaced, onSome }: PlacedListeners = {},
-): Promise<PlacedRun> {
-  const toRun = (result: PlacedResult): PlacedRun => ({ run, earlier, result, failure: undefined });
+/** Reads the result of a run, and places its findings. */
+export async function readPlaced(run: Run, source: PlacingSource, placing: Placing): Promise<PlacedRun> {
   try {
-    const result = await readResult(run, source, {
-      placing,
-      onPlaced,
-      onSome: onSome && ((head, findings) => onSome(toRun({ ...nothingPlaced, head, findings }))),
-    });
+    const read = await readResult(run, source);
+    if (source.memory.results.has(run.id) && source.isReadOnly !== true)
+      source.log.warn(
+        `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
+      );
+    const result = await placeResult(run, read, source, placing);
     const names = allNamesOf([...result.findings, ...result.absent].map(({ found }) => found));
-    return { ...toRun(result), names };
+    return { run, result, names, failure: undefined };
   } catch (error) {
     const failure = toFailure(
       error instanceof AssessmentError
@@ -66,36 +81,75 @@ export async function readPlaced(
         : new AssessmentError('storage', { detail: String(error) }, { cause: error }),
     );
     source.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
-    return { run, earlier, result: undefined, failure };
+    return { run, result: undefined, failure };
   }
 }
 
-const nothingPlaced: Omit<PlacedResult, 'head' | 'findings'> = {
-  absent: [],
-  missing: new Set(),
-  changed: new Set(),
-  seen: new Map(),
-  owners: new Map(),
-  ownersGaps: [],
-  removed: 0,
-};
-
-/** True unless the run, or what its result takes into account, has changed, or its findings cannot be read. */
-export function isCurrent(placed: PlacedRun, run: Run, earlier: readonly Run[]): boolean {
-  if (placed.failure !== undefined) return false;
-  const former = new Map(placed.earlier.map((each) => [each.id, each]));
-  return (
-    isSameInResult(placed.run, run) && earlier.every((each) => isSameInResult(former.get(each.id), each))
-  );
+/** Places what a result reports, and what only earlier runs report, as far as these runs are still here. */
+async function placeResult(
+  run: Run,
+  { head, findings, absent }: RunResult,
+  source: PlacingSource,
+  { mappings, texts, onSome }: Placing,
+): Promise<PlacedResult> {
+  const facts = { head, absent: [], removed: 0, hasOwners: false, owners: new Map(), ownersGaps: [] };
+  const place = (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {
+    const files = filesOf(of, source.runs.folderOf(of.id), found, mappings);
+    return placeFindings(files, found, {
+      texts,
+      follow: (some, now) => followFiles(some, now, source),
+      onSome:
+        of.id === run.id && onSome
+          ? (some) => onSome({ run, result: { ...facts, ...some }, failure: undefined })
+          : undefined,
+    });
+  };
+  const placed = await place(run, findings);
+  const missing = new Set(placed.missing);
+  const placedAbsent: PlacedFinding[] = [];
+  let removed = 0;
+  const judged = absent.filter(({ verdict }) => verdict !== undefined);
+  for (const [id, found] of Map.groupBy(judged, (each) => each.run)) {
+    const earlier = source.runs.get(id);
+    if (earlier === undefined) removed += found.length;
+    else {
+      const there = await place(earlier, found);
+      for (const path of there.missing) missing.add(path);
+      placedAbsent.push(...there.findings);
+    }
+  }
+  return { ...facts, ...placed, absent: placedAbsent, missing, removed };
 }
 
-function isSameInResult(one: Run | undefined, other: Run): boolean {
-  return one === other || (one?.id === other.id && resultKeyOf(one) === resultKeyOf(other));
+/** Looks up the owners of the files of main places, unless that was done. */
+export async function addOwners(placed: PlacedRun, source: PlacingSource): Promise<PlacedRun> {
+  const { run, result } = placed;
+  if (result === undefined || result.hasOwners || !(await haveOwners(run))) return placed;
+  const found = await askForOwners(mainFilesOf(result), source);
+  return { ...placed, result: { ...result, ...found, hasOwners: true } };
 }
 
-/** True if a finding without a place may be in one of these files and folders, or if these may change owners. */
+/** True if a CODEOWNERS file is in a folder of a run, or in a folder above it. */
+async function haveOwners({ targets }: Run): Promise<boolean> {
+  const folders = new Set<string>();
+  for (const { folder } of targets)
+    for (let above = folder; !folders.has(above); above = dirname(above)) folders.add(above);
+  const files = [...folders].flatMap((folder) => OWNERS_FILES.map((file) => join(folder, file)));
+  return (await Promise.all(files.map(markOf))).some((mark) => mark !== undefined);
+}
+
+function mainFilesOf(result: PlacedResult): ReadonlySet<string> {
+  const files = new Set<string>();
+  for (const { found, places } of [...result.findings, ...result.absent]) {
+    const main = mainPlaceOf({ finding: found.finding, places });
+    if (main !== undefined) files.add(main.file);
+  }
+  return files;
+}
+
+/** True if a missing file may be there now, or if owners may have changed. */
 export function mustReadAgain(
-  { result }: PlacedRun,
+  { run, result }: PlacedRun,
   changed: ReadonlySet<string>,
   createdOrDeleted: ReadonlySet<string>,
 ): boolean {
@@ -104,12 +158,33 @@ export function mustReadAgain(
   if (createdOrDeleted.size === 0 && ofOwners.length === 0) return false;
   const files = new Set(allPlaces(result).map(({ file }) => file));
   const isPlaced = atOrBelow(files);
-  const missing = new Set([...result.missing].map(caseless));
+  const roots = new Set(run.targets.map(({ folder }) => folder));
   return (
-    [...createdOrDeleted].some((path) => !isPlaced(path) && missing.has(caseless(basename(path)))) ||
+    [...createdOrDeleted].some((path) => !isPlaced(path) && mayHoldMissing(path, roots, result.missing)) ||
     // A CODEOWNERS file is in the folder whose files it covers, or in a folder there.
     ofOwners.some((path) => [...files].some(atOrBelow([dirname(dirname(path))])))
   );
+}
+
+/** True if a file or folder in one of the roots may be part of a missing path: one path ends like the other, or the folder is on its way. */
+function mayHoldMissing(path: string, roots: ReadonlySet<string>, missing: ReadonlySet<string>): boolean {
+  const inside = [...roots].flatMap((root) => pathInside(root, path) ?? []).map(segmentsOf);
+  return [...missing].map(segmentsOf).some((wanted) =>
+    inside.some((there) => {
+      const end = wanted.slice(-there.length);
+      const isEnd = there.slice(-end.length).join('/') === end.join('/');
+      return isEnd || wanted.join('/').includes(`${there.join('/')}/`);
+    }),
+  );
+}
+
+/** Whether a file is missing may depend on its letter case. */
+function segmentsOf(path: string): readonly string[] {
+  return path
+    .normalize('NFC')
+    .toLowerCase()
+    .split(/[\\/]/)
+    .filter((segment) => segment !== '');
 }
 
 /** CODEOWNERS, and the names of the folders that may hold it. */
@@ -119,29 +194,24 @@ function allPlaces({ findings, absent }: PlacedResult): readonly LocatedPlace[] 
   return [...findings, ...absent].flatMap(({ places }) => places);
 }
 
-/** Whether a file is missing may depend on its letter case, and a name alone does not tell where. */
-function caseless(name: string): string {
-  return name.normalize('NFC').toLowerCase();
-}
-
-/** Places findings by the present text of files. The run itself if it has none in these. */
+/** Places findings by the present text of files. The run itself if it has none in these, or if nothing has moved. */
 export async function placeAgain(
   placed: PlacedRun,
   isWanted: (file: string) => boolean,
-  edited: ReadonlyMap<string, string>,
-  source: ResultSource,
+  texts: EditorTexts,
+  source: PlacingSource,
 ): Promise<PlacedRun> {
   const { run, result } = placed;
   if (result === undefined) return placed;
   const files = filesWith([...result.findings, ...result.absent], isWanted);
   if (files.length === 0) return placed;
-  const current = await placeFiles(run, files, { edited, seen: seenOf(files, result.seen) }, source);
+  const current = await followFiles(files, texts, source);
   const places = new Map<Place, LocatedPlace>();
   const changed = new Set(result.changed);
   for (const [at, { file, places: reported, run: reportedBy }] of files.entries()) {
     const now = current[at];
     if (now === undefined) continue;
-    for (const place of toLocatedPlaces(file, reported, now)) places.set(place.reported, place);
+    for (const [place, located] of toLocatedPlaces(file, reported, now)) places.set(place, located);
     if (reportedBy !== run.id) continue;
     if (now.isChanged) changed.add(file.file);
     else changed.delete(file.file);
@@ -154,16 +224,8 @@ export async function placeAgain(
     each.places.some(isMoved)
       ? { ...each, places: each.places.map((place) => places.get(place.reported) ?? place) }
       : each;
-  return {
-    ...placed,
-    result: {
-      ...result,
-      findings: result.findings.map(replace),
-      absent: result.absent.map(replace),
-      changed,
-      seen: keepSeen(result.seen, firstSeen(files, current)),
-    },
-  };
+  const [findings, absent] = [result.findings.map(replace), result.absent.map(replace)];
+  return { ...placed, result: { ...result, findings, absent, changed } };
 }
 
 function filesWith(
@@ -181,12 +243,6 @@ function filesWith(
     const reported = inFile.map(({ place }) => place.reported);
     return [{ run: first.run, file: { file, folder, path, target, sent }, places: reported }];
   });
-}
-
-/** Only the texts of these files: the others need not be sent to the worker. */
-function seenOf(files: readonly PlacesOfFile[], seen: KnownTexts['seen']): KnownTexts['seen'] {
-  const keys = new Set(files.map(({ run, file }) => seenKey(run, file.file)));
-  return new Map([...seen].filter(([key]) => keys.has(key)));
 }
 
 /**
@@ -215,7 +271,7 @@ export function comparePlaced(placed: PlacedRun, baseline: PlacedRun): PlacedRun
       head: {
         ...result.head,
         baseline: { id: baseline.run.id, cut: before.head.cut },
-        earlier: [],
+        skipped: [],
         unlisted: 0,
       },
       findings: result.findings.map((each) => judge(each, verdictOf(each.found))),
@@ -252,7 +308,7 @@ export function toShownRun(
     // It may have been removed.
     baseline: head.baseline && runs.get(head.baseline.id),
     baselineCut: head.baseline?.cut,
-    unreadRuns: unreadOf(head).flatMap((id) => runs.get(id) ?? []),
+    unreadRuns: head.skipped.flatMap(({ id }) => runs.get(id) ?? []),
     unlisted: removed + head.unlisted + result.absent.length - absent.length,
     ownersGaps,
   };
@@ -276,13 +332,4 @@ export function toShownFindings(
       return of === undefined ? [] : [toShown(each, of)];
     }),
   };
-}
-
-/** The number of earlier runs that are still here, and whose findings could not be read. */
-export function countUnread({ result }: PlacedRun, runs: Pick<RunStore, 'get'>): number {
-  return result === undefined ? 0 : unreadOf(result.head).filter((id) => runs.get(id) !== undefined).length;
-}
-
-function unreadOf(head: ResultHead): readonly string[] {
-  return head.earlier.filter(({ isUnread }) => isUnread).map(({ id }) => id);
 }

@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isSamePath } from '../paths.ts';
+import { atOrBelow, isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
-import { folderSubjectKey } from './chooseRun.ts';
+import { folderSubjectKey, subjectOf } from './chooseRun.ts';
 import type { Verdict } from './result/verdict.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place, WithDetails } from './finding.ts';
@@ -114,10 +115,14 @@ export function toTriageSubjects(shown: ShownFinding): readonly TriageSubject[] 
   return decisionFolders(shown).map((folder) => ({ folder, ...subject }));
 }
 
-/** A run without the findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. */
+/**
+ * A run without the findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. Of two runs in `all`
+ * whose folders contain each other, the later one shows the files in both.
+ */
 export function withoutOtherFolders(
   shownRun: ShownRun,
   runIds: ReadonlyMap<string, string | undefined>,
+  all: readonly ShownRun[] = [],
 ): ShownRun {
   const { run, shown, absent = [] } = shownRun;
   // A finding of an earlier run may lie in a folder that this run does not have.
@@ -128,9 +133,27 @@ export function withoutOtherFolders(
       return runIds.has(key) && runIds.get(key) !== run.id;
     }),
   );
-  if (hiddenFolders.size === 0) return shownRun;
-  const isShown = (finding: ShownFinding): boolean => !hiddenFolders.has(folderOf(finding));
+  const isOfLater = atOrBelow(foldersOfLater(shownRun, all));
+  const isShown = (finding: ShownFinding): boolean =>
+    !hiddenFolders.has(folderOf(finding)) && !isOfLater(fileOf(finding));
+  if ([...shown, ...absent].every(isShown)) return shownRun;
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
+}
+
+/** The folders of later runs of the same subject that contain a folder of this run, or are in one. */
+function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
+  const own = run.targets.map(({ folder }) => folder);
+  const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
+  return later
+    .filter((each) => each.failure === undefined && subjectOf(each.run) === subjectOf(run))
+    .flatMap((each) => each.run.targets.map(({ folder }) => folder))
+    .filter((folder) => !own.some((each) => isSamePath(each, folder)))
+    .filter((folder) => isBelowOwn(folder) || own.some(atOrBelow([folder])));
+}
+
+/** Where its main place is, or was. */
+function fileOf(shown: ShownFinding): string {
+  return mainPlaceOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.places[0]?.path ?? '');
 }
 
 /** True if people see no difference. */

@@ -11,7 +11,6 @@ import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
 import { maxTransferMs } from '../../core/yieldingWork.ts';
 import { answerAbout } from '../folders.ts';
 import { showInformation } from '../showMessage.ts';
-import { decodeFile } from './code/driftWatch.ts';
 import type { FindingStores } from './findingArguments.ts';
 import type { Filtering } from './tree/filtering.ts';
 
@@ -64,7 +63,7 @@ export async function saveExport(
   { runs, parseWorkerFile, secretWorkerFile, tool }: ExportDeps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const from = { runs, workerFile: parseWorkerFile, decode: decodeFile };
+  const from = { runs, workerFile: parseWorkerFile };
   const request = { ...exported, tool, secretWorkerFile };
   const { content, gzippedBytes } = await makeExport(request, from, signal);
   signal.throwIfAborted();

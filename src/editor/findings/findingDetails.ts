@@ -223,8 +223,8 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       const run = runs.get(runId);
       const shown = run === undefined ? undefined : await findInRun(run, Number(index), findings);
       if (shown === undefined) return undefined;
-      const [{ details }] = await findings.withDetails([shown]);
-      const json = details.raw && toVisibleJson(details.raw);
+      const item = await findings.itemOf(shown);
+      const json = item && toVisibleJson(item);
       const why = t(
         'This finding is too long or too deeply nested to be shown by itself. To see it, use “Open Findings File” on its run.',
       );

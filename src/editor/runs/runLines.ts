@@ -161,11 +161,9 @@ function addTimes(run: Run, now: number, add: AddLine): void {
     if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
     if (run.confirmedAt !== undefined) add(t('Upload confirmed'), 'check', formatTime(run.confirmedAt));
   }
-  const exitedAt = 'exitedAt' in run ? run.exitedAt : undefined;
-  const isRunning = isLive(run) && exitedAt === undefined;
   if ('dispatchedAt' in run && run.dispatchedAt !== undefined)
-    add(isRunning ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
-  if (exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(exitedAt));
+    add(isLive(run) ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
+  if ('exitedAt' in run && run.exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(run.exitedAt));
 }
 
 function addArtifacts(run: Run, unread: Failure | undefined, add: AddLine): void {

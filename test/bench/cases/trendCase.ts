@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { utf8Only } from '../../../src/core/findings/place/encodings.ts';
+import { createMemory } from '../../../src/core/findings/result/readResult.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
   countTrend,
@@ -28,10 +30,9 @@ export async function measureTrend(scratch: string): Promise<Row[]> {
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const start = performance.now();
-  const decode = (content: Uint8Array): Promise<string> => Promise.resolve(new TextDecoder().decode(content));
   const traced = await traceTrend(
     runsOfTrend(runs.all(), of),
-    { runs, workerFile: parseWorker, decode },
+    { runs, workerFile: parseWorker, encodings: () => utf8Only, memory: createMemory() },
     { onRun: () => undefined, signal: new AbortController().signal },
   );
   countTrend(traced, { get: () => undefined, alike: () => undefined });

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { utf8Only } from '../../../src/core/findings/place/encodings.ts';
+import { createMemory, saveResult } from '../../../src/core/findings/result/readResult.ts';
 import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import { pathKey } from '../../../src/core/paths.ts';
@@ -17,6 +19,16 @@ const clock = {
 };
 /** Each after a person has stopped typing. */
 const placings = 10;
+
+/** Works out the result of a run in `storage`. */
+export async function workOutStored(storage: string, id: string): Promise<void> {
+  const runs = new RunStore(join(storage, 'runs'), { clock, log: silent });
+  await runs.reload();
+  const run = runs.get(id);
+  if (run === undefined) throw new Error('no run');
+  const workerFile = resolve('dist/parseWorker.cjs');
+  await saveResult(run, { runs, workerFile, encodings: () => utf8Only, memory: createMemory() });
+}
 
 /** Reads the run in `storage` as a window does, then types in `file`. Times in ms: first problem, all placed, each time that the file is placed again. */
 export async function openFindings(
@@ -38,9 +50,10 @@ export async function openFindings(
     mappings,
     log: silent,
     isOpenHere: () => true,
-    editedTexts: () => edited,
+    texts: () => ({ edited, opened: new Map(), encodings: utf8Only }),
     workerFile: resolve('dist/parseWorker.cjs'),
-    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
+    encodings: () => utf8Only,
+    memory: createMemory(),
   });
   await runs.reload();
   let [firstMs, placedMs, problems] = [0, 0, 0];

@@ -14,7 +14,8 @@ import { checkSecrets } from '../../../src/core/upload/secrets/checkSecrets.ts';
 import { selectFiles } from '../../../src/core/upload/select/selectFiles.ts';
 import type { Selection } from '../../../src/core/upload/select/selection.ts';
 import type { packWithArchiver } from './archiverSubject.ts';
-import { openFindings } from './findingsSubject.ts';
+import { readByHand, workOutByHand } from './byHand.ts';
+import { openFindings, workOutStored } from './findingsSubject.ts';
 import { type Destination, startWhole } from './startSubject.ts';
 
 /** A job for a child process. */
@@ -32,6 +33,17 @@ export type Job =
   | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
   /** Opens the findings of a stored run and types; `ms`: first problem, all placed, first key, further keys. */
   | { readonly kind: 'findings'; readonly storage: string; readonly file: string }
+  /** Reads what a list of findings needs, in as few lines as possible; `ms`: record and first files, all files. */
+  | { readonly kind: 'byHand'; readonly runFolder: string; readonly folder: string; readonly worker: boolean }
+  /** Works out the result of a stored run. */
+  | { readonly kind: 'workOut'; readonly storage: string; readonly run: string }
+  /** Parses a findings file, reads, hashes and copies the files of its folder, and writes JSON; in as few lines as possible. */
+  | {
+      readonly kind: 'workOutByHand';
+      readonly runFolder: string;
+      readonly folder: string;
+      readonly to: string;
+    }
   /** Idles for `ms`: the event loop delay of the machine itself. */
   | { readonly kind: 'idle'; readonly ms: number }
   /** Accepts and discards uploads on loopback until it is stopped. */
@@ -117,6 +129,12 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
       const { firstMs, placedMs, findings, againMs } = await openFindings(job.storage, job.file);
       return { ms: [firstMs, placedMs, ...againMs], files: findings };
     }
+    case 'byHand':
+      return { ms: await readByHand(job) };
+    case 'workOut':
+      return { ms: [await timed(() => workOutStored(job.storage, job.run))] };
+    case 'workOutByHand':
+      return { ms: [await timed(() => workOutByHand(job))] };
     case 'idle':
       await setTimeout(job.ms);
       return {};

@@ -89,24 +89,23 @@ describe('exporting findings as SARIF', () => {
     Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
   });
 
-  beforeEach(() => {
+  beforeEach(async () => {
     filters = [];
     calls.length = 0;
     pressed = undefined;
     messages = watchMessages(() => pressed);
-    source = {
-      run,
-      shown: findingsOf([
-        { title: 'SQL injection', severity: 'high', cwe: 89, file: 'shop/a.js', line: 2 },
-        {
-          title: 'Weak hash',
-          severity: 'low',
-          description: `It holds ${secret}.`,
-          file: 'tools/a.js',
-          line: 1,
-        },
-      ]),
-    };
+    const items = [
+      { title: 'SQL injection', severity: 'high', cwe: 89, file: 'shop/a.js', line: 2 },
+      {
+        title: 'Weak hash',
+        severity: 'low',
+        description: `It holds ${secret}.`,
+        file: 'tools/a.js',
+        line: 1,
+      },
+    ];
+    await writeFile(path.join(root, 'run', 'findings.json'), JSON.stringify(items));
+    source = { run, shown: findingsOf(items) };
     const findings = {
       read: (of: Run) =>
         Promise.resolve(of.id === run.id ? source : { run: of, shown: earlierOf(undefined) }),

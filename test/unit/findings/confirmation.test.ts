@@ -14,8 +14,7 @@ import { getFinding } from '../../../src/core/findings/agents/toolAnswers.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';
 import { isUnsent, type Run, runIdOf } from '../../../src/core/run/state/run.ts';
 import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';
-import { setUpFindings, type FindingFixture } from './findingFixture.ts';
-import { parseWorker } from './parse/bundledWorker.ts';
+import { setUpFindings, type FindingFixture, sourceFor } from './findingFixture.ts';
 import { invent } from './shownFindings.ts';
 import { runOf } from '../run/sampleRuns.ts';
 
@@ -80,8 +79,7 @@ async function addTried(
 
 test('runs that tested the pair of a finding count for this pair only, latest first', async (t) => {
   const fixture = await setUpFindings(t);
-  const decode = (): Promise<string> => Promise.resolve('');
-  const source = { runs: fixture.runs, workerFile: parseWorker, decode };
+  const source = sourceFor(fixture.runs);
   const completed = { completed: [pair], skipped: [] };
   await addTried(fixture, [], { completed: [], skipped: [pair] });
   await addTried(fixture, [], completed);

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { pathKey } from '../../../src/core/paths.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import { saveResult } from '../../../src/core/findings/result/readResult.ts';
-import type { Decode } from '../../../src/core/findings/place/sentFiles.ts';
+import { createMemory, type ResultSource, saveResult } from '../../../src/core/findings/result/readResult.ts';
+import type { EditorTexts } from '../../../src/core/findings/place/currentPlaces.ts';
+import { utf8Only } from '../../../src/core/findings/place/encodings.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -47,6 +48,8 @@ export interface FindingFixture {
   readonly passDays: (days: number) => Promise<void>;
   readonly open: Set<string>;
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
+  /** As if an editor had opened the file with this text. */
+  readonly openEditor: (file: string, text: string) => void;
   /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
   reopen(workerFile: string): FindingStore;
   /** Stores an ended run of folders below the root, each newer than the last, with the `sent` files of each. */
@@ -74,6 +77,11 @@ export async function setUpFindings(
   const runs = new RewritableRuns(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set(folders.map((name) => path.join(root, name)));
   const texts = new Map<string, string>();
+  const opened = new Map<string, string>();
+  const inShiftJis = (): EditorTexts['encodings'] => ({
+    documents: new Map(),
+    folders: new Map([[root, 'shiftjis']]),
+  });
   let shift = 0;
   const triage = new TriageStore({
     placeFor: (folder) => ({ book: path.join(folder, 'triage.jsonl') }),
@@ -87,9 +95,10 @@ export async function setUpFindings(
       mappings: makeMemory(),
       log: silent,
       isOpenHere: (folder) => open.has(folder),
-      editedTexts: () => texts,
+      texts: () => ({ edited: texts, opened, encodings: inShiftJis() }),
       workerFile,
-      decode: decodeShiftJis,
+      encodings: inShiftJis,
+      memory: createMemory(),
     });
     t.after(() => store.dispose());
     return store;
@@ -115,6 +124,7 @@ export async function setUpFindings(
       else texts.set(pathKey(file), text);
       return store.rePlace(new Set([file]));
     },
+    openEditor: (file, text) => void opened.set(pathKey(file), text),
     reopen: openStore,
     addRun: async (...args) => {
       const run = await fixture.storeRun(...args);
@@ -156,7 +166,7 @@ export async function setUpFindings(
           await storeSent(run, index, runs.folderOf(id), files ?? {});
         }
       await runs.create(run);
-      const source = { runs, workerFile: parseWorker, decode: decodeShiftJis };
+      const source = { ...sourceFor(runs), encodings: inShiftJis };
       // As the last step of collecting; a file that cannot be read does not keep the run from ending.
       if (sent !== undefined) await saveResult(run, source).catch(() => undefined);
       return run;
@@ -165,7 +175,10 @@ export async function setUpFindings(
   return fixture;
 }
 
-const decodeShiftJis: Decode = (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content));
+/** Where results of these runs come from. */
+export function sourceFor(runs: ResultSource['runs'], more: Partial<ResultSource> = {}): ResultSource {
+  return { runs, workerFile: parseWorker, encodings: () => utf8Only, memory: createMemory(), ...more };
+}
 
 async function storeSent(run: Run, index: number, runFolder: string, sent: Files): Promise<void> {
   await storeManifest(runFolder, index, sent);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { sourceFor } from './findingFixture.ts';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFinder, fingerprintOf, type Identity } from '../../../src/core/findings/identity.ts';
-import { parseWorker } from './parse/bundledWorker.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { createResolver } from '../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
@@ -96,13 +96,10 @@ test('a fingerprint is independent of local files and folder names', async (t) =
       await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
     // The run's name of the folder is the same everywhere.
     const run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
-    const read = await readResult(run, {
-      runs: { all: () => [run], folderOf: () => runFolder },
-      decode: () => Promise.resolve(''),
-      workerFile: parseWorker,
-    });
+    const folderOf = (id: string): string => join(runFolder, '..', id);
+    const read = await readResult(run, sourceFor({ all: () => [run], folderOf }));
     await rm(place, { recursive: true });
-    return read.findings.map(({ found }) => found.fingerprint);
+    return read.findings.map(({ fingerprint }) => fingerprint);
   };
   await fc.assert(
     fc.asyncProperty(

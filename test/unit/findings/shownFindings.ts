@@ -70,7 +70,7 @@ export function invent({
               drift,
             },
           ],
-    details: { description: '', recommendation: '', blocks: [], raw: '{}' },
+    details: { description: '', recommendation: '', blocks: [] },
     folder: undefined,
     ...identityFor('invented', finding.index),
     fingerprint: String(finding.index ?? 0),

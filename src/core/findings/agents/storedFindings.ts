@@ -8,12 +8,17 @@ import type { Run } from '../../run/state/run.ts';
 import { earlierRuns, FolderChoices, hasFindings } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import type { Finding } from '../finding.ts';
-import type { SeenText } from '../place/currentPlaces.ts';
+import {
+  type CurrentPlaces,
+  type EditorTexts,
+  followFile,
+  type PlacesOfFile,
+} from '../place/currentPlaces.ts';
+import { utf8Only } from '../place/encodings.ts';
 import { ownersFilesFor } from '../place/owners.ts';
 import { filesOf, placeFindings } from '../place/placement.ts';
-import type { Decode } from '../place/sentFiles.ts';
-import { type PlacedRun, readPlaced, toShownRun } from '../placedRun.ts';
-import { type ResultSource, withDetails } from '../result/readResult.ts';
+import { addOwners, type PlacedRun, readPlaced, toShownRun } from '../placedRun.ts';
+import { createMemory, type ResultSource, withDetails } from '../result/readResult.ts';
 import { folderOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
 import { showDecided } from '../triage/decide.ts';
 import { type TriagePlace, triagePlaceOf } from '../triage/triageDisk.ts';
@@ -45,6 +50,7 @@ interface RunsOfFolder {
 export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
   const { folder, storage } = stored;
   const runsFolder = join(storage, 'runs');
+  const memory = createMemory();
   let cached: { readonly marks: string; readonly load: () => Promise<readonly PlacedRun[]> } | undefined;
 
   const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
@@ -65,21 +71,24 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
   const toSource = ({ runs }: RunsOfFolder): ResultSource => ({
     runs: { all: () => runs, folderOf: (id) => join(runsFolder, id) },
     workerFile: deps.workerFile,
-    decode: decodeUtf8,
+    encodings: () => utf8Only,
+    memory,
     isReadOnly: true,
   });
 
   /** The runs that VS Code shows of the folder by default, with the places that were reported. */
   const readShown = async (found: RunsOfFolder): Promise<readonly PlacedRun[]> => {
     const shown = new Set(chosenOf(found).values());
-    const source = { ...toSource(found), log: deps.log };
+    const get = (id: string): Run | undefined => found.runs.find((run) => run.id === id);
+    const { runs, ...others } = toSource(found);
+    const source = { ...others, runs: { ...runs, get }, log: deps.log };
     const read = [...shown].flatMap((run) =>
       run === undefined
         ? []
         : [
-            readPlaced(run, earlierRuns(found.runs, run), source, {
-              mappings: {},
-            }),
+            readPlaced(run, source, { mappings: {}, texts: undefined }).then((placed) =>
+              addOwners(placed, source),
+            ),
           ],
     );
     return Promise.all(read);
@@ -104,7 +113,7 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
   };
 }
 
-const decodeUtf8: Decode = (content) => Promise.resolve(new TextDecoder().decode(content));
+const noTexts: EditorTexts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
 
 /** Changes whenever findings or comparisons may have changed. */
 async function marksOf({ runs, folders }: RunsOfFolder, runsFolder: string, folder: string): Promise<string> {
@@ -130,7 +139,7 @@ async function toToolFindings(
   // Not the shared folder: only decisions in the books of this machine count.
   const placeFor = (each: string): TriagePlace => triagePlaceOf(each, join(storage, 'triage'), false);
   const triage = new TriageStore({ placeFor, clock, log });
-  const used = loaded.flatMap(({ run, earlier }) => [run, ...earlier]);
+  const used = loaded.flatMap(({ run }) => [run, ...earlierRuns(runs, run)]);
   await triage.load(used.flatMap(({ targets }) => targets.map((target) => target.folder)));
   const isKnown = triage.failures().length === 0;
   const toToolFinding = (shown: ShownFinding): ToolFinding =>
@@ -171,12 +180,8 @@ async function placesNow(
   const wanted = new Set(findings.map(({ finding }) => finding));
   const places = new Map<Finding, ShownFinding['places']>();
   const runFolderOf = (id: string): string => join(runsFolder, id);
-  const source = {
-    edited: new Map<string, string>(),
-    seen: new Map<string, SeenText>(),
-    runFolderOf,
-    decode: decodeUtf8,
-  };
+  const follow = (some: readonly PlacesOfFile[], texts: EditorTexts): Promise<readonly CurrentPlaces[]> =>
+    Promise.all(some.map((each) => followFile(each, texts, runFolderOf)));
   const all = loaded.flatMap(({ result }) =>
     result === undefined ? [] : [...result.findings, ...result.absent],
   );
@@ -187,15 +192,9 @@ async function placesNow(
     const run = runs.get(id);
     if (run === undefined) continue;
     const files = filesOf(run, runFolderOf(id), ofRun, {});
-    await placeFindings(
-      files,
-      ofRun.filter(({ finding }) => wanted.has(finding)),
-      source,
-      (placed) => {
-        for (const each of placed) places.set(each.found.finding, each.places);
-        return Promise.resolve();
-      },
-    );
+    const some = ofRun.filter(({ finding }) => wanted.has(finding));
+    const placed = await placeFindings(files, some, { texts: noTexts, follow });
+    for (const each of placed.findings) places.set(each.found.finding, each.places);
   }
   return places;
 }

@@ -29,8 +29,9 @@ export async function readImport(
   const limit = AbortSignal.timeout(maxMs);
   try {
     const start: ImportStart = { content };
-    const signals = signal === undefined ? [limit] : [signal, limit];
-    return (await askWorker(start, workerFile, AbortSignal.any(signals))) as ImportedFile;
+    const limited = AbortSignal.any(signal === undefined ? [limit] : [signal, limit]);
+    const options = { signal: limited, outOfMemory: 'findingsTooLarge' } as const;
+    return (await askWorker(start, workerFile, options)) as ImportedFile;
   } catch (error) {
     if (limit.aborted && signal?.aborted !== true) throw badImport('tooLarge', undefined, error);
     if (error instanceof AssessmentError && error.kind === 'findingsTooLarge')

@@ -3,7 +3,6 @@ import { AssessmentError } from '../../errors.ts';
 import { clip, visibleLine } from '../../visibleText.ts';
 import {
   type Block,
-  type Details,
   type Finding,
   type Place,
   type ReportedFinding,
@@ -100,14 +99,7 @@ function* readItems(items: Iterable<readonly [number, Item]>, runId: string): Ge
 }
 
 /** In characters, with `overheadLength` for each part. */
-function lengthOf({
-  title,
-  places,
-  description,
-  recommendation,
-  blocks,
-  raw = '',
-}: Pick<Finding, 'title' | 'places'> & Details): number {
+function lengthOf({ title, places, description, recommendation, blocks, raw = '' }: ReportedFinding): number {
   let length = title.length + description.length + recommendation.length + raw.length + overheadLength;
   for (const { text } of blocks) length += text.length + overheadLength;
   for (const { path, snippet = '', label = '' } of places)

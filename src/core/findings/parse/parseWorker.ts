@@ -4,7 +4,7 @@ import { AssessmentError } from '../../errors.ts';
 import type { ArtifactStart } from '../../features/features.ts';
 import type { CompareStart } from '../drift/compareLines.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
-import type { ResultStart } from '../result/resultWorker.ts';
+import type { ResultJob } from '../result/resultWorker.ts';
 
 type Job = ArtifactStart | CompareStart | ImportStart;
 
@@ -41,8 +41,8 @@ function memoryOf({ files }: ImportedFile): ArrayBuffer[] {
 
 if (parentPort !== null) {
   const port = parentPort;
-  const start = workerData as ResultStart | Job;
+  const start = workerData as { readonly job: ResultJob } | Job;
   if ('job' in start)
-    void import('../result/resultWorker.ts').then(({ performJob }) => performJob(port, start));
+    void import('../result/resultWorker.ts').then(({ performJob }) => performJob(port, start.job));
   else void answer(port, start);
 }

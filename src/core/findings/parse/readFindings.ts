@@ -1,77 +1,89 @@
 import { hash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
-import { readIfThere, toMark, writeFileAtomic } from '../../files.ts';
-import { type Details, type Finding, splitReported } from '../finding.ts';
-import { type Cut, maxFindingsBytes, parseFindings } from './parse.ts';
+import { markOf, readIfThere, writeFileAtomic } from '../../files.ts';
+import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parse.ts';
 
 /** A findings file that takes longer to be shown or imported counts as too large. */
 export const maxReadMs = 60_000;
 
-/** In a run's folder: holds the mark of a findings file that was too large. */
-const noteName = 'findings-too-large';
+/** In a run's folder, while a worker reads its findings file, and after one that did not answer. */
+const noteName = 'reading-findings.json';
 
-/** Changes with the findings file of a run. Throws the system's error. */
-export function findingsMarkOf(runFolder: string): string {
-  return toMark(statSync(fileIn(runFolder), { bigint: true }));
-}
+const noteSchema = z.object({ mark: z.string(), starts: z.number() });
 
-export interface FindingsFile {
-  readonly findings: readonly Finding[];
-  /** By `Finding.index`. */
-  readonly details: ReadonlyMap<number, Details>;
-  readonly cut: Cut | undefined;
-  /** Its SHA-256, shortened. */
+/** A worker that twice gave no answer, for example since it ended the process, is not started a third time. */
+const maxStarts = 2;
+
+export interface FindingsFile extends ParsedFindings {
+  /** The first 16 hex digits of its SHA-256. */
   readonly file: string;
 }
 
+/** Changes with the findings file of a run; undefined without one. */
+export function findingsMarkOf(runFolder: string): Promise<string | undefined> {
+  return markOf(fileIn(runFolder));
+}
+
+/** Reads the findings file of a run, which takes time and memory: only in a worker. Throws `findingsTooLarge`, `malformedFindings`, or the system's error. */
+export async function readFindings(runFolder: string, runId: string): Promise<FindingsFile> {
+  const { size } = await stat(fileIn(runFolder));
+  if (size > maxFindingsBytes)
+    throw new AssessmentError('findingsTooLarge', { limit: maxFindingsBytes, actual: size });
+  const content = await readFile(fileIn(runFolder));
+  const file = hash('sha256', content, 'hex').slice(0, 16);
+  return { ...parseFindings(content.toString('utf8'), { runId }), file };
+}
+
 /**
- * Reads the findings file of a run, which takes time and memory: only in a worker. A file that was `findingsTooLarge` is not read again until it changes, or
- * `allowReading` is called. Throws `findingsTooLarge`, `malformedFindings` or the system's error. `isReadOnly`: nothing is noted.
+ * Has a worker read the findings file of a run, which has this `mark`. A file that was too large is not read again until it changes, or `allowReading` is
+ * called. Throws `findingsTooLarge`, and what `read` throws. `isReadOnly`: nothing is noted.
  */
-export async function readFindings(
+export async function withReadingNote<T>(
   runFolder: string,
-  { runId, isReadOnly }: { readonly runId: string; readonly isReadOnly: boolean },
-): Promise<FindingsFile> {
-  await refuseTooLarge(runFolder);
+  mark: string,
+  isReadOnly: boolean,
+  read: () => Promise<T>,
+): Promise<T> {
+  const note = async (starts: number): Promise<void> => {
+    // Where nothing can be written, each start is the first.
+    if (!isReadOnly)
+      await writeFileAtomic(join(runFolder, noteName), JSON.stringify({ mark, starts })).catch(
+        () => undefined,
+      );
+  };
+  const starts = await startsOf(runFolder, mark);
+  if (starts >= maxStarts) throw new AssessmentError('findingsTooLarge');
+  await note(starts + 1);
   try {
-    const content = contentOf(fileIn(runFolder));
-    const file = hash('sha256', content, 'hex').slice(0, 16);
-    const { findings: reported, cut } = parseFindings(content.toString('utf8'), { runId });
-    const split = reported.map(splitReported);
-    const details = new Map(split.map((each) => [each.finding.index, each.details]));
-    return { findings: split.map(({ finding }) => finding), details, cut, file };
+    const value = await read();
+    if (!isReadOnly) await allowReading(runFolder);
+    return value;
   } catch (error) {
-    const isTooLarge = error instanceof AssessmentError && error.kind === 'findingsTooLarge';
-    if (isTooLarge && !isReadOnly) await noteTooLarge(runFolder);
+    const kind = error instanceof AssessmentError ? error.kind : undefined;
+    if (kind === 'findingsTooLarge') await note(maxStarts);
+    else if (kind !== 'workerCrashed' && !isReadOnly) await allowReading(runFolder);
     throw error;
   }
 }
 
-/** Throws `findingsTooLarge` for a findings file that was noted as such. */
-export async function refuseTooLarge(runFolder: string): Promise<void> {
-  const noted = await readIfThere(join(runFolder, noteName));
-  if (noted !== undefined && noted === findingsMarkOf(runFolder))
-    throw new AssessmentError('findingsTooLarge');
-}
-
-/** Notes that a findings file is too large, for example since a worker ran out of memory. */
-export async function noteTooLarge(runFolder: string): Promise<void> {
-  await writeFileAtomic(join(runFolder, noteName), findingsMarkOf(runFolder));
+/** How often workers have started to read a findings file with this mark, and gave no answer. */
+async function startsOf(runFolder: string, mark: string): Promise<number> {
+  const text = await readIfThere(join(runFolder, noteName));
+  try {
+    const note = noteSchema.safeParse(JSON.parse(text ?? 'null')).data;
+    return note?.mark === mark ? note.starts : 0;
+  } catch (error) {
+    if (error instanceof SyntaxError) return 0;
+    throw error;
+  }
 }
 
 /** Lets a findings file that was too large be read again. */
 export async function allowReading(runFolder: string): Promise<void> {
   await rm(join(runFolder, noteName), { force: true });
-}
-
-function contentOf(file: string): Buffer {
-  const { size } = statSync(file);
-  if (size > maxFindingsBytes)
-    throw new AssessmentError('findingsTooLarge', { limit: maxFindingsBytes, actual: size });
-  return readFileSync(file);
 }
 
 function fileIn(runFolder: string): string {

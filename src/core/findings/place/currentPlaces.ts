@@ -1,19 +1,14 @@
-import { existsSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { pathKey } from '../../paths.ts';
-import { type CurrentPlace, followFile } from '../drift/followFile.ts';
+import { type Drift, followLines } from '../drift/drift.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
-import { inText } from '../parse/inText.ts';
 import type { ShownPlace } from '../shownFinding.ts';
-import {
-  type Decode,
-  isSent,
-  readText,
-  readTextBelow,
-  type SentFile,
-  sourceFile,
-  toText,
-} from './sentFiles.ts';
+import { createDecode, type Decode, type Encodings } from './encodings.ts';
+import { isSent, readText, readTextBelow, type SentFile, sourceFile } from './sentFiles.ts';
+
+/** Where a place is now; lines are absent when unknown. Columns are there only if the line is as it was sent. */
+export type CurrentPlace = Pick<ShownPlace, 'startLine' | 'endLine' | 'startColumn' | 'endColumn' | 'drift'>;
 
 /** A file on this machine that places of a run are in. */
 export interface LocatedFile extends Pick<ShownPlace, 'file' | 'folder' | 'path'> {
@@ -32,116 +27,88 @@ export interface PlacesOfFile {
 
 /** Where the places of a file are in its current text. */
 export interface CurrentPlaces {
-  /** In the order of the reported places. */
-  readonly ranges: readonly CurrentPlace[];
-  /** True when the text differs from the one that was scanned. */
+  readonly places: readonly CurrentPlace[];
+  /** True when the text differs from the one that was sent. */
   readonly isChanged: boolean;
-  /** To be given to the next placement. */
-  readonly seen?: SeenText | undefined;
 }
 
-/** The text of a file when it was first seen. The file is followed from there if the text that was sent is not on this machine. */
-export interface SeenText {
-  readonly text: string;
-  /** True if it is the text that was sent. */
-  readonly isScanned: boolean;
-}
-
-/** What current places depend on, besides the files on the disk. */
-export interface KnownTexts {
+/** What following needs besides the files on the disk. Plain data. */
+export interface EditorTexts {
   /** The texts of files with unsaved changes, by `pathKey`. */
   readonly edited: ReadonlyMap<string, string>;
-  /** By `seenKey`. */
-  readonly seen: ReadonlyMap<string, SeenText>;
+  /** The texts of files at their opening, by `pathKey`, for files whose sent text is not on this machine. */
+  readonly opened: ReadonlyMap<string, string>;
+  readonly encodings: Encodings;
 }
 
-export function seenKey(runId: string, file: string): string {
-  return `${runId} ${pathKey(file)}`;
+/** True if the file on the disk has the bytes that were sent. */
+export async function isOnDiskAsSent({ folder, path, sent }: LocatedFile): Promise<boolean> {
+  if (sent === undefined) return false;
+  const content = await readTextBelow(folder, path, sent.bytes);
+  return content !== undefined && isSent(content, sent);
 }
 
-/** In characters, of all files of a run and of the earlier runs that it is compared with: they stay in the extension host’s memory. */
-const maxSeenLength = 32_000_000;
-
-/** Adds the first texts to those that are known, as far as there is room. */
-export function keepSeen(
-  known: KnownTexts['seen'],
-  first: Iterable<readonly [string, SeenText]>,
-): KnownTexts['seen'] {
-  const kept = new Map(known);
-  let room = [...known.values()].reduce((left, { text }) => left - text.length, maxSeenLength);
-  for (const [key, seen] of first) {
-    if (seen.text.length > room) continue;
-    room -= seen.text.length;
-    kept.set(key, seen);
-  }
-  return kept;
+export function asSent({ places }: PlacesOfFile): CurrentPlaces {
+  const current = places.map((each) => linesOf(each, each.startLine === undefined ? 'unknown' : 'same'));
+  return { places: current, isChanged: false };
 }
 
-export interface TextSource extends KnownTexts {
-  readonly runFolderOf: (runId: string) => string;
-  readonly decode: Decode;
+/** For a text that is not read. */
+export function asReported({ places }: PlacesOfFile, isChanged = false): CurrentPlaces {
+  return { places: places.map((each) => linesOf(each, 'unknown')), isChanged };
 }
 
-/** Undefined for a file that is being edited, or that is not as it was sent. */
-export async function placesInUnchanged(
-  { file, places }: PlacesOfFile,
-  { edited, decode }: TextSource,
-): Promise<CurrentPlaces | undefined> {
-  if (edited.has(pathKey(file.file))) return undefined;
-  const content = await readTextBelow(file.folder, file.path);
-  if (content === undefined || !isAsSent(content, file)) return undefined;
-  const text = await toText(content, file.file, decode);
-  return follow({ text, isScanned: true }, text, places);
+function linesOf({ startLine, endLine, startColumn, endColumn }: Place, drift: Drift): CurrentPlace {
+  return { startLine, endLine, startColumn, endColumn, drift };
 }
 
-export async function placesInFile(
-  { run, file, places }: PlacesOfFile,
-  { runFolderOf, edited, seen, decode }: TextSource,
+/** Follows the places of a file from the text that was sent, or that was opened, to the current one. Takes long: only in the worker. */
+export async function followFile(
+  each: PlacesOfFile,
+  texts: EditorTexts,
+  runFolderOf: (runId: string) => string,
 ): Promise<CurrentPlaces> {
+  const { run, file } = each;
+  const decode = createDecode(texts.encodings);
   const content = await readTextBelow(file.folder, file.path);
-  const onDisk = content && (await toText(content, file.file, decode));
-  const isDiskAsSent = content !== undefined && isAsSent(content, file);
-  const unsaved = edited.get(pathKey(file.file));
-  const current = unsaved ?? onDisk;
-  if (current === undefined)
-    return existsSync(file.file)
-      ? asReported(places)
-      : { ranges: places.map(() => ({ drift: 'gone' })), isChanged: true };
+  const current = texts.edited.get(pathKey(file.file)) ?? (content && decode(content, file.file).text);
+  if (current === undefined) {
+    const isThere = await access(file.file).then(
+      () => true,
+      () => false,
+    );
+    return isThere
+      ? asReported(each)
+      : { places: each.places.map(() => ({ drift: 'gone' })), isChanged: true };
+  }
+  const isAsSent = content !== undefined && file.sent !== undefined && isSent(content, file.sent);
   const kept = sourceFile(runFolderOf(run), file.target, file.path);
-  const known = seen.get(seenKey(run, file.file));
-  const scanned = isDiskAsSent ? onDisk : await readKept(file, kept, decode);
-  const from =
-    scanned === undefined
-      ? (known ?? { text: onDisk ?? current, isScanned: false })
-      : { text: scanned, isScanned: true };
-  // Saving the unsaved text removes the text that it is followed from.
-  const isLostBySaving = isDiskAsSent && unsaved !== undefined && !existsSync(kept);
-  const isKnown = known !== undefined && known.isScanned === from.isScanned;
-  const { ranges, isChanged } = follow(from, current, places);
-  return {
-    ranges,
-    // What was sent is nowhere: the file has changed, but it is not known where.
-    isChanged: isChanged || (!from.isScanned && file.sent !== undefined),
-    seen: (scanned === undefined || isLostBySaving) && !isKnown ? from : undefined,
+  const sent = isAsSent ? decode(content, file.file).text : await readKept(file, kept, decode);
+  const from = sent ?? texts.opened.get(pathKey(file.file));
+  // What was sent is nowhere: the file has changed, but it is not known where.
+  if (from === undefined) return asReported(each, file.sent !== undefined);
+  const [before, after] = [splitLines(from), splitLines(current)];
+  const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
+  const follow = followLines(before);
+  const placeNow = follow(isSame ? before : after);
+  const place = ({ startLine, endLine = startLine, startColumn, endColumn }: Place): CurrentPlace => {
+    if (startLine === undefined || endLine === undefined || startLine > before.length)
+      return { drift: 'unknown' };
+    const now = placeNow({ startLine, endLine });
+    const isAsBefore =
+      before[startLine - 1] === after[now.startLine - 1] && before[endLine - 1] === after[now.endLine - 1];
+    const drift = sent === undefined ? 'unknown' : now.drift;
+    return {
+      startLine: now.startLine,
+      endLine: now.endLine,
+      ...(isAsBefore && { startColumn, endColumn }),
+      drift,
+    };
   };
-}
-
-/** The places as they were reported, for a text that is not read. */
-export function asReported(places: readonly Place[]): CurrentPlaces {
-  const toRange = ({ startLine, endLine, startColumn, endColumn }: Place): CurrentPlace => ({
-    startLine,
-    endLine,
-    startColumn,
-    endColumn,
-    drift: 'unknown',
-  });
-  return { ranges: places.map(toRange), isChanged: false };
-}
-
-function follow({ text, isScanned }: SeenText, current: string, places: readonly Place[]): CurrentPlaces {
-  const lines = splitLines(text);
-  const now = followFile(lines, isScanned).compareWith(current === text ? lines : splitLines(current));
-  return { ranges: places.map((place) => now.placeOf(inText(place, text))), isChanged: now.isChanged };
+  return {
+    places: each.places.map(place),
+    isChanged: sent === undefined ? file.sent !== undefined : !isSame,
+  };
 }
 
 /** The text that was sent, as it was kept when the run ended. */
@@ -151,9 +118,5 @@ async function readKept(
   decode: Decode,
 ): Promise<string | undefined> {
   const content = sent && (await readText(kept));
-  return content && isSent(content, sent) ? toText(content, file, decode) : undefined;
-}
-
-function isAsSent(content: Buffer, { sent }: LocatedFile): boolean {
-  return sent !== undefined && isSent(content, sent);
+  return content && isSent(content, sent) ? decode(content, file).text : undefined;
 }

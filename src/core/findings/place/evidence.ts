@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
-import { quotedIn } from '../drift/followFile.ts';
+import { type Anchor, anchorIn, quotedIn } from '../drift/anchor.ts';
 import type { Finding, Place } from '../finding.ts';
-import { type Decode, readSentText, type RunSource, type SentSpot, toText } from './sentFiles.ts';
+import { inText } from '../parse/inText.ts';
+import type { Decode, DecodedText } from './encodings.ts';
+import { readSentText, readTextBelow, type RunSource, type SentSpot } from './sentFiles.ts';
 
 /** The most doubtful kind first. */
 export const EVIDENCE = ['notAsSent', 'elsewhere', 'unchecked', 'asSent'] as const;
@@ -36,47 +38,56 @@ const maxSearchedBytes = 64 * 1024 * 1024;
 const maxSearchedFileBytes = 1024 * 1024;
 const maxSearchedQuotes = 500;
 
-/** Evidence that an earlier reading found while the archive was here, by `evidenceKey`. */
-export type KnownEvidence = ReadonlyMap<string, Evidence | undefined>;
+/** What an earlier working out found for quotes, while the archive was here. */
+export type KnownEvidence = ReadonlyMap<Place, Evidence | undefined>;
 
-export function evidenceKey({ path, targetIndex, startLine, snippet }: Place): string {
-  return JSON.stringify([path, targetIndex, startLine, snippet]);
-}
-
-interface CheckedFinding {
+interface LocatedFinding {
   readonly finding: Finding;
+  /** The sent files of its places. */
   readonly sent: readonly (SentSpot | undefined)[];
 }
 
-/** Checks all quotes and lines of a run's findings; undefined for a finding with nothing to check. */
+/** A finding whose places have their lines in the text that was sent, as far as that is here; `evidence` is undefined where there is nothing to check. */
+export interface CheckedFinding {
+  readonly finding: Finding;
+  readonly evidence: EvidenceOfPlaces | undefined;
+}
+
+/** Looks up all quotes and lines of a run's findings in what was sent. */
 export async function checkEvidence(
-  findings: readonly CheckedFinding[],
+  findings: readonly LocatedFinding[],
   source: RunSource,
   known: KnownEvidence,
   decode: Decode,
-): Promise<readonly (EvidenceOfPlaces | undefined)[]> {
+): Promise<readonly CheckedFinding[]> {
   const checked = new Map<Place, Evidence | undefined>();
+  const anchored = new Map<Place, Place>();
   // What could not be checked before is tried again.
-  const isKnown = (place: Place): boolean => {
-    const key = evidenceKey(place);
-    return known.has(key) && known.get(key)?.kind !== 'unchecked';
-  };
+  const isKnown = (place: Place): boolean => known.has(place) && known.get(place)?.kind !== 'unchecked';
   const byFile = new Map<string, { readonly spot: SentSpot; readonly places: Place[] }>();
   for (const { finding, sent } of findings)
     for (const [at, place] of finding.places.entries()) {
-      const [key, spot] = [evidenceKey(place), sent[at]];
-      if (isKnown(place)) checked.set(place, known.get(key));
-      else if (spot === undefined) checked.set(place, await withoutFile(place, source));
-      else {
-        const file = `${String(spot.target)} ${spot.file.path}`;
-        const ofFile = byFile.get(file);
-        if (ofFile === undefined) byFile.set(file, { spot, places: [place] });
-        else ofFile.places.push(place);
+      const spot = sent[at];
+      if (spot === undefined) {
+        checked.set(place, isKnown(place) ? known.get(place) : await withoutFile(place, source));
+        if (source.sent.includes(undefined)) anchored.set(place, await anchoredHere(place, source, decode));
+        continue;
       }
+      const file = `${String(spot.target)} ${spot.file.path}`;
+      const ofFile = byFile.get(file);
+      if (ofFile === undefined) byFile.set(file, { spot, places: [place] });
+      else ofFile.places.push(place);
     }
   for (const { spot, places } of byFile.values()) {
-    const check = checkIn(await readSentText(source.runFolder, spot, decode), spot.file.path);
-    for (const place of places) checked.set(place, check(place));
+    const text = await readSentText(source.runFolder, spot, decode);
+    const lines = splitLines(text?.text ?? '');
+    const anchorOf = anchorIn(lines);
+    const check = checkIn(text, lines, spot.file.path);
+    for (const place of places) {
+      const there = text === undefined ? place : inText(place, text.text);
+      if (text !== undefined) anchored.set(place, anchoredAt(there, anchorOf(there)));
+      checked.set(place, isKnown(place) ? known.get(place) : check(there));
+    }
   }
   const missing = [...checked].flatMap(([place, evidence]) => {
     const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
@@ -84,10 +95,34 @@ export async function checkEvidence(
   });
   for (const [place, evidence] of await searchElsewhere(missing, source, decode))
     checked.set(place, evidence);
-  return findings.map(({ finding: { places } }) => {
-    const evidence = places.map((place) => checked.get(place));
-    return evidence.some((each) => each !== undefined) ? evidence : undefined;
+  return findings.map(({ finding }) => {
+    const evidence = finding.places.map((place) => checked.get(place));
+    return {
+      finding: { ...finding, places: finding.places.map((place) => anchored.get(place) ?? place) },
+      evidence: evidence.some((each) => each !== undefined) ? evidence : undefined,
+    };
   });
+}
+
+/** Where it is not known what was sent, the file here is the best that there is to correct a line by a quote. */
+async function anchoredHere(place: Place, { run, resolver }: RunSource, decode: Decode): Promise<Place> {
+  const isPlain =
+    place.snippet === undefined && place.charOffset === undefined && place.inCodePoints !== true;
+  const found = isPlain ? undefined : await resolver.locate(place);
+  if (found?.kind !== 'file') return place;
+  const content = await readTextBelow(run.targets[found.target]?.folder ?? '', found.path);
+  if (content === undefined) return place;
+  const { text } = decode(content, found.absolute);
+  const there = inText(place, text);
+  return anchoredAt(there, anchorIn(splitLines(text))(there));
+}
+
+function anchoredAt(place: Place, anchor: Anchor | undefined): Place {
+  const withoutColumns = { ...place, startColumn: undefined, endColumn: undefined };
+  if (anchor === undefined) return { ...withoutColumns, startLine: undefined, endLine: undefined };
+  const { startLine, endLine, isReanchored } = anchor;
+  const isOneLine = place.endLine === undefined && endLine === startLine;
+  return { ...(isReanchored ? withoutColumns : place), startLine, endLine: isOneLine ? undefined : endLine };
 }
 
 /** For a place in no file that is known to be sent. */
@@ -100,14 +135,15 @@ async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise
   return { kind: 'unchecked', path, unknown: sent.includes(undefined) ? 'sent' : 'file' };
 }
 
-/** `text` is the file's sent text. */
-function checkIn(text: string | undefined, path: string): (place: Place) => Evidence | undefined {
+/** `text` is the file's sent text, with these lines. */
+function checkIn(
+  text: DecodedText | undefined,
+  lines: readonly string[],
+  path: string,
+): (place: Place) => Evidence | undefined {
   if (text === undefined)
     return ({ snippet }) =>
       snippet === undefined ? undefined : { kind: 'unchecked', path, unknown: 'text' };
-  const lines = splitLines(text);
-  // False where the text has another encoding than it was read in.
-  const isDecoded = !/[\uFFFD\0]/.test(text);
   const isQuoted = quotedIn(lines);
   return ({ snippet, startLine = 0 }) => {
     if (snippet === undefined)
@@ -116,7 +152,7 @@ function checkIn(text: string | undefined, path: string): (place: Place) => Evid
     if (isThere === undefined) return undefined;
     if (isThere === 'tooLong') return { kind: 'unchecked', path, unknown: 'quote' };
     if (isThere) return { kind: 'asSent', path };
-    return isDecoded
+    return text.isExact
       ? { kind: 'notAsSent', path, missing: 'quote' }
       : { kind: 'unchecked', path, unknown: 'encoding' };
   };
@@ -145,7 +181,7 @@ async function searchElsewhere(
       const file = join(runFolder, archive.file);
       for await (const { path, content } of readArchive(file, archive.type, wanted)) {
         if (content.includes(0)) continue; // no text
-        const isQuoted = quotedIn(splitLines(await toText(content, join(folder, path), decode)));
+        const isQuoted = quotedIn(splitLines(decode(content, join(folder, path)).text));
         for (const place of places)
           if (!found.has(place) && isQuoted(place.snippet ?? '') === true)
             found.set(place, { kind: 'elsewhere', path });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { inParallel, once } from '../../yieldingWork.ts';
@@ -6,21 +7,22 @@ import type { ResultFinding } from '../result/result.ts';
 import type { ShownPlace } from '../shownFinding.ts';
 import {
   asReported,
+  asSent,
   type CurrentPlaces,
-  keepSeen,
-  type KnownTexts,
+  type EditorTexts,
+  isOnDiskAsSent,
   type LocatedFile,
-  placesInFile,
-  placesInUnchanged,
   type PlacesOfFile,
-  seenKey,
-  type SeenText,
-  type TextSource,
 } from './currentPlaces.ts';
 import { asPlaced, type EvidenceOfPlaces } from './evidence.ts';
 import type { PathMapping } from './mappings.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { knowsSent, readSentFiles, type SentSpot } from './sentFiles.ts';
+
+/*
+ * Finds where the places of a run's findings are now, on the extension host: a file with the bytes that were sent needs no worker, since places have their
+ * lines in the sent text. Files in editors come first, then the others, a few at a time. Those that differ are followed in the worker, in one request.
+ */
 
 export type LocatedPlace = ShownPlace & LocatedFile;
 
@@ -32,7 +34,6 @@ export interface PlacedFinding {
   readonly evidence: EvidenceOfPlaces | undefined;
 }
 
-/** A run with the files that its findings point at. */
 interface RunFiles {
   readonly run: Run;
   readonly runFolder: string;
@@ -61,9 +62,7 @@ interface SpotPlace {
 
 type Locate = (place: SpotPlace) => Promise<LocatedFile | undefined>;
 
-export const filesAtOnce = 32;
-
-/** Finds the file of a place. If there is none, adds the names in its path to `missing`. */
+/** Finds the file of a place. If there is none, adds its paths to `missing`. */
 function locateIn({ run: { targets }, runFolder, resolver }: RunFiles, missing: Set<string>): Locate {
   // Only a mapping leads to another sent file than the result names.
   const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(runFolder, target)));
@@ -76,133 +75,129 @@ function locateIn({ run: { targets }, runFolder, resolver }: RunFiles, missing: 
       const sent = isSpot ? spot?.file : (await sentOfTarget[target]?.())?.get(path);
       return { file, folder: targets[target]?.folder ?? '', target, path, sent };
     }
-    const paths = spot === undefined ? [place.path] : [place.path, spot.file.path];
-    for (const name of paths.flatMap((path) => path.split(/[\\/]/))) missing.add(name);
+    missing.add(spot?.file.path ?? place.path);
     return undefined;
   };
 }
 
 /** Equal keys mean one file, except that a reported path can be in several targets. */
 function spotKey({ place, spot }: SpotPlace): string {
-  return spot === undefined ? place.path : `${String(spot.target)}\0${spot.file.path}`;
-}
-
-function* groupsOf<T>(items: readonly T[], size: number): Generator<readonly T[], void> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+  return spot === undefined
+    ? `${place.path}\0${String(place.targetIndex)}`
+    : `${String(spot.target)}\0${spot.file.path}`;
 }
 
 /** What is known of a run once its findings are placed. */
 export interface PlacedFiles {
-  /** The names of missing files that findings point at, and of their folders. */
+  readonly findings: readonly PlacedFinding[];
+  /** The paths of missing files that findings point at. */
   readonly missing: ReadonlySet<string>;
-  /** Files (absolute) that findings point at and whose text differs from the one that was scanned. */
+  /** Files (absolute) that findings point at and whose text differs from the one that was sent. */
   readonly changed: ReadonlySet<string>;
-  /** Texts to be given to the next placement, with those that were known. */
-  readonly seen: KnownTexts['seen'];
 }
 
-/**
- * Places findings of a run in the current text of their files or, without a source of texts, as they were reported. `onPlaced` gets them as they become
- * known: those in unchanged files come first.
- */
+interface PlaceOptions {
+  /** Undefined: places are as they were reported, and no file is read. */
+  readonly texts: EditorTexts | undefined;
+  /** Follows files that differ from what was sent. */
+  readonly follow: (files: readonly PlacesOfFile[], texts: EditorTexts) => Promise<readonly CurrentPlaces[]>;
+  /** Gets what is known once the first files are read, if others follow. */
+  readonly onSome?: ((placed: PlacedFiles) => void) | undefined;
+}
+
+const filesAtOnce = 16;
+/** With findings in as many files, people see something. */
+const firstFiles = 32;
+/** A network share that does not answer keeps nobody waiting. */
+const maxSilenceMs = 2_000;
+
 export async function placeFindings(
   files: RunFiles,
   found: readonly ResultFinding[],
-  source: TextSource | undefined,
-  onPlaced: (placed: readonly PlacedFinding[]) => Promise<void>,
+  { texts, follow, onSome }: PlaceOptions,
 ): Promise<PlacedFiles> {
+  const { targets } = files.run;
   const missing = new Set<string>();
   const locate = locateIn(files, missing);
-  const placed = new PlaceCollector(found);
+  /** Undefined for a place without a file. */
+  const locations = new Map<Place, LocatedPlace | undefined>();
   const changed = new Set<string>();
-  let seen = source?.seen ?? new Map<string, SeenText>();
-  const report = (): Promise<void> => onPlaced(placed.takeComplete());
   const add = ({ file, places }: PlacesOfFile, current: CurrentPlaces): void => {
     if (current.isChanged) changed.add(file.file);
-    placed.add(places, toLocatedPlaces(file, places, current));
+    for (const [place, now] of toLocatedPlaces(file, places, current)) locations.set(place, now);
   };
-  const others: PlacesOfFile[] = [];
-  const look = async (each: PlacesOfFile): Promise<void> => {
-    const current = source === undefined ? asReported(each.places) : await placesInUnchanged(each, source);
-    if (current === undefined) others.push(each);
-    else add(each, current);
-  };
-  const places = found.flatMap(({ finding, sent }) =>
-    finding.places.map((place, at) => ({ place, spot: sent[at] })),
+  const spots = found.flatMap(({ finding, sent }) =>
+    finding.places.map((place, at): SpotPlace => ({ place, spot: sent[at] })),
   );
-  for (const some of groupsOf([...Map.groupBy(places, spotKey).values()], filesAtOnce)) {
-    const located = new Map<Place, LocatedFile>();
-    await inParallel(some.flat(), filesAtOnce, async (each) => {
-      const file = await locate(each);
-      if (file === undefined) placed.add([each.place], []);
-      else located.set(each.place, file);
-    });
-    await inParallel(placesByFile(files.run.id, located), filesAtOnce, look);
-    await report();
-  }
-  if (source !== undefined)
-    for (const some of groupsOf(others, filesAtOnce)) {
-      const current = await Promise.all(some.map((each) => placesInFile(each, source)));
-      for (const [at, each] of some.entries()) if (current[at] !== undefined) add(each, current[at]);
-      seen = keepSeen(seen, firstSeen(some, current));
-      await report();
+  const keyOf = (folder: string | undefined, path: string): string => pathKey(`${folder ?? ''}/${path}`);
+  const isOpen = ({ place, spot }: SpotPlace): boolean => {
+    const key =
+      spot === undefined ? keyOf(targets[0]?.folder, place.path) : keyOf(spot.folder, spot.file.path);
+    return texts?.edited.has(key) === true || texts?.opened.has(key) === true;
+  };
+  const groups = [...Map.groupBy(spots, spotKey).values()].sort(
+    ([one], [other]) =>
+      Number(other !== undefined && isOpen(other)) - Number(one !== undefined && isOpen(one)),
+  );
+  const placed = (some = found): PlacedFiles => ({ findings: toPlaced(some, locations), missing, changed });
+  const placedSoFar = (): PlacedFiles =>
+    placed(found.filter(({ finding }) => finding.places.every((place) => locations.has(place))));
+  const others: PlacesOfFile[] = [];
+  const isAnswering = new SilenceWatch();
+  let done = 0;
+  await inParallel(groups, filesAtOnce, async (group) => {
+    const [first] = group;
+    if (first === undefined) return;
+    const folder = first.spot?.folder ?? '';
+    const file = await isAnswering.within(folder, locate(first));
+    const each = file &&
+      file !== 'silent' && { run: files.run.id, file, places: group.map(({ place }) => place) };
+    if (each) {
+      const state =
+        texts === undefined ? 'silent' : await isAnswering.within(folder, stateOf(each.file, texts));
+      if (state === 'asSent') add(each, asSent(each));
+      else if (state === 'other') others.push(each);
+      else add(each, asReported(each));
+    } else if (file === 'silent' && first.spot !== undefined) {
+      const { target, folder: within, file: sent } = first.spot;
+      const unread = { file: `${within}/${sent.path}`, folder: within, path: sent.path, target, sent };
+      const reported = { run: files.run.id, file: unread, places: group.map(({ place }) => place) };
+      add(reported, asReported(reported));
     }
-  await report();
-  return { missing, changed, seen };
-}
-
-/** Collects places, and tells which findings have all of theirs. */
-class PlaceCollector {
-  readonly #places = new Map<Place, LocatedPlace>();
-  readonly #findingOf: ReadonlyMap<Place, ResultFinding>;
-  /** By finding, the number of places that are still to come. */
-  readonly #open: Map<ResultFinding, number>;
-  #complete: ResultFinding[];
-
-  constructor(found: readonly ResultFinding[]) {
-    this.#findingOf = new Map(
-      found.flatMap((each) => each.finding.places.map((place) => [place, each] as const)),
-    );
-    this.#open = new Map(found.map((each) => [each, each.finding.places.length]));
-    this.#complete = found.filter(({ finding }) => finding.places.length === 0);
-  }
-
-  /** These places are known; `located` are those with a file. */
-  add(places: readonly Place[], located: readonly LocatedPlace[]): void {
-    for (const place of located) this.#places.set(place.reported, place);
-    for (const place of places) {
-      const found = this.#findingOf.get(place);
-      if (found === undefined) continue;
-      const open = (this.#open.get(found) ?? 0) - 1;
-      this.#open.set(found, open);
-      if (open === 0) this.#complete.push(found);
-    }
-  }
-
-  /** Findings that have become complete since the last call. */
-  takeComplete(): readonly PlacedFinding[] {
-    const complete = this.#complete;
-    this.#complete = [];
-    return complete.map((each) => toPlaced(each, this.#places));
-  }
-}
-
-/** The texts of files that are seen for the first time. */
-export function* firstSeen(
-  files: readonly PlacesOfFile[],
-  current: readonly CurrentPlaces[],
-): Generator<readonly [string, SeenText], void> {
-  for (const [at, { run, file }] of files.entries()) {
-    const seen = current[at]?.seen;
-    if (seen !== undefined) yield [seenKey(run, file.file), seen];
-  }
-}
-
-function placesByFile(run: string, files: ReadonlyMap<Place, LocatedFile>): readonly PlacesOfFile[] {
-  return [...Map.groupBy(files, ([, file]) => fileKey(file)).values()].flatMap((entries) => {
-    const [[, file] = []] = entries;
-    return file === undefined ? [] : [{ run, file, places: entries.map(([place]) => place) }];
+    for (const { place } of group) if (file === undefined) locations.set(place, undefined);
+    done += 1;
+    if (done === firstFiles && groups.length > firstFiles) onSome?.(placedSoFar());
   });
+  if (texts !== undefined && others.length > 0) {
+    if (groups.length <= firstFiles) onSome?.(placedSoFar());
+    const current = await follow(others, texts);
+    for (const [at, each] of others.entries()) add(each, current[at] ?? asReported(each));
+  }
+  return placed();
+}
+
+/** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
+async function stateOf(file: LocatedFile, texts: EditorTexts): Promise<'asSent' | 'other' | 'unknown'> {
+  const key = pathKey(file.file);
+  if (!texts.edited.has(key) && (await isOnDiskAsSent(file))) return 'asSent';
+  return file.sent !== undefined || texts.edited.has(key) || texts.opened.has(key) ? 'other' : 'unknown';
+}
+
+/** Waits for a folder until it has not answered for a while. */
+class SilenceWatch {
+  readonly #silent = new Set<string>();
+
+  async within<T>(folder: string, answer: Promise<T>): Promise<T | 'silent'> {
+    if (this.#silent.has(folder)) return 'silent';
+    const ended = new AbortController();
+    const silence = sleep(maxSilenceMs, 'silent' as const, { signal: ended.signal }).catch(
+      () => 'silent' as const,
+    );
+    const first = await Promise.race([answer, silence]);
+    ended.abort();
+    if (first === 'silent') this.#silent.add(folder);
+    return first;
+  }
 }
 
 /** One file may lie in two targets, of which one is in the other. */
@@ -210,27 +205,29 @@ export function fileKey({ target, path, file }: LocatedFile): string {
   return [target, path, file].join('\0');
 }
 
-/** The reported places of a file, as they are in its current text. */
+/** The places of a file, as they are in its current text. */
 export function toLocatedPlaces(
   file: LocatedFile,
   reported: readonly Place[],
-  { ranges }: Pick<CurrentPlaces, 'ranges'>,
-): readonly LocatedPlace[] {
-  return ranges.flatMap((range, at) => {
+  { places }: Pick<CurrentPlaces, 'places'>,
+): readonly (readonly [Place, LocatedPlace])[] {
+  return places.flatMap((now, at) => {
     const place = reported[at];
-    return place === undefined ? [] : [{ ...file, ...range, reported: place }];
+    return place === undefined ? [] : [[place, { ...file, ...now, reported: place }] as const];
   });
 }
 
-function toPlaced(found: ResultFinding, places: ReadonlyMap<Place, LocatedPlace>): PlacedFinding {
-  const { finding, evidence } = found;
-  const isHere = (at: number): boolean => {
-    const place = finding.places[at];
-    return place !== undefined && places.has(place);
-  };
-  return {
-    found,
-    places: finding.places.flatMap((place) => places.get(place) ?? []),
-    evidence: asPlaced(evidence, isHere),
-  };
+function toPlaced(
+  found: readonly ResultFinding[],
+  locations: ReadonlyMap<Place, LocatedPlace | undefined>,
+): readonly PlacedFinding[] {
+  return found.map((each) => {
+    const { finding, evidence } = each;
+    const isHere = (at: number): boolean => {
+      const place = finding.places[at];
+      return place !== undefined && locations.get(place) !== undefined;
+    };
+    const places = finding.places.flatMap((place) => locations.get(place) ?? []);
+    return { found: each, places, evidence: asPlaced(evidence, isHere) };
+  });
 }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, open, read, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { isSamePath, pathInside, realPath } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
 import type { Place } from '../finding.ts';
+import type { Decode, DecodedText } from './encodings.ts';
 import type { Resolver } from './resolver.ts';
 
 /** The text of a larger file is neither kept nor read. */
@@ -145,14 +145,25 @@ export async function readText(file: string): Promise<Buffer | undefined> {
   return readFd(file, constants.O_RDONLY | constants.O_NONBLOCK, () => true);
 }
 
-/** `readText` of a file as an upload reads it: a link, and what lies below a linked folder, is not read. `folder` is absolute, `path` has `/`. */
-export async function readTextBelow(folder: string, path: string): Promise<Buffer | undefined> {
+/**
+ * `readText` of a file as an upload reads it: a link, and what lies below a linked folder, is not read. `folder` is absolute, `path` has `/`. A file of
+ * another size than `bytes` is not read.
+ */
+export async function readTextBelow(
+  folder: string,
+  path: string,
+  bytes?: number,
+): Promise<Buffer | undefined> {
   const root = await realPath(folder).catch(() => undefined);
   if (root === undefined) return undefined;
   const file = join(root, ...path.split('/'));
   if (pathInside(root, file) === undefined) return undefined;
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-  return readFd(file, flags, (fd, stat) => misplaced(fd, root, file, stat) === undefined);
+  return readFd(
+    file,
+    flags,
+    (fd, stat) => (bytes ?? stat.size) === stat.size && misplaced(fd, root, file, stat) === undefined,
+  );
 }
 
 /** Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined, which `|` takes for 0. */
@@ -189,26 +200,12 @@ export function isSent(content: Buffer, sent: SentFile): boolean {
   return content.length === sent.bytes && hash('sha256', content, 'hex') === sent.sha256;
 }
 
-/** Decodes a file (absolute path) that is not UTF-8 as the editor does. */
-export type Decode = (content: Uint8Array, file: string) => Promise<string>;
-
-/** The text that an editor shows: in another encoding, lines would differ. */
-export async function toText(content: Buffer, file: string, decode: Decode): Promise<string> {
-  // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
-  if (isUtf8(content) && !content.includes(0)) return content.toString('utf8');
-  try {
-    return await decode(content, file);
-  } catch {
-    return content.toString('utf8'); // the editor shows no text of a binary file
-  }
-}
-
 /** Undefined where the text is neither kept nor still on the disk. */
 export async function readSentText(
   runFolder: string,
   { target, folder, file }: SentSpot,
   decode: Decode,
-): Promise<string | undefined> {
+): Promise<DecodedText | undefined> {
   const content = await readAsSent(file, { runFolder, folder, target }, () => Promise.resolve(undefined));
-  return content && toText(content, join(folder, ...file.path.split('/')), decode);
+  return content && decode(content, join(folder, ...file.path.split('/')));
 }

@@ -4,12 +4,13 @@ import * as z from 'zod/mini';
 import { systemCode } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import type { Run } from '../../run/state/run.ts';
+import { findingsMarkOf } from '../parse/readFindings.ts';
 import { BLOCK_KINDS, type Details, type Finding, type WithDetails } from '../finding.ts';
 
-/** Lies in the folder of a run. The first line has the inputs of its findings, each further line an index and its details, as JSON. */
+/** Lies in the folder of a run. The first line has the mark of its findings file, each further line an index and its details, as JSON. */
 const fileName = 'details.jsonl';
 
-const headSchema = z.object({ inputs: z.string() });
+const headSchema = z.object({ mark: z.string() });
 
 const lineSchema = z.tuple([
   z.number(),
@@ -18,7 +19,6 @@ const lineSchema = z.tuple([
     recommendation: z.string(),
     blocks: z.array(z.object({ kind: z.enum(BLOCK_KINDS), text: z.string() })),
     confidence: z.optional(z.string()),
-    raw: z.optional(z.string()),
   }),
 ]);
 
@@ -27,24 +27,20 @@ const lineEnd = 10;
 /** By `Finding.index`. */
 export type DetailsByIndex = ReadonlyMap<number, Details>;
 
-export async function writeDetails(
-  runFolder: string,
-  inputs: string,
-  details: DetailsByIndex,
-): Promise<void> {
+export async function writeDetails(runFolder: string, mark: string, details: DetailsByIndex): Promise<void> {
   const lines = function* (): Generator<string, void> {
-    for (const line of [{ inputs }, ...details]) yield `${JSON.stringify(line)}\n`;
+    for (const line of [{ mark }, ...details]) yield `${JSON.stringify(line)}\n`;
   };
   await writeFileAtomic(join(runFolder, fileName), lines());
 }
 
-/** Undefined if they were made from other inputs, or are missing or damaged for one of the indexes. */
+/** Undefined if they are of another findings file, or are missing or damaged for one of the indexes. */
 export async function readDetails(
   runFolder: string,
-  inputs: string,
   indexes: ReadonlySet<number>,
 ): Promise<DetailsByIndex | undefined> {
   try {
+    const mark = await findingsMarkOf(runFolder);
     const content = await readFile(join(runFolder, fileName));
     const found = new Map<number, Details>();
     let start = 0;
@@ -53,7 +49,7 @@ export async function readDetails(
       const isWanted =
         isHead || indexes.has(Number.parseInt(content.toString('latin1', start + 1, start + 12), 10));
       const line: unknown = isWanted ? JSON.parse(content.toString('utf8', start, end)) : undefined;
-      if (isHead && headSchema.parse(line).inputs !== inputs) return undefined;
+      if (isHead && headSchema.parse(line).mark !== mark) return undefined;
       if (isWanted && !isHead) {
         const [index, details] = lineSchema.parse(line);
         found.set(index, details);

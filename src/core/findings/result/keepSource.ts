@@ -5,6 +5,7 @@ import { readArchive } from '../../upload/archive/readArchive.ts';
 import {
   isSent,
   maxTextBytes,
+  readText,
   readTextBelow,
   type SentFile,
   type SentSpot,
@@ -30,6 +31,12 @@ export async function keepSource(
   let bytesLeft = maxTotalBytes;
   for (const [index, target] of targets.entries()) {
     const files = wanted[index] ?? new Map<string, SentFile>();
+    for (const file of [...files.values()]) {
+      const kept = await readText(sourceFile(runFolder, index, file.path));
+      if (kept === undefined || !isSent(kept, file)) continue;
+      bytesLeft -= kept.length;
+      files.delete(file.path);
+    }
     for await (const { path, content } of sentTexts(target, files, runFolder)) {
       bytesLeft -= content.length;
       if (bytesLeft < 0) return;
@@ -45,11 +52,11 @@ async function* sentTexts(
 ): AsyncGenerator<{ path: string; content: Buffer }> {
   const changed = new Set<string>();
   for (const file of files.values()) {
-    const content = await readTextBelow(target.folder, file.path);
+    const content = await readTextBelow(target.folder, file.path, file.bytes);
     if (content !== undefined && isSent(content, file)) yield { path: file.path, content };
     else changed.add(file.path);
   }
-  if (target.archive === undefined) return;
+  if (target.archive === undefined || changed.size === 0) return;
   const { file, type } = target.archive;
   for await (const entry of readArchive(join(runFolder, file), type, changed)) {
     const sent = files.get(entry.path);

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, compactEach, contains, type LineRange, splitLines } from '../drift/lineText.ts';
-import { anchorIn } from '../drift/followFile.ts';
+import { anchorIn } from '../drift/anchor.ts';
 import type { Finding, Place } from '../finding.ts';
 import type { Named } from '../identity.ts';
-import { type Decode, readSentText, type SentOfRun, sentIn, type SentSpot } from '../place/sentFiles.ts';
+import type { Decode } from '../place/encodings.ts';
+import { readSentText, type SentOfRun, sentIn, type SentSpot } from '../place/sentFiles.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { LaterPath } from './laterPath.ts';
 
@@ -71,8 +72,8 @@ async function addLines(
   const isUnchanged = laterSpot.file.sha256 === spot.file.sha256;
   // In an unchanged file, reported lines are later lines, except where a quote is on other lines.
   const needsText = !isUnchanged || findings.some(({ finding }) => finding.places[0]?.snippet !== undefined);
-  const textOf = (id: string, sent: SentSpot): Promise<string | undefined> =>
-    readSentText(join(later.runsFolder, id), sent, decode);
+  const textOf = async (id: string, sent: SentSpot): Promise<string | undefined> =>
+    (await readSentText(join(later.runsFolder, id), sent, decode))?.text;
   const text = needsText ? await textOf(first.run, spot) : undefined;
   const laterLinesOf = isUnchanged
     ? (range: LineRange) => range

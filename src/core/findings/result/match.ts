@@ -1,7 +1,7 @@
 import { pathKey } from '../../paths.ts';
 import { isWithoutCode, kindsOf, liveKeysOf, type Named, reportKey } from '../identity.ts';
 import { reportedPath } from '../place/resolver.ts';
-import type { Decode } from '../place/sentFiles.ts';
+import type { Decode } from '../place/encodings.ts';
 import { findLaterLines, type LaterLines, type LaterRun, type PairedFinding } from './laterLines.ts';
 
 /*

@@ -1,126 +1,218 @@
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { AssessmentError, systemCode, workerCrash } from '../../errors.ts';
+import { askWorker } from '../../askWorker.ts';
+import { AssessmentError, workerCrash } from '../../errors.ts';
+import { pathKey } from '../../paths.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
-import { hasFindings, subjectOf } from '../chooseRun.ts';
-import { maxReadMs, noteTooLarge, refuseTooLarge } from '../parse/readFindings.ts';
+import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../chooseRun.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
-import type { CurrentPlaces, KnownTexts, PlacesOfFile, SeenText } from '../place/currentPlaces.ts';
-import type { PlacedFinding } from '../place/placement.ts';
-import type { Decode } from '../place/sentFiles.ts';
-import type { ResultHead } from './result.ts';
-import { addDetails, type Detailable, type Detailed, type DetailsByIndex } from './details.ts';
-import type {
-  PlacedAt,
-  PlacedFacts,
-  Placing,
-  ResultJob,
-  ResultMessage,
-  ResultReply,
-  ResultStart,
-} from './resultWorker.ts';
+import { findingsMarkOf, maxReadMs, withReadingNote } from '../parse/readFindings.ts';
+import type { CurrentPlaces, EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
+import type { Encodings } from '../place/encodings.ts';
+import type { FoundOwners } from '../place/owners.ts';
+import { isAbout } from './compareRuns.ts';
+import { addDetails, type Detailable, type Detailed, type DetailsByIndex, readDetails } from './details.ts';
+import { factsOf, type ResultHead, type RunResult } from './result.ts';
+import { readHead, readSaved } from './resultFile.ts';
+import type { ResultJob } from './resultWorker.ts';
+
+/*
+ * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first, and an earlier run whose findings cannot be
+ * read is skipped. Whether a result is current, its head says: the facts of its run, the results before it, and the runs that were skipped.
+ */
 
 /** Where results come from. */
 export interface ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'folderOf'>;
   /** The entry of the parsing worker. */
   readonly workerFile: string | URL;
-  /** Reads files that are not UTF-8. */
-  readonly decode: Decode;
+  readonly encodings: () => Encodings;
+  readonly memory: ResultMemory;
   /** True: write nothing. */
   readonly isReadOnly?: boolean | undefined;
+  /** How long reading a findings file may take. */
+  readonly maxReadMs?: number | undefined;
 }
 
-const maxHeapMb = 1_024;
-
-/** A run's result, with the places of its findings. Both lists are in the order of the result. */
-export interface PlacedResult extends PlacedFacts, Pick<KnownTexts, 'seen'> {
-  readonly head: ResultHead;
-  readonly findings: readonly PlacedFinding[];
-  /** Findings that only earlier runs report. */
-  readonly absent: readonly PlacedFinding[];
+/** What cannot be on disk, by local run ID. */
+export interface ResultMemory {
+  /** Results that could not be saved. */
+  readonly results: Map<string, RunResult>;
+  /** Why a findings file with this mark cannot be read. */
+  readonly failures: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
 }
 
-interface ReadOptions {
-  /** Without it, places are as they were reported, and owners are not looked up. */
-  readonly placing?: Placing | undefined;
-  /** Gets the findings as they come. */
-  readonly onPlaced?: ((placed: readonly PlacedFinding[]) => void) | undefined;
-  /** Gets the first findings if others follow. */
-  readonly onSome?: ((head: ResultHead, findings: readonly PlacedFinding[]) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly maxMs?: number | undefined;
+export function createMemory(): ResultMemory {
+  return { results: new Map(), failures: new Map() };
 }
 
 /**
- * The result of a run. It is worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`,
- * `storage`, `workerCrashed`, and the signal's reason.
+ * The result of a run; worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`, `storage`,
+ * `workerCrashed`, and the signal's reason.
  */
-export async function readResult(
-  run: Run,
-  source: ResultSource,
-  { placing, onPlaced, onSome, signal, maxMs = maxReadMs }: ReadOptions = {},
-): Promise<PlacedResult> {
-  // Without a worker, which would only find that out again.
-  await refuseTooLarge(source.runs.folderOf(run.id));
-  let head: ResultHead | undefined;
-  let placed: (PlacedFinding | undefined)[] = [];
-  const seen = new Map(placing?.texts?.seen);
-  const onHead = (read: ResultHead): void => {
-    head = read;
-    placed = [];
-  };
-  const onPiece = (piece: readonly PlacedAt[]): void => {
-    const isFirst = placed.length === 0;
-    for (const [at, each] of piece) placed[at] = each;
-    onPlaced?.(piece.map(([, each]) => each));
-    if (head !== undefined && isFirst && piece.length < head.counts.findings + head.counts.absent)
-      onSome?.(head, known(placed.slice(0, head.counts.findings)));
-  };
-  const job: ResultJob = { kind: 'read', run, placing };
-  const onSeen = ([key, text]: readonly [string, SeenText]): void => void seen.set(key, text);
-  const listeners: Listeners = { onHead, onPiece, onSeen };
-  const limit = AbortSignal.timeout(maxMs);
-  const signals = signal === undefined ? [limit] : [signal, limit];
-  let facts: PlacedFacts;
-  try {
-    facts = (await askForResults(job, [run], source, listeners, AbortSignal.any(signals))) as PlacedFacts;
-  } catch (error) {
-    if (limit.aborted && signal?.aborted !== true)
-      throw new AssessmentError('findingsTooLarge', {}, { cause: error });
-    throw error;
-  }
-  if (head === undefined) throw workerCrash('no result');
-  const { findings } = head.counts;
-  return {
-    ...facts,
-    seen,
-    head,
-    findings: known(placed.slice(0, findings)),
-    absent: known(placed.slice(findings)),
-  };
+export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
+  const runFolder = source.runs.folderOf(run.id);
+  const asked = new Asked(source, signal);
+  await asked.headOf(run);
+  const read = async (): Promise<RunResult | undefined> =>
+    source.memory.results.get(run.id) ?? (await readSaved(runFolder));
+  const saved = await read();
+  if (saved !== undefined) return saved;
+  // The head is fine, and the rest is damaged.
+  await asked.workOut(run);
+  const again = await read();
+  if (again === undefined) throw new AssessmentError('storage', { subject: runFolder, detail: 'EBUSY' });
+  return again;
 }
 
-function known(placed: readonly (PlacedFinding | undefined)[]): readonly PlacedFinding[] {
-  return placed.filter((each) => each !== undefined);
+/** The head of the current result of a run: see `readResult`. */
+export function readCurrentHead(run: Run, source: ResultSource): Promise<ResultHead> {
+  return new Asked(source, undefined).headOf(run);
 }
 
-/** Where places are in the current text of each file. */
-export async function placeFiles(
-  run: Run,
-  files: readonly PlacesOfFile[],
-  texts: KnownTexts,
-  source: ResultSource,
-): Promise<readonly CurrentPlaces[]> {
-  if (files.length === 0) return [];
-  const job: ResultJob = { kind: 'place', files, texts };
-  return (await askForResults(job, [run], source, {})) as readonly CurrentPlaces[];
-}
-
-/** Keeps the sent texts that a run's findings point at, and saves its result. Throws also the signal's reason. */
+/** Saves the result of a run, with the sent texts that its findings point at. Throws what `readResult` throws. */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
-  if (hasFindings(run)) await askForResults({ kind: 'save', run }, [run], source, {}, signal);
+  if (hasFindings(run)) await new Asked(source, signal).headOf(run);
+}
+
+/** The earlier runs that a result depends on. */
+interface Earlier extends Pick<ResultHead, 'skipped'> {
+  readonly before: readonly { readonly run: Run; readonly inputs: string }[];
+  readonly beforeOf: ReadonlyMap<string, string>;
+  readonly baseline: Run | undefined;
+}
+
+/** What is known of results while one is read. */
+class Asked {
+  readonly #source: ResultSource;
+  readonly #signal: AbortSignal | undefined;
+  readonly #heads = new Map<string, Promise<ResultHead>>();
+
+  constructor(source: ResultSource, signal: AbortSignal | undefined) {
+    this.#source = source;
+    this.#signal = signal;
+  }
+
+  /** Of the current result. */
+  headOf(run: Run): Promise<ResultHead> {
+    const head = this.#heads.get(run.id) ?? this.#currentHead(run);
+    this.#heads.set(run.id, head);
+    return head;
+  }
+
+  async #currentHead(run: Run): Promise<ResultHead> {
+    const { runs, memory } = this.#source;
+    const runFolder = runs.folderOf(run.id);
+    const mark = await this.#markOf(run);
+    const failure = memory.failures.get(run.id);
+    if (failure?.mark === mark) throw failure.error;
+    const earlier = await this.#earlierOf(run);
+    const saved = memory.results.get(run.id)?.head ?? (await readHead(runFolder));
+    if (saved !== undefined && this.#isCurrent(saved, run, mark, earlier)) return saved;
+    return this.#workOutAfter(run, earlier);
+  }
+
+  async workOut(run: Run): Promise<ResultHead> {
+    return this.#workOutAfter(run, await this.#earlierOf(run));
+  }
+
+  async #workOutAfter(run: Run, { before, beforeOf, baseline, skipped }: Earlier): Promise<ResultHead> {
+    const { runs, memory, encodings, isReadOnly = false } = this.#source;
+    const mark = await this.#markOf(run);
+    const runFolder = runs.folderOf(run.id);
+    const about = [run.id, ...before.map((each) => each.run.id)];
+    const task: ResultJob = {
+      kind: 'workOut',
+      run,
+      runsFolder: runs.folderOf(''),
+      before: before.map((each) => each.run),
+      beforeOf,
+      baseline: baseline?.id,
+      skipped,
+      continued: earlierRuns(runs.all(), run).find((other) => continuesRun(run, other)),
+      kept: about.flatMap((id) => memory.results.get(id) ?? []),
+      encodings: encodings(),
+      isReadOnly,
+    };
+    try {
+      const unsaved = (await askReader(task, run, this.#source, this.#signal)) as RunResult | undefined;
+      if (unsaved === undefined) memory.results.delete(run.id);
+      else memory.results.set(run.id, unsaved);
+      const head = unsaved?.head ?? (await readHead(runFolder));
+      if (head === undefined) throw workerCrash('no result');
+      return head;
+    } catch (error) {
+      // It would only fail in the same way.
+      if (error instanceof AssessmentError && error.kind === 'malformedFindings')
+        memory.failures.set(run.id, { mark, error });
+      throw error;
+    }
+  }
+
+  /** For each folder of a run, the latest earlier run about it that can be read; and the run that new findings are new since. */
+  async #earlierOf(run: Run): Promise<Earlier> {
+    const all = this.#source.runs.all();
+    const earlier = earlierRuns(all, run);
+    const before = new Map<string, Earlier['before'][number]>();
+    const skipped = new Map<string, ResultHead['skipped'][number]>();
+    const add = async (other: Run): Promise<boolean> => {
+      try {
+        const head = await this.headOf(other);
+        before.set(other.id, { run: other, inputs: head.inputs });
+        for (const each of head.skipped) skipped.set(each.id, each);
+        return true;
+      } catch (error) {
+        if (!(error instanceof AssessmentError)) throw error;
+        skipped.set(other.id, { id: other.id, mark: await this.#markIfThere(other) });
+        return false;
+      }
+    };
+    const beforeOf = new Map<string, string>();
+    for (const { folder } of run.targets)
+      for (const other of earlier) {
+        if (!isAbout(other, { home: folder }) || !(await add(other))) continue;
+        beforeOf.set(pathKey(folder), other.id);
+        break;
+      }
+    const baseline = baselineAmong(all, run);
+    const isThere = baseline !== undefined && (await add(baseline));
+    return {
+      before: [...before.values()],
+      beforeOf,
+      baseline: isThere ? baseline : undefined,
+      skipped: [...skipped.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    };
+  }
+
+  #isCurrent(head: ResultHead, run: Run, mark: string, { before, skipped }: Earlier): boolean {
+    if (head.facts !== factsOf(run) || head.mark !== mark) return false;
+    const known = new Map(head.before.map((each) => [each.id, each]));
+    const present = new Set(this.#source.runs.all().map(({ id }) => id));
+    // A run that was removed changes nothing: its findings are in the result.
+    const removed = head.before.filter(({ id }) => !present.has(id));
+    const lastRemoved = Math.max(-Infinity, ...removed.map(({ createdAt }) => createdAt));
+    const isKnown = before.every(({ run: { id, createdAt }, inputs }) => {
+      const former = known.get(id);
+      return former === undefined ? createdAt < lastRemoved : former.inputs === inputs;
+    });
+    const isSkipped = new Map(head.skipped.map((each) => [each.id, each.mark]));
+    return (
+      isKnown &&
+      skipped.every(({ id, mark: now }) => isSkipped.has(id) && isSkipped.get(id) === now) &&
+      head.skipped.every(({ id }) => !present.has(id) || skipped.some((each) => each.id === id))
+    );
+  }
+
+  async #markOf(run: Run): Promise<string> {
+    const mark = await this.#markIfThere(run);
+    if (mark !== undefined) return mark;
+    const subject = join(this.#source.runs.folderOf(run.id), 'findings.json');
+    throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
+  }
+
+  #markIfThere({ id }: Run): Promise<string | undefined> {
+    return findingsMarkOf(this.#source.runs.folderOf(id));
+  }
 }
 
 /** Findings with their details. Throws what `readResult` of their runs throws. */
@@ -129,119 +221,80 @@ export function withDetails<const T extends readonly Detailable[]>(
   source: ResultSource,
 ): Promise<Detailed<T>> {
   return addDetails(findings, async (run, indexes) => {
-    const job: ResultJob = { kind: 'details', run, indexes };
-    return (await askForResults(job, [run], source, {})) as DetailsByIndex;
+    const { isReadOnly = false, runs } = source;
+    const runFolder = runs.folderOf(run.id);
+    const saved = await readDetails(runFolder, indexes);
+    if (saved !== undefined) return saved;
+    const job: ResultJob = { kind: 'details', run, indexes, isReadOnly, runsFolder: runs.folderOf('') };
+    return (await askReader(job, run, source)) as DetailsByIndex;
   });
+}
+
+/** The item of a findings file as JSON; undefined if it is too long or nested too deeply. Throws what `readResult` throws. */
+export async function readItem(run: Run, index: number, source: ResultSource): Promise<string | undefined> {
+  const job: ResultJob = { kind: 'item', run, index, runsFolder: source.runs.folderOf('') };
+  return (await askReader(job, run, source)) as string | undefined;
+}
+
+/** For a job that reads the findings file of a run. */
+async function askReader(
+  job: ResultJob,
+  run: Run,
+  source: ResultSource,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const runFolder = source.runs.folderOf(run.id);
+  const mark = await findingsMarkOf(runFolder);
+  if (mark === undefined) {
+    const subject = join(runFolder, 'findings.json');
+    throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
+  }
+  const limit = AbortSignal.timeout(source.maxReadMs ?? maxReadMs);
+  return withReadingNote(runFolder, mark, source.isReadOnly === true, async () => {
+    try {
+      return await ask(job, source, AbortSignal.any(signal === undefined ? [limit] : [signal, limit]));
+    } catch (error) {
+      if (limit.aborted && signal?.aborted !== true)
+        throw new AssessmentError('findingsTooLarge', {}, { cause: error });
+      throw error;
+    }
+  });
+}
+
+/** Follows places to the present text of files that differ from what was sent. */
+export async function followFiles(
+  files: readonly PlacesOfFile[],
+  texts: EditorTexts,
+  source: ResultSource,
+): Promise<readonly CurrentPlaces[]> {
+  const keys = new Set(files.map(({ file }) => pathKey(file.file)));
+  const ofFiles = (all: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+    new Map([...all].filter(([key]) => keys.has(key)));
+  const { edited, opened, encodings } = texts;
+  const some = { edited: ofFiles(edited), opened: ofFiles(opened), encodings };
+  const job: ResultJob = { kind: 'follow', files, texts: some, runsFolder: source.runs.folderOf('') };
+  return (await ask(job, source)) as readonly CurrentPlaces[];
+}
+
+export async function askForOwners(files: ReadonlySet<string>, source: ResultSource): Promise<FoundOwners> {
+  return (await ask({ kind: 'owners', files }, source)) as FoundOwners;
 }
 
 /** Makes the file of an export. Throws what `readResult` of the run throws, and the signal's reason. */
 export async function makeExport(
   request: ExportRequest,
-  source: ResultSource,
+  source: Pick<ResultSource, 'runs' | 'workerFile' | 'isReadOnly'>,
   signal?: AbortSignal,
 ): Promise<ExportedFile> {
-  const job: ResultJob = { kind: 'export', request };
-  return (await askForResults(job, [request.source.run], source, {}, signal)) as ExportedFile;
+  const { runs, isReadOnly = false } = source;
+  const job: ResultJob = { kind: 'export', request, isReadOnly, runsFolder: runs.folderOf('') };
+  return (await ask(job, source, signal)) as ExportedFile;
 }
 
-interface Listeners {
-  readonly onProgress?: (done: number) => void;
-  readonly onHead?: (head: ResultHead) => void;
-  readonly onPiece?: (placed: readonly PlacedAt[]) => void;
-  readonly onSeen?: (seen: readonly [string, SeenText]) => void;
-}
-
-/** Runs a job about runs in the worker. */
-export async function askForResults(
+function ask(
   job: ResultJob,
-  about: readonly Run[],
-  { runs, workerFile, decode, isReadOnly = false }: ResultSource,
-  listeners: Listeners,
+  { workerFile }: Pick<ResultSource, 'workerFile'>,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const runsFolder = join(runs.folderOf(about[0]?.id ?? ''), '..');
-  const subjects = new Set(about.map(subjectOf));
-  const ofSubjects = runs.all().filter((other) => hasFindings(other) && subjects.has(subjectOf(other)));
-  const tooLarge: string[] = [];
-  for (;;) {
-    const start: ResultStart = { job, runsFolder, runs: ofSubjects, isReadOnly, tooLarge };
-    let reading: string | undefined;
-    const onReading = (runId: string | undefined): void => {
-      reading = runId;
-    };
-    try {
-      const onHead = (head: ResultHead): void => {
-        reading = undefined;
-        listeners.onHead?.(head);
-      };
-      return await converse(start, workerFile, decode, { ...listeners, onReading, onHead }, signal);
-    } catch (error) {
-      if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
-      if (reading !== undefined && !isReadOnly) await noteTooLarge(runs.folderOf(reading));
-      if (reading === undefined || about.every(({ id }) => id === reading) || tooLarge.includes(reading))
-        throw new AssessmentError('findingsTooLarge', {}, { cause: error });
-      // The other runs can still be read.
-      tooLarge.push(reading);
-    }
-  }
-}
-
-async function converse(
-  start: ResultStart,
-  workerFile: string | URL,
-  decode: Decode,
-  {
-    onReading,
-    onProgress,
-    onHead,
-    onPiece,
-    onSeen,
-  }: Listeners & { readonly onReading: (runId: string | undefined) => void },
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
-  signal?.throwIfAborted();
-  const worker = new Worker(workerFile, {
-    workerData: start,
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-  });
-  const reply = (message: ResultReply): void => worker.postMessage(message);
-  const done = Promise.withResolvers<unknown>();
-  // A host that once did not answer is not waited for again, file by file.
-  let isSilent = false;
-  const stop = (): void => done.reject(signal?.reason as Error);
-  signal?.addEventListener('abort', stop);
-  worker.on('message', (message: ResultMessage) => {
-    if ('value' in message) done.resolve(message.value);
-    else if ('error' in message) done.reject(new AssessmentError(message.error, message.data));
-    else if ('reading' in message) onReading(message.reading);
-    else if ('done' in message) onProgress?.(message.done);
-    else if ('head' in message) onHead?.(message.head);
-    else if ('placed' in message) {
-      onPiece?.(message.placed);
-      reply('next');
-    } else if ('seen' in message) {
-      onSeen?.(message.seen);
-      reply('next');
-    } else {
-      const { id, file } = message;
-      const decoding = isSilent ? Promise.resolve(undefined) : decode(message.decode, file);
-      decoding.then(
-        (text) => reply({ id, text }),
-        (error: unknown) => {
-          isSilent ||= error instanceof AssessmentError && error.kind === 'noAnswer';
-          reply({ id, text: undefined });
-        },
-      );
-    }
-  });
-  worker.on('error', (error) =>
-    done.reject(systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY' ? error : workerCrash(error)),
-  );
-  worker.on('exit', (code) => done.reject(workerCrash(`exit code ${String(code)}`)));
-  try {
-    return await done.promise;
-  } finally {
-    signal?.removeEventListener('abort', stop);
-    await worker.terminate();
-  }
+  return askWorker({ job }, workerFile, { signal, outOfMemory: 'findingsTooLarge' });
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { isObject } from '../../json.ts';
-import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { PairedFinding } from './laterLines.ts';
 import type { Verdict } from './verdict.ts';
@@ -9,7 +8,7 @@ import type { Named } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 
 /** Raised whenever results would come out differently: saved ones are then worked out again. */
-const format = 3;
+const format = 4;
 
 /** A finding with what its run's result says about it. */
 export interface ResultFinding extends PairedFinding, Named {
@@ -28,13 +27,18 @@ const cutSchema = z.object({ shown: z.number(), total: z.number() });
 
 export const headSchema = z.object({
   format: z.literal(format),
-  /** `findingsKeyOf` the run. */
-  findingsKey: z.string(),
-  /** `resultKeyOf` the run. */
-  key: z.string(),
+  /** The local ID of the run. */
+  id: z.string(),
+  /** Changes with all that follows in this list. */
+  inputs: z.string(),
+  /** `factsOf` the run's journal, and the mark of its findings file. */
+  facts: z.string(),
+  mark: z.string(),
+  /** The earlier runs whose results it takes into account. */
+  before: z.array(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() })),
+  /** Earlier runs whose findings could not be read, with the marks of their findings files, if any. */
+  skipped: z.array(z.object({ id: z.string(), mark: z.optional(z.string()) })),
   cut: z.optional(cutSchema),
-  /** Earlier runs that the result takes into account. `isUnread`: their findings cannot be read. */
-  earlier: z.array(z.object({ id: z.string(), key: z.string(), isUnread: z.optional(z.boolean()) })),
   /** The complete run that new findings are new since, and how many of its findings are known, if not all. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
   /** How many findings that are not reported are beyond the limit. */
@@ -43,6 +47,9 @@ export const headSchema = z.object({
 });
 /** What is known of a result without its findings. */
 export type ResultHead = z.infer<typeof headSchema>;
+
+/** What a result depends on besides what was sent. */
+export type Inputs = Pick<ResultHead, 'facts' | 'mark' | 'before' | 'skipped'>;
 
 export interface FoundByRun {
   /** In the order of the file. */
@@ -57,19 +64,17 @@ export interface RunResult extends FoundByRun {
 }
 
 /** Changes with everything in a run's journal that its result depends on. */
-export function resultKeyOf(run: Run): string {
+export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
   const artifacts = 'artifacts' in run ? run.artifacts : undefined;
   const endedEarly = 'endedEarly' in run ? run.endedEarly : undefined;
-  const folders = targets.map(({ folder, name }) => [pathKey(folder), name]);
+  const folders = targets.map(({ folder, name }) => [folder, name]);
   const facts = [state, workflow, input, baseUrl, organizationId, folders, artifacts, endedEarly];
   return digest([...facts, run.continuesOnePair]);
 }
 
-/** Changes with everything that a run's findings depend on before they are compared; `mark` is that of the findings file. */
-export function findingsKeyOf(run: Run, mark: string | undefined): string {
-  const folders = run.targets.map(({ folder, name }) => [folder, name]);
-  return digest([format, run.workflow, folders, mark]);
+export function inputsOf({ facts, mark, before, skipped }: Inputs): string {
+  return digest([format, facts, mark, before.map(({ id, inputs }) => [id, inputs]), skipped]);
 }
 
 function digest(parts: readonly unknown[]): string {

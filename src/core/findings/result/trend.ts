@@ -1,14 +1,15 @@
+import { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
 import { hasFindings, isOfSameAccount, subjectOf, testsOnePair } from '../chooseRun.ts';
 import { SEVERITIES, type Severity } from '../finding.ts';
 import type { Cut } from '../parse/parse.ts';
-import { askForResults, type ResultSource } from './readResult.ts';
-import type { ResultJob } from './resultWorker.ts';
+import { readResult, type ResultSource } from './readResult.ts';
+import type { RunResult } from './result.ts';
 import { decide } from '../triage/decide.ts';
 import { isSettled } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
-import type { FoundInRun, TrendFinding } from './trendRows.ts';
+import { type FoundInRun, readTrendRows, type TrendFinding } from './trendRows.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Only the newest runs are compared. */
@@ -71,13 +72,15 @@ export async function traceTrend(
   source: ResultSource,
   { onRun, signal }: { readonly onRun: (doneCount: number) => void; readonly signal: AbortSignal },
 ): Promise<TracedRuns> {
-  const [latest] = runs;
-  if (latest === undefined) return [];
-  const listeners = { onProgress: onRun };
-  const job: ResultJob = { kind: 'trend', rows: runs };
-  const found = (await askForResults(job, [latest], source, listeners, signal)) as readonly (
-    FoundInRun | undefined
-  )[];
+  const read = async (run: Run): Promise<RunResult | undefined> => {
+    try {
+      return await readResult(run, source, signal);
+    } catch (error) {
+      if (error instanceof AssessmentError) return undefined;
+      throw error;
+    }
+  };
+  const found = await readTrendRows(runs, read, onRun);
   const allFolders = new Set(runs.flatMap(foldersOf)).size;
   return runs.map((run, at) => {
     const { reported = [], absent = [] } = found[at] ?? {};

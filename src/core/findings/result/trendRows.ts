@@ -3,8 +3,7 @@ import type { Run } from '../../run/state/run.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { allNamesOf, identityOf, type Named } from '../identity.ts';
 import type { Cut } from '../parse/parse.ts';
-import type { ResultFinding } from './result.ts';
-import { readIfPossible, type WorkOutDeps } from './workOut.ts';
+import type { ResultFinding, RunResult } from './result.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A finding of one run, without its texts. */
@@ -24,10 +23,10 @@ export interface FoundInRun {
   readonly absent: readonly TrendFinding[];
 }
 
-/** What each run (newest first) found, and what it did not report again; undefined for a run that cannot be read. Only in the worker. */
+/** What each run (newest first) found, and what it did not report again; undefined for a run that cannot be read. */
 export async function readTrendRows(
   runs: readonly Run[],
-  deps: WorkOutDeps,
+  read: (run: Run) => Promise<RunResult | undefined>,
   onRun: (doneCount: number) => void,
 ): Promise<readonly (FoundInRun | undefined)[]> {
   const rows: (FoundInRun | undefined)[] = [];
@@ -36,8 +35,7 @@ export async function readTrendRows(
   const byFolder = new Map<string, readonly TrendFinding[]>();
   for (const [done, run] of runs.toReversed().entries()) {
     onRun(done);
-    const saved = await readIfPossible(run, deps);
-    const result = saved && { head: saved.head, ...saved.read() };
+    const result = await read(run);
     if (result === undefined) {
       rows.unshift(undefined);
       continue;

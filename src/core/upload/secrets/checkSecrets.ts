@@ -70,5 +70,5 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
 /** Texts are masked here before anything formats or escapes them: the same value with suspected secrets masked in all its strings. Plain data only. */
 export async function maskSecrets<T>(value: T, workerFile: string | URL, signal?: AbortSignal): Promise<T> {
   const start: MaskStart = { texts: value };
-  return (await askWorker(start, workerFile, signal)) as T;
+  return (await askWorker(start, workerFile, { signal })) as T;
 }

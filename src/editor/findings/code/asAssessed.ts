@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { splitLines } from '../../../core/findings/drift/lineText.ts';
-import { followFile } from '../../../core/findings/drift/followFile.ts';
 import type { Place } from '../../../core/findings/finding.ts';
 import {
   isSent,
@@ -12,7 +10,6 @@ import {
   readText,
   sentIn,
   type SentSpot,
-  toText,
 } from '../../../core/findings/place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { AssessmentError } from '../../../core/errors.ts';
@@ -26,7 +23,7 @@ import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
 import { type FindingStores, toArgument } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
-import { decodeFile, textBelow, unsavedText } from './driftWatch.ts';
+import { textBelow, toText, unsavedText } from './driftWatch.ts';
 import { showNoPlace } from './goToFinding.ts';
 import { showRuns } from '../../errors/errorActions.ts';
 
@@ -77,11 +74,9 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
     return;
   }
   const document = await openDocument(toUri(run, spot));
-  const lines = splitLines(document.getText());
-  const marked = followFile(lines, true).compareWith(lines).placeOf(place);
   await vscode.window.showTextDocument(document, {
     preview: true,
-    ...(marked.startLine === undefined ? {} : { selection: document.validateRange(toRange(marked)) }),
+    ...(place.startLine === undefined ? {} : { selection: document.validateRange(toRange(place)) }),
   });
   vscode.window.setStatusBarMessage(t('{0} as it was assessed, read-only', path), messageShownMs);
 }
@@ -198,7 +193,7 @@ async function readAssessed(run: Run, index: number, path: string, runs: RunStor
     why = 'why' in found ? found.why : found.otherwise;
     return 'why' in found ? undefined : found.content;
   });
-  return content === undefined ? { why } : { text: await toText(content, file, decodeFile) };
+  return content === undefined ? { why } : { text: toText(content, file) };
 }
 
 /** The file in the assessed commit, from VS Code's git extension. `otherwise` is why it may differ from the uploaded file. */

@@ -1,5 +1,5 @@
 import { AssessmentError } from '../../../core/errors.ts';
-import { maxTextBytes, toText } from '../../../core/findings/place/sentFiles.ts';
+import { maxTextBytes } from '../../../core/findings/place/sentFiles.ts';
 import {
   compareWithBase,
   type FileChanges,
@@ -8,7 +8,7 @@ import {
 import { atOrBelow, pathKey } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
-import { decodeFile, textNow } from './driftWatch.ts';
+import { textNow, toText } from './driftWatch.ts';
 
 /** The most text of the base to hold. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
@@ -110,7 +110,7 @@ export class FilesAtBase {
       if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, text: undefined };
       const content = await answerOfGit(repository.buffer(commit, file));
       this.#heldBytes += size;
-      return { bytes: size, text: await toText(content, file, decodeFile) };
+      return { bytes: size, text: toText(content, file) };
     } catch (error) {
       if (isSilence(error)) throw error;
       const isMissing = (error as { gitErrorCode?: unknown } | undefined)?.gitErrorCode === 'UnknownPath';

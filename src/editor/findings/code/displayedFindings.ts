@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { pathKey } from '../../../core/paths.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import type { CurrentPlace } from '../../../core/findings/drift/followFile.ts';
+import type { CurrentPlace } from '../../../core/findings/place/currentPlaces.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { isDisplayed } from '../../../core/findings/view/filter.ts';
 import { type FindingsOfFiles, problemsByFile } from '../../../core/findings/view/problems.ts';
@@ -63,7 +63,7 @@ export class DisplayedFindings implements vscode.Disposable {
 }
 
 /** The 0-based range of a place; the first line of the file if the line is unknown. */
-export function toRange(place: CurrentPlace): vscode.Range {
+export function toRange(place: Omit<CurrentPlace, 'drift'>): vscode.Range {
   const line = (place.startLine ?? 1) - 1;
   const lastLine = Math.max(line, (place.endLine ?? line + 1) - 1);
   const column = (place.startColumn ?? 1) - 1;

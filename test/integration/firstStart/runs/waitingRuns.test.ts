@@ -265,11 +265,6 @@ describe('runs that wait for the user', () => {
     );
   });
 
-  it('are not said to be running once they have ended, while their results are downloaded', async () => {
-    assert.equal((await lineOf(runOf.collecting, 'Run'))?.label, 'Run time');
-    assert.equal((await lineOf(runOf.running, 'Run'))?.label, 'Running');
-  });
-
   it('F107 with unreadable findings say so in the Runs view, and a click opens the file', async () => {
     const failureOf = (): Failure => ({ kind: 'malformedFindings' });
     const run = { ...runOf.succeeded, artifacts: [{ name: 'findings', file: 'findings.json' }] } as Run;

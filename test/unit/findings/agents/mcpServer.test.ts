@@ -227,7 +227,7 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   const worst = async () => (await ask('listFindings', { limit: 1 })).findings[0];
 
   await Promise.all(Array.from({ length: 8 }, worst));
-  assert.deepEqual(await readNow(), ['a.js', 'result.jsonl']);
+  assert.deepEqual(await readNow(), ['a.js', 'result.json']);
   await writeFile(file('a.js'), 'one\n');
   assert.equal((await worst())?.drift, 'gone');
   await decide(fixture, 'confirmed');
@@ -237,10 +237,10 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   assert.deepEqual((await later()).placesInWorkspace, []);
   await writeFile(file('later.js'), text);
   assert.equal((await later()).placesInWorkspace[0]?.path, 'later.js');
-  assert.deepEqual(await readNow(), ['later.js']);
+  assert.deepEqual(await readNow(), ['later.js', 'details.jsonl', 'details.jsonl']);
   await writeFile(path.join(fixture.runs.folderOf(id), 'findings.json'), finding('Downloaded again'));
   assert.equal((await worst())?.title, 'Downloaded again');
-  assert.deepEqual(await readNow(), ['a.js', 'result.jsonl', 'result.jsonl', 'findings.json']);
+  assert.deepEqual(await readNow(), ['a.js', 'findings.json', 'result.json']);
 });
 
 test('F153 a missing storage is an error and differs from no findings', async (t) => {
@@ -457,10 +457,10 @@ function watchingReads(file: string): string {
   return `
     const fs = require('node:fs');
     const note = fs.appendFileSync;
-    for (const key of ['readFileSync', 'open']) {
-      const real = fs[key];
-      fs[key] = function (name, ...args) {
-        if (/(findings\\.json|(result|details)\\.jsonl|shop.*\\.js)$/.test(String(name))) note(${JSON.stringify(file)}, String(name).replace(/.*[\\\\/]/, '') + '\\n');
+    for (const [from, key] of [[fs.promises, 'readFile'], [fs, 'open']]) {
+      const real = from[key];
+      from[key] = function (name, ...args) {
+        if (/(\\/findings\\.json|result\\.json|details\\.jsonl|shop.*\\.js)$/.test(String(name))) note(${JSON.stringify(file)}, String(name).replace(/.*[\\\\/]/, '') + '\\n');
         return real.call(this, name, ...args);
       };
     }

@@ -128,10 +128,14 @@ test('columns are valid as long as their line is', async (t) => {
   assert.deepEqual(columns(), [[undefined, undefined]]);
 });
 
-test('without the scanned text, lines are followed but no state is claimed', async (t) => {
-  const { store, edit, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
+test('without the sent text, lines are followed from the opening of the file, and no state is claimed', async (t) => {
+  const { store, edit, openEditor, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
   const other = path.join(path.dirname(file), 'a.js');
-  assert.equal(seen(), 'unknown 2');
+  await writeFile(other, `${above}one\ntwo\nthree\n`);
+  await store.rePlace(new Set([other]));
+  assert.equal(seen(), 'unknown 2', 'nobody knows what was there');
+  await writeFile(other, 'one\ntwo\nthree\n');
+  openEditor(other, 'one\ntwo\nthree\n');
   await edit(other, `${above}one\ntwo\nthree\n`);
   assert.equal(seen(), 'unknown 52');
   await writeFile(other, `${above}one\ntwo\nthree\n`);
@@ -139,7 +143,7 @@ test('without the scanned text, lines are followed but no state is claimed', asy
   assert.equal(seen(), 'unknown 52');
   assert.equal(store.shownRuns()[0]?.changedFiles, 0);
   await store.load({ force: true });
-  assert.equal(seen(), 'unknown 52', 'other files may have come or gone, these lines have not');
+  assert.equal(seen(), 'unknown 52');
 });
 
 test('F68 a line past the end of the file is unknown and not replaced', async (t) => {
@@ -147,18 +151,6 @@ test('F68 a line past the end of the file is unknown and not replaced', async (t
   assert.equal(seen(), 'unknown undefined');
   await edit(file, above + above + code);
   assert.equal(seen(), 'unknown undefined', 'what was scanned has no such line');
-});
-
-test('without the scanned text, lines are followed on disk from their first sight', async (t) => {
-  const { store, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
-  const other = path.join(path.dirname(file), 'a.js');
-  assert.equal(seen(), 'unknown 2');
-  await writeFile(other, `${above}one\ntwo\nthree\n`);
-  await store.rePlace(new Set([other]));
-  assert.equal(seen(), 'unknown 52');
-  await writeFile(other, `// one\none\ntwo\nthree\n`);
-  await store.load({ force: true });
-  assert.equal(seen(), 'unknown 3');
 });
 
 test('reloads requested during a reload become one', async (t) => {

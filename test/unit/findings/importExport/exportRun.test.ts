@@ -41,7 +41,7 @@ async function exported(
   { runs }: FindingFixture,
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  const from = { runs, workerFile: parseWorker, decode: () => Promise.reject(new Error('not text')) };
+  const from = { runs, workerFile: parseWorker };
   return (await makeExport({ source, form, tool, secretWorkerFile }, from, signal)).content;
 }
 

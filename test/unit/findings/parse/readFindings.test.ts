@@ -6,25 +6,18 @@ import { maxFindingsBytes } from '../../../../src/core/findings/parse/parse.ts';
 import { type ResultSource, readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { type Scope, tempFolder } from '../../run/tempFolder.ts';
-import { finding, type FindingFixture, setUpFindings, titles } from '../findingFixture.ts';
+import { finding, type FindingFixture, setUpFindings, titles, sourceFor } from '../findingFixture.ts';
 import { shopRun } from '../importExport/exportingFindings.ts';
-import { parseWorker } from './bundledWorker.ts';
 
 const isTooLarge = { kind: 'findingsTooLarge' };
 
 /** Works out the result of a run with this findings file. */
-async function read(
-  t: Scope,
-  content: string | Uint8Array,
-  more: Partial<ResultSource> = {},
-  maxMs?: number,
-) {
+async function read(t: Scope, content: string | Uint8Array, more: Partial<ResultSource> = {}) {
   const folder = await tempFolder(t);
   await mkdir(path.join(folder, shopRun.id));
   await writeFile(path.join(folder, shopRun.id, 'findings.json'), content);
   const runs = { all: () => [shopRun], folderOf: (id: string) => path.join(folder, id) };
-  const decode = (): Promise<string> => Promise.resolve('');
-  return readResult(shopRun, { runs, workerFile: parseWorker, decode, ...more }, { maxMs });
+  return readResult(shopRun, sourceFor(runs, more));
 }
 
 /** A findings file of maximum size. */
@@ -46,7 +39,7 @@ describe('reading a findings file in a worker', () => {
     assert.ok(content.length > 0.95 * maxFindingsBytes && content.length <= maxFindingsBytes);
     const { result, pausesMs } = await pausesWhile(() => read(t, content));
     assert.deepEqual(result.head.cut, { shown: 10_000, total: 50_000 });
-    assert.deepEqual([result.findings.length, result.findings[0]?.found.finding.index], [10_000, 1]);
+    assert.deepEqual([result.findings.length, result.findings[0]?.finding.index], [10_000, 1]);
     const p99 = pausesMs[Math.floor(pausesMs.length * 0.99)] ?? Infinity;
     assert.ok(p99 < 50, `p99 ${String(p99)} ms of ${String(pausesMs.length)} turns`);
   });
@@ -80,7 +73,7 @@ describe('reading a findings file in a worker', () => {
 
   test('F187 refuses a file that takes too long to be read', async (t) => {
     const workerFile = new URL('data:text/javascript,setInterval(() => undefined, 1_000)');
-    await assert.rejects(read(t, '[]', { workerFile }, 50), isTooLarge);
+    await assert.rejects(read(t, '[]', { workerFile, maxReadMs: 50 }), isTooLarge);
   });
 
   test('F111 names a missing worker as such, not as an oversized file', async (t) => {

@@ -135,7 +135,7 @@ test('F140 quotes are checked against the sent text, not the current one, and on
   assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
   await rm(path.join(runFolder, 'details.jsonl'));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
-  await rm(path.join(runFolder, 'result.jsonl'));
+  await rm(path.join(runFolder, 'result.json'));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: text', 'unchecked: text']);
 });
 
@@ -154,7 +154,7 @@ test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, { line: 800 }]);
   const runFolder = fixture.runs.folderOf(run.id);
-  for (const name of ['manifest-0.json', 'result.jsonl']) await rm(path.join(runFolder, name));
+  for (const name of ['manifest-0.json', 'result.json']) await rm(path.join(runFolder, name));
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
@@ -166,7 +166,7 @@ test('F174 a quote keeps its evidence once the archive is gone, and a new one is
   const runFolder = fixture.runs.folderOf(run.id);
   const archive = path.join(runFolder, 'archive');
   await writeFile(archive, zipBundle(files));
-  await rm(path.join(runFolder, 'result.jsonl'));
+  await rm(path.join(runFolder, 'result.json'));
   const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
   const packed = { ...run, targets: run.targets.map((target) => ({ ...target, archive: facts })) };
   await fixture.runs.create(packed);

@@ -1,8 +1,10 @@
 import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { sourceFor } from '../findingFixture.ts';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
-import { readIfPossible } from '../../../../src/core/findings/result/workOut.ts';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import { readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest } from '../../run/storedManifest.ts';
@@ -69,16 +71,14 @@ export async function startHistory(t: TestContext): Promise<History> {
       return run;
     },
     result: async (run) => {
-      const saved = await readIfPossible(run, {
-        runsFolder: path.join(root, 'runs'),
-        runs,
-        decode: () => Promise.resolve(''),
-        isReadOnly: false,
-        tooLarge: [],
-        onReading: () => undefined,
-        recent: new Map(),
-      });
-      return saved && { head: saved.head, ...saved.read() };
+      const folder = path.join(root, 'runs');
+      const source = sourceFor({ all: () => runs, folderOf: (id) => path.join(folder, id) });
+      try {
+        return await readResult(run, source);
+      } catch (error) {
+        if (error instanceof AssessmentError) return undefined;
+        throw error;
+      }
     },
     download: write,
     setReadable: (run, isReadable) =>

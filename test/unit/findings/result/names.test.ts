@@ -206,11 +206,11 @@ test('an import of unknown origin keeps the names of the import before it, and s
 });
 
 for (const [name, file, damage] of [
-  ['a result that is cut off', 'result.jsonl', (text) => text.slice(0, -40)],
-  ['a result with a line that is not JSON', 'result.jsonl', (text) => text.replace(/\n.*\n$/, '\n}\n')],
-  ['a result with a line that lacks members', 'result.jsonl', (text) => text.replace(/\n.*\n$/, '\n{}\n')],
-  ['a result with other names', 'result.jsonl', (text) => text.replaceAll('"maybe":[]', '"maybe":3')],
-  ['an empty result', 'result.jsonl', () => ''],
+  ['a result that is cut off', 'result.json', (text) => text.slice(0, -40)],
+  ['a result with a line that is not JSON', 'result.json', (text) => text.replace(/\n.*\n$/, '\n}\n')],
+  ['a result with a line that lacks members', 'result.json', (text) => text.replace(/\n.*\n$/, '\n{}\n')],
+  ['a result with other names', 'result.json', (text) => text.replaceAll('"maybe":[]', '"maybe":3')],
+  ['an empty result', 'result.json', () => ''],
   ['a manifest that is cut off', 'manifest-0.json', (text) => text.slice(0, 30)],
   ['a manifest without entries', 'manifest-0.json', () => '{}'],
   ['a manifest with an empty entry', 'manifest-0.json', () => '{"entries":[null]}'],
@@ -224,7 +224,7 @@ for (const [name, file, damage] of [
     for (const run of runs) {
       const damaged = join(history.folderOf(run), file);
       await writeFile(damaged, damage(await readFile(damaged, 'utf8')));
-      if (file !== 'result.jsonl') await history.touch(run);
+      if (file !== 'result.json') await history.touch(run);
     }
     for (const run of [...runs, await history.add(['a'], [item], sent)])
       assert.equal((await history.result(run))?.findings[0]?.name, name);

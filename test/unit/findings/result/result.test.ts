@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { copyFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { AssessmentError } from '../../../../src/core/errors.ts';
 import {
   readResult,
   type ResultSource,
@@ -12,8 +11,7 @@ import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry, parseEntry } from '../../../../src/core/findings/triage/book.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
-import { storeManifest } from '../../run/storedManifest.ts';
+import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf, sourceFor } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
 const sent = { 'a.js': 'a();\n', 'b.js': 'b();\n' };
@@ -26,31 +24,25 @@ function listOf(...titles: readonly string[]): string {
 }
 
 function sourceOf({ runs }: FindingFixture): ResultSource {
-  return { runs, workerFile: parseWorker, decode: () => Promise.resolve('') };
+  return sourceFor(runs);
 }
 
 function resultFileOf({ runs }: FindingFixture, run: Run): string {
-  return path.join(runs.folderOf(run.id), 'result.jsonl');
+  return path.join(runs.folderOf(run.id), 'result.json');
 }
 
 function statesOf({ store }: FindingFixture): string[] {
   return store.all().map(({ triage }) => triage.state);
 }
 
-test('F175 no earlier run is read again: the saved result of the latest one has all verdicts', async (t) => {
+test('F175 saved results are shown without a worker, and have all verdicts', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const earlier = [
-    await fixture.addRun(['shop'], listOf('a', 'b'), sent),
-    await fixture.addRun(['shop'], listOf('b'), sent),
-  ];
+  await fixture.addRun(['shop'], listOf('a', 'b'), sent);
+  await fixture.addRun(['shop'], listOf('b'), sent);
   const last = await fixture.addRun(['shop'], listOf('a'), sent);
   const wanted = { a: 'backAgain', b: 'sameBytes' };
   assert.deepEqual(await verdictsOf(fixture, last), wanted);
-  for (const run of earlier) {
-    await writeFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'), 'not read');
-    await rm(resultFileOf(fixture, run));
-  }
-  const { shown, absent = [] } = await fixture.reopen(parseWorker).read(last);
+  const { shown, absent = [] } = await fixture.reopen('/no/such/worker.cjs').read(last);
   assert.deepEqual(toVerdicts([...shown, ...absent]), wanted);
 });
 
@@ -109,30 +101,53 @@ test('an earlier run that comes later, for example by an import, is taken into a
   assert.deepEqual(await verdictsOf(fixture, last), { a: 'backAgain', b: 'sameBytes' });
 });
 
-test('a result or a file of details that is missing or damaged is made again', async (t) => {
+test('F184 a result or details that are cut off, damaged, of another run or format are made again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], listOf('a'), sent);
   const last = await fixture.addRun(['shop'], listOf('a'), sent);
   const file = resultFileOf(fixture, last);
   const details = path.join(path.dirname(file), 'details.jsonl');
   const whole = await readFile(file, 'utf8');
+  const change = (name: string, from: string | RegExp, to: string) => async (): Promise<void> =>
+    writeFile(name, (await readFile(name, 'utf8')).replace(from, to));
   for (const damage of [
     () => rm(file),
     () => truncate(file, whole.length - 20),
     () => writeFile(file, '{'),
+    () => writeFile(file, ''),
+    change(file, '"title":"a"', '"title":7'),
+    change(file, '"severity":"high"', '"severity":"none"'),
+    change(file, /"format":\d+/u, '"format":999'),
+    change(file, '"skipped":[]', '"skipped":0'),
+    () => copyFile(resultFileOf(fixture, first), file),
     () => rm(details),
     () => truncate(details, 20),
-    async () => writeFile(details, (await readFile(details, 'utf8')).replace('"blocks":[]', '"blocks":0')),
+    change(details, '"blocks":[]', '"blocks":0'),
     () => copyFile(path.join(fixture.runs.folderOf(first.id), 'details.jsonl'), details),
   ]) {
     await damage();
     const { shown } = await fixture.reopen(parseWorker).read(last);
     assert.deepEqual(toVerdicts(shown), { a: 'stillThere' });
-    assert.equal(await readFile(file, 'utf8'), whole);
+    assert.equal(await readFile(file, 'utf8'), whole, 'with the same names');
     const [detailed] = await fixture.store.withDetails(shown);
-    assert.equal(detailed?.details.raw, listOf('a').slice(1, -1));
+    assert.deepEqual(detailed?.details.blocks, []);
     assert.match(await readFile(details, 'utf8'), /"blocks":\[\]/);
   }
+});
+
+test('F184 a result that no disk takes is kept in memory', async (t) => {
+  const fixture = await setUpFindings(t);
+  const run = await fixture.storeRun(['shop'], listOf('a'), sent);
+  const file = resultFileOf(fixture, run);
+  await rm(file);
+  await mkdir(path.join(file, 'in the way'), { recursive: true });
+  const source = sourceOf(fixture);
+  const titlesFrom = async (workerFile: string): Promise<string[]> => {
+    const { findings } = await readResult(run, { ...source, workerFile });
+    return findings.map(({ finding }) => finding.title);
+  };
+  assert.deepEqual(await titlesFrom(parseWorker), ['a']);
+  assert.deepEqual(await titlesFrom('/no/such/worker.cjs'), ['a']);
 });
 
 test('findings have a summary, and their details are read when somebody looks', async (t) => {
@@ -144,7 +159,7 @@ test('findings have a summary, and their details are read when somebody looks', 
     assert.equal(shown.finding.summary, 'd'.repeat(200));
     const [{ details }] = await fixture.store.withDetails([shown]);
     assert.deepEqual(
-      [details.description, details.blocks.map(({ text }) => text), details.raw],
+      [details.description, details.blocks.map(({ text }) => text), await fixture.store.itemOf(shown)],
       [texts.description, [texts.impact], JSON.stringify(reported[0])],
     );
   };
@@ -187,7 +202,7 @@ test('without the right to write, a result is worked out and not saved', async (
   const run = await fixture.storeRun(['shop'], listOf('a'));
   const { findings } = await readResult(run, { ...sourceOf(fixture), isReadOnly: true });
   assert.deepEqual(
-    findings.map(({ found }) => found.finding.title),
+    findings.map(({ finding }) => finding.title),
     ['a'],
   );
   await assert.rejects(readFile(resultFileOf(fixture, run)), { code: 'ENOENT' });
@@ -217,24 +232,4 @@ test('F165 a decision and a link find the finding on a machine that does not kno
   }
   assert.deepEqual(statesOf(tracked), ['falsePositive', 'open']);
   assert.deepEqual(statesOf(other), ['open', 'open'], 'another findings file');
-});
-
-test('F169 a host that does not decode a file in time is not waited for again', async (t) => {
-  const fixture = await setUpFindings(t);
-  const latin = Buffer.from('// \xe9\n', 'latin1');
-  const run = await fixture.storeRun(['shop'], listOf('a', 'b', 'c'));
-  const runFolder = fixture.runs.folderOf(run.id);
-  const files = { 'a.js': latin, 'b.js': latin, 'c.js': latin };
-  await storeManifest(runFolder, 0, files);
-  for (const [name, content] of Object.entries(files))
-    await writeFile(path.join(fixture.root, 'shop', name), content);
-  const items = ['a.js', 'b.js', 'c.js'].map((file) => ({ title: file, file, snippet: 'call(me);' }));
-  await writeFile(path.join(runFolder, 'findings.json'), JSON.stringify(items));
-  let asked = 0;
-  const decode = (): Promise<string> => {
-    asked += 1;
-    return Promise.reject(new AssessmentError('noAnswer', { subject: 'VS Code' }));
-  };
-  const { findings } = await readResult(run, { ...sourceOf(fixture), decode });
-  assert.deepEqual([findings.length, asked], [3, 1]);
 });

@@ -7,8 +7,7 @@ import type { ResultSource } from '../../../../src/core/findings/result/readResu
 import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findings/result/trend.ts';
 import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { parseWorker } from '../parse/bundledWorker.ts';
-import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
+import { type FindingFixture, setUpFindings, sourceFor } from '../findingFixture.ts';
 
 interface Row {
   readonly reported: number;
@@ -34,7 +33,7 @@ async function trendOf(fixture: FindingFixture, of: Run): Promise<readonly Row[]
 const unattended = { onRun: () => undefined, signal: new AbortController().signal };
 
 function sourceOf({ runs }: FindingFixture): ResultSource {
-  return { runs, workerFile: parseWorker, decode: () => Promise.resolve('') };
+  return sourceFor(runs);
 }
 
 const listOf = (...titles: string[]): string =>

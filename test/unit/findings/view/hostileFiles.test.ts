@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { sourceFor } from '../findingFixture.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
-import { readResult } from '../../../../src/core/findings/result/readResult.ts';
+import { addOwners, readPlaced } from '../../../../src/core/findings/placedRun.ts';
+import { silent } from '../../../silentLog.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
 import { shopRun } from '../importExport/exportingFindings.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
@@ -29,14 +31,13 @@ await testBlocks(import.meta.filename, {
       await mkdir(runFolder);
       const findings = files.map((file) => ({ title: 'Invented finding', file }));
       await writeFile(join(runFolder, 'findings.json'), JSON.stringify(findings));
-      const source = {
-        runs: { all: () => [run], folderOf: () => runFolder },
-        workerFile: parseWorker,
-        decode: () => Promise.resolve(''),
-      };
+      const folderOf = (id: string): string => join(runFolder, '..', id);
+      const runs = { all: () => [run], get: () => run, folderOf };
+      const source = { ...sourceFor(runs), runs, log: silent };
       return async () => {
-        const { owners, ownersGaps } = await readResult(run, source, { placing: { mappings: {} } });
-        assert.deepEqual([owners.size, ownersGaps.map(({ lines }) => lines)], [0, ['tooComplex']]);
+        const placed = await readPlaced(run, source, { mappings: {}, texts: undefined });
+        const { owners, ownersGaps = [] } = (await addOwners(placed, source)).result ?? {};
+        assert.deepEqual([owners?.size, ownersGaps.map(({ lines }) => lines)], [0, ['tooComplex']]);
       };
     },
   },

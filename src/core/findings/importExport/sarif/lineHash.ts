@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readRegularFile } from '../../../files.ts';
 import { splitLines } from '../../drift/lineText.ts';
-import { anchorIn } from '../../drift/followFile.ts';
+import { anchorIn } from '../../drift/anchor.ts';
 import type { Place } from '../../finding.ts';
 
 /** A file as it was sent, and places in it. `candidates` are absolute paths of files that may still have its bytes. */

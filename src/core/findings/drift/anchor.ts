@@ -1,5 +1,4 @@
 import type { Place } from '../finding.ts';
-import { type Drift, followLines } from './drift.ts';
 import {
   type CodeLines,
   compact,
@@ -12,69 +11,6 @@ import {
   readCode,
   splitLines,
 } from './lineText.ts';
-
-/** Lines are absent when unknown, columns also where the line differs from the reported one. */
-export interface CurrentPlace {
-  readonly startLine?: number | undefined;
-  readonly endLine?: number | undefined;
-  readonly startColumn?: number | undefined;
-  readonly endColumn?: number | undefined;
-  readonly drift: Drift;
-}
-
-/** The text that a file has now. */
-export interface CurrentText {
-  /** True when it differs from the text that was scanned. */
-  readonly isChanged: boolean;
-  placeOf(reported: Place): CurrentPlace;
-}
-
-export interface FollowedFile {
-  /** True when the file is followed from the text that was scanned. */
-  readonly isScanned: boolean;
-  compareWith(lines: readonly string[]): CurrentText;
-}
-
-/**
- * Follows the places of a file from `lines`: the text that was scanned or, if that is not available, the text that was first seen. In the second case lines
- * are followed in the same way, but their drift is `unknown`.
- */
-export function followFile(lines: readonly string[], isScanned: boolean): FollowedFile {
-  const mapTo = followLines(lines);
-  const anchorOf = memoized(anchorIn(lines));
-
-  const compareWith = (current: readonly string[]): CurrentText => {
-    const map = mapTo(current);
-    const placeOf = (reported: Place): CurrentPlace => {
-      const anchor = anchorOf(reported);
-      if (anchor === undefined) return { drift: 'unknown' };
-      const { drift, startLine, endLine } = map(anchor);
-      const range = { startLine, endLine, drift: isScanned ? drift : ('unknown' as const) };
-      const isAsReported =
-        !anchor.isReanchored &&
-        lines[anchor.startLine - 1] === current[startLine - 1] &&
-        lines[anchor.endLine - 1] === current[endLine - 1];
-      return isAsReported
-        ? { ...range, startColumn: reported.startColumn, endColumn: reported.endColumn }
-        : range;
-    };
-    return { isChanged: isScanned && current !== lines && !isEqual(current, lines), placeOf };
-  };
-  return { isScanned, compareWith };
-}
-
-function memoized(anchorOf: (place: Place) => Anchor | undefined): (place: Place) => Anchor | undefined {
-  const anchors = new WeakMap<Place, { readonly anchor: Anchor | undefined }>();
-  return (place) => {
-    const known = anchors.get(place) ?? { anchor: anchorOf(place) };
-    anchors.set(place, known);
-    return known.anchor;
-  };
-}
-
-function isEqual(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((line, at) => line === other[at]);
-}
 
 /** The lines of a place in a text. */
 export interface Anchor extends LineRange {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Anchor, anchorIn } from '../../../../src/core/findings/drift/followFile.ts';
+import { type Anchor, anchorIn } from '../../../../src/core/findings/drift/anchor.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
