@@ -10,8 +10,9 @@ const maxDepth = 4;
 /** An array, or an object whose members may be findings. */
 interface Container {
   readonly value: readonly unknown[] | JsonObject;
-  readonly key?: string;
-  readonly isElement?: boolean;
+  /** Empty for the root. */
+  readonly key: string;
+  readonly isElement: boolean;
   /** What the groups and keys around it say about each of its findings. */
   readonly around?: Fields | undefined;
 }
@@ -35,48 +36,36 @@ function itemsOfWalk(root: unknown): readonly Item[] | undefined {
   const lone: Item = { raw: root };
   const look = lookOf(lone);
   if (look?.hasLine === true) return [lone];
-  for (const holds of [holdsFindings, holdsFilesWithTitles]) {
-    const found = firstLevelWith(root, holds).flatMap(itemsIn);
-    if (found.length > 0) return found;
+  let level: Container[] = [{ value: root, key: '', isElement: false }];
+  let files: readonly Container[] = [];
+  const lists: (readonly unknown[])[] = [];
+  for (let depth = 0; depth <= maxDepth; depth += 1) {
+    const [found, below]: [Container[], Container[]] = [[], []];
+    // Grows by the elements of arrays.
+    for (const container of level) {
+      if (Array.isArray(container.value)) lists.push(container.value);
+      if (holdsFindings(container)) found.push(container);
+      else addChildren(container, Array.isArray(container.value) ? level : below);
+    }
+    if (found.length > 0) return found.flatMap(itemsIn);
+    if (files.length === 0) files = level.filter(holdsFilesWithTitles);
+    level = below;
   }
+  if (files.length > 0) return files.flatMap(itemsIn);
   // Other objects in a list may be findings of a shape that is not known.
-  const hasOthers = firstLevelWith(root, isListOfObjects).length > 0;
-  if (!hasOthers && firstLevelWith(root, isEmptyList).length > 0) return [];
+  const hasOthers = lists.some((list) => list.some(isObject));
+  if (!hasOthers && lists.some(({ length }) => length === 0)) return [];
   return look !== undefined && (look.isSure || !hasOthers) ? [lone] : undefined;
 }
 
-/** The containers of the first level where `holds` is true of any. */
-function firstLevelWith(
-  root: Container['value'],
-  holds: (container: Container) => boolean,
-): readonly Container[] {
-  let level: Container[] = [{ value: root }];
-  for (let depth = 0; depth <= maxDepth; depth += 1) {
-    const below: Container[] = [];
-    const found: Container[] = [];
-    // Grows by the elements of arrays.
-    for (const container of level) {
-      if (holds(container)) found.push(container);
-      else if (Array.isArray(container.value)) addElements(container.value, container, level);
-      else addMembers(container.value as JsonObject, container, below);
-    }
-    if (found.length > 0) return found;
-    level = below;
-  }
-  return [];
-}
-
-function addElements(list: readonly unknown[], { around }: Container, level: Container[]): void {
-  for (const value of list)
-    if (isContainer(value))
-      level.push({ value, isElement: true, around: isObject(value) ? inherit(value, around) : around });
-}
-
-function addMembers(object: JsonObject, { around }: Container, below: Container[]): void {
-  for (const [key, member] of Object.entries(object)) {
+function addChildren({ value, around }: Container, level: Container[]): void {
+  const isElement = Array.isArray(value);
+  for (const [key, member] of Object.entries(value)) {
     // The only finding of a severity.
-    const value = isObject(member) && severityOf(key, member) !== undefined ? [member] : member;
-    if (isContainer(value)) below.push({ value, key, around: inherit(meaningOf(key, value), around) });
+    const child: unknown = isObject(member) && severityOf(key, member) !== undefined ? [member] : member;
+    if (!isContainer(child)) continue;
+    const group = isElement ? child : meaningOf(key, child);
+    level.push({ value: child, key, isElement, around: inherit(group, around) });
   }
 }
 
@@ -95,10 +84,6 @@ function itemsIn({ value, around }: Container): readonly Item[] {
   });
 }
 
-function objectsIn(container: Container): readonly Item[] {
-  return itemsIn(container).filter(({ raw }) => isObject(raw));
-}
-
 /** What a key says about the findings in its value. */
 function meaningOf(key: string, value: Container['value']): JsonObject {
   const severity = severityOf(key, value);
@@ -114,16 +99,24 @@ function severityOf(key: string, value: Container['value']): string | undefined 
   return isSure ? severity : undefined;
 }
 
+function looksIn(container: Container): readonly (Look | undefined)[] {
+  return itemsIn(container).flatMap((item) => (isObject(item.raw) ? [lookOf(item)] : []));
+}
+
+/** True if most objects in an array or a map look like findings, at least one of them for sure. */
 function holdsFindings(container: Container): boolean {
-  const { value, key = '' } = container;
-  const mayHold = isObject(value) ? isMap(container) : !aliases.NO_FINDINGS.has(normalKey(key));
-  if (!mayHold) return false;
-  const looks = objectsIn(container).map((item) => (isGroup(item) ? undefined : lookOf(item)));
-  return areMost(looks, isFinding) && looks.some((look) => look?.isSure === true || look?.hasLine === true);
+  const { value, key } = container;
+  if (isObject(value) ? !isMap(container) : aliases.NO_FINDINGS.has(normalKey(key))) return false;
+  const looks = looksIn(container);
+  return (
+    areMost(looks, isFinding) &&
+    looks.some((look) => look?.isSure === true || look?.hasLine === true) &&
+    !areMost(Object.values(value).filter(isObject), isGroup)
+  );
 }
 
 function holdsFilesWithTitles(container: Container): boolean {
-  return Array.isArray(container.value) && areMost(objectsIn(container).map(lookOf), isFinding);
+  return Array.isArray(container.value) && areMost(looksIn(container), isFinding);
 }
 
 function isFinding(look: Look | undefined): boolean {
@@ -136,28 +129,17 @@ function isFinding(look: Look | undefined): boolean {
  */
 function isMap({ value, isElement }: Container): boolean {
   const members = Object.values(value);
-  const hasLists = members.some(
-    (member) => Array.isArray(member) && (member.length === 0 || member.some(isObject)),
-  );
-  const hasParts = isElement === true && members.filter(isObject).length > 1;
-  return !hasLists && !hasParts && lookOf({ raw: value }) === undefined;
+  const hasParts = isElement && members.filter(isObject).length > 1;
+  return !hasParts && !members.some(Array.isArray) && lookOf({ raw: value }) === undefined;
 }
 
 /** True for an object without a line that has a list of rated findings. */
-function isGroup(item: Item): boolean {
-  const hasFindings = Object.values(item.raw as JsonObject).some((value) => {
-    const looks = Array.isArray(value) ? objectsIn({ value }).map(lookOf) : [];
+function isGroup(raw: JsonObject): boolean {
+  if (lookOf({ raw })?.hasLine === true) return false;
+  return Object.entries(raw).some(([key, value]) => {
+    const looks = Array.isArray(value) ? looksIn({ value, key, isElement: false }) : [];
     return areMost(looks, isFinding) && looks.some((look) => look?.isSure === true);
   });
-  return hasFindings && lookOf(item)?.hasLine !== true;
-}
-
-function isEmptyList({ value }: Container): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
-
-function isListOfObjects({ value }: Container): boolean {
-  return Array.isArray(value) && value.some(isObject);
 }
 
 /** False for none. */

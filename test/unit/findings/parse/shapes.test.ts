@@ -113,6 +113,7 @@ describe('where the findings are', () => {
       { findings: { critical: [], high: [] } },
       { ...none, results: [] },
       { ...none, data: { findings: [] } },
+      { findings: [], tool: { name: 'x', level: 'info' } },
       { findings: [], errors: [], tool: { name: 'x', path: 'src' }, files: ['src/a.ts'] },
     ])
       assert.deepEqual(read(file), [], JSON.stringify(file));
@@ -157,10 +158,13 @@ describe('where the findings are', () => {
       { items: [], data: ['x'], issues: [] },
       { trace: [{ file: 'src/b.ts', line: 2, message: 'from here' }] },
       { metadata: { issues: [{ number: 12 }], items: [{ title: 'x' }] } },
+      { related: [{ title: 'x', severity: 'low' }] },
     ]) {
       assert.deepEqual(read([{ ...a, ...list }]), [whole], JSON.stringify(list));
       assert.deepEqual(read({ ...a, ...list }), [whole], JSON.stringify(list));
     }
+    const steps = [{ message: 'from here', file: 'src/b.ts' }];
+    assert.deepEqual(read([{ title: 'a', severity: 'high', steps }]), ['a high']);
     assert.deepEqual(read({ title: 'a', severity: 'high' }), ['a high']);
   });
 });
