@@ -21,15 +21,15 @@ export async function readStart(response: http.IncomingMessage): Promise<string>
 }
 
 const charset = /\bcharset\s*=\s*["']?([\w.:-]+)/i;
-const metaElement = /<meta\s[^>]{0,500}>/i;
+const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 
 /** A body by its charset, else as UTF-8. No request asks for a compressed one, so such a body is only named. */
 export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): string {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (body.length > 0 && encoding !== 'identity') return `${compressed}${encoding}`;
   if (body[0] === 0x1f && body[1] === 0x8b) return `${compressed}gzip`;
-  const [meta = ''] = metaElement.exec(body.toString('latin1', 0, 2_048)) ?? [];
-  const [, name = 'utf-8'] = charset.exec(headers['content-type'] ?? '') ?? charset.exec(meta) ?? [];
+  const [, name = 'utf-8'] =
+    charset.exec(headers['content-type'] ?? '') ?? metaCharset.exec(body.toString('latin1', 0, 2_048)) ?? [];
   try {
     return new TextDecoder(name, { ignoreBOM: true }).decode(body);
   } catch (error) {

@@ -141,7 +141,7 @@ describe('the body of a refusal', () => {
       'read by the charset that a page names',
       { 'content-type': 'text/html' },
       Buffer.concat([
-        Buffer.from('<html><meta charset=shift_jis><title>'),
+        Buffer.from('<html><meta name=viewport><meta charset=shift_jis><title>'),
         japanese,
         Buffer.from('</title>'),
       ]),
