@@ -33,7 +33,7 @@ export function fieldsOfItem({ raw, resolved, rule, around }: Item): Fields {
 }
 
 /** What a group or a key says about each finding inside it, before what is said around it. */
-export function inherit(group: JsonObject, around: Fields | undefined): Fields | undefined {
+export function inherit(group: unknown, around: Fields | undefined): Fields | undefined {
   const fields = new Fields();
   addMissing(fields, fieldsOf(group));
   if (around !== undefined) addMissing(fields, around);
@@ -91,8 +91,8 @@ export interface Look {
 /** Undefined unless the item has a title or a description, and a rating, a CWE or a place, also one in a live application. */
 export function lookOf(item: Item): Look | undefined {
   const fields = fieldsOfItem(item);
-  if (!isNamed(fields)) return undefined;
-  const isSure = isRated(fields) || isLive(fields) || readCwes(fields).length > 0;
+  if (!hasText(fields, aliases.TITLE) && !hasText(fields, aliases.DESCRIPTION)) return undefined;
+  const isSure = isRatedOrLive(fields) || readCwes(fields).length > 0;
   const { places } = readPlaces(fields);
   if (places.length === 0 && !isSure) return undefined;
   return { isSure, hasLine: places.some(({ startLine }) => startLine !== undefined) };
@@ -101,12 +101,7 @@ export function lookOf(item: Item): Look | undefined {
 /** True for an item with a title of its own, a place, or a rating: the ID of a rule is no title. */
 export function isReadable(item: Item): boolean {
   const fields = fieldsOfItem(item);
-  return (
-    hasText(fields, aliases.OWN_TITLE) ||
-    isRated(fields) ||
-    isLive(fields) ||
-    readPlaces(fields).places.length > 0
-  );
+  return hasText(fields, aliases.OWN_TITLE) || isRatedOrLive(fields) || readPlaces(fields).places.length > 0;
 }
 
 /** True for a check that found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
@@ -116,16 +111,8 @@ export function isPass(item: Item): boolean {
   );
 }
 
-function isNamed(fields: Fields): boolean {
-  return hasText(fields, aliases.TITLE) || hasText(fields, aliases.DESCRIPTION);
-}
-
-function isLive(fields: Fields): boolean {
-  return Object.keys(readLive(fields)).length > 0;
-}
-
-function isRated(fields: Fields): boolean {
-  return readRating(fields).severity !== 'unrated';
+function isRatedOrLive(fields: Fields): boolean {
+  return readRating(fields).severity !== 'unrated' || Object.keys(readLive(fields)).length > 0;
 }
 
 function hasText(fields: Fields, paths: readonly KeyPath[]): boolean {

@@ -41,31 +41,16 @@ export interface Cut {
   readonly total: number;
 }
 
-export interface ParseOptions {
-  /** Makes the ids of findings without one differ between runs. */
-  readonly runId: string;
-}
-
-/** Reads the text of a findings file at once. Throws what `listFindings` and its findings throw. */
-export function parseFindings(text: string, options: ParseOptions): ParsedFindings {
-  const { findings, cut } = listFindings(text, options);
-  return { findings: [...findings], cut };
-}
-
 /**
- * Lists the findings in the text of a findings file of any plausible shape. Every item of its list becomes a finding, which is read when the list is
- * iterated. Throws `malformedFindings` when there is no list, and `findingsTooLarge`, also during iteration. Runs in a worker: see `readFindings`.
+ * Reads the text of a findings file of any plausible shape. Every item of its list becomes a finding. `runId` makes the IDs of findings without one differ
+ * between runs. Throws `malformedFindings` when there is no list, and `findingsTooLarge`. Runs in a worker: see `readFindings`.
  */
-export function listFindings(
-  text: string,
-  { runId }: ParseOptions,
-): { readonly findings: Iterable<ReportedFinding>; readonly cut: Cut | undefined } {
+export function parseFindings(text: string, { runId }: { readonly runId: string }): ParsedFindings {
   const items = findList(readJson(withoutFence(text)));
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
-  return total > maxFindings
-    ? { findings: readItems(worstOf(items, maxFindings), runId), cut: { shown: maxFindings, total } }
-    : { findings: readItems(items.entries(), runId), cut: undefined };
+  if (total <= maxFindings) return { findings: readItems(items.entries(), runId), cut: undefined };
+  return { findings: readItems(worstOf(items), runId), cut: { shown: maxFindings, total } };
 }
 
 /** The file in a Markdown fence around all of it. */
@@ -77,25 +62,25 @@ function withoutFence(text: string): string {
 }
 
 /** The worst items with their positions, in the order of the file. */
-function worstOf(items: readonly Item[], count: number): readonly (readonly [number, Item])[] {
-  const ranked = items.map((item, index) => ({
-    entry: [index, item] as const,
-    rank: severityRank(readRating(fieldsOfItem(item)).severity),
-  }));
-  // Sorting keeps the order of equals.
-  const worstFirst = ranked.sort((one, other) => one.rank - other.rank).slice(0, count);
-  return worstFirst.map(({ entry }) => entry).sort(([one], [other]) => one - other);
+function worstOf(items: readonly Item[]): readonly (readonly [number, Item])[] {
+  const ranks = items.map((item) => severityRank(readRating(fieldsOfItem(item)).severity));
+  return [...items.entries()]
+    .sort(([one], [other]) => (ranks[one] ?? 0) - (ranks[other] ?? 0))
+    .slice(0, maxFindings)
+    .sort(([one], [other]) => one - other);
 }
 
-function* readItems(items: Iterable<readonly [number, Item]>, runId: string): Generator<ReportedFinding> {
+function readItems(items: Iterable<readonly [number, Item]>, runId: string): readonly ReportedFinding[] {
   const makeId = createIds(runId);
+  const findings: ReportedFinding[] = [];
   let length = 0;
   for (const [index, item] of items) {
     const finding = readFinding(item, index, makeId);
     length += lengthOf(finding);
     if (length > maxLength) throw new AssessmentError('findingsTooLarge');
-    yield finding;
+    findings.push(finding);
   }
+  return findings;
 }
 
 /** In characters, with `overheadLength` for each part. */

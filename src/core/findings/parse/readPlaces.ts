@@ -9,7 +9,6 @@ import { clip } from '../../visibleText.ts';
 /** Further places stand in the finding's raw JSON. */
 const maxPlaces = 500;
 const maxDepth = 12;
-const maxValues = 5_000;
 const maxLabelLength = 1_000;
 
 /** The places of one finding; `clipped` when there were more than are kept. */
@@ -34,14 +33,10 @@ type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
 export function readPlaces(finding: Fields): Places {
   const draft = readDraft(finding);
   const surroundings = { path: draft.path, targetIndex: draft.targetIndex };
-  const budget = { valuesLeft: maxValues };
-  const listed = placesUnder(finding, [...fileLists(finding), ...aliases.MAIN_PLACES], surroundings, budget);
-  const explaining = placesUnder(finding, aliases.OTHER_PLACES, { path: undefined }, budget);
+  const listed = placesUnder(finding, [...fileLists(finding), ...aliases.MAIN_PLACES], surroundings);
+  const explaining = placesUnder(finding, aliases.OTHER_PLACES, { path: undefined });
   const places = [...withOwnFields(listed, draft), ...explaining];
-  return {
-    places: places.slice(0, maxPlaces),
-    clipped: places.length > maxPlaces || budget.valuesLeft <= 0,
-  };
+  return { places: places.slice(0, maxPlaces), clipped: places.length > maxPlaces };
 }
 
 /** The finding's own file, where that is a list. */
@@ -83,11 +78,10 @@ function placesUnder(
   finding: Fields,
   sources: readonly aliases.PlaceSource[],
   surroundings: Surroundings,
-  budget: { valuesLeft: number },
 ): readonly Place[] {
   return sources.flatMap((source) =>
     hitsAt(finding, source.paths).flatMap(({ path, value }) => {
-      const places = placesIn(value, source, surroundings, budget);
+      const places = placesIn(value, source, surroundings, 0);
       if (places.length > 0) finding.used?.push(path);
       return places;
     }),
@@ -99,21 +93,17 @@ function placesIn(
   value: unknown,
   source: aliases.PlaceSource,
   surroundings: Surroundings,
-  budget: { valuesLeft: number },
-  depth = 0,
+  depth: number,
 ): readonly Place[] {
-  if (depth > maxDepth || budget.valuesLeft <= 0) return [];
-  budget.valuesLeft -= 1;
+  if (depth > maxDepth) return [];
   if (typeof value === 'string') {
     if (!looksLikePath(value, source.strings)) return [];
     const { path, lines } = splitPath(value.trim());
     return [{ ...surroundings, ...lines, path, role: source.role }];
   }
   if (Array.isArray(value))
-    return value
-      .slice(0, budget.valuesLeft)
-      .flatMap((item: unknown) => placesIn(item, source, surroundings, budget, depth + 1));
-  return isObject(value) ? placesInObject(fieldsOf(value), source, surroundings, budget, depth) : [];
+    return value.flatMap((item: unknown) => placesIn(item, source, surroundings, depth + 1));
+  return isObject(value) ? placesInObject(fieldsOf(value), source, surroundings, depth) : [];
 }
 
 /** The places inside an object; without any, the object itself. */
@@ -121,7 +111,6 @@ function placesInObject(
   object: Fields,
   source: aliases.PlaceSource,
   outer: Surroundings,
-  budget: { valuesLeft: number },
   depth: number,
 ): readonly Place[] {
   const draft = readDraft(object);
@@ -131,7 +120,7 @@ function placesInObject(
     targetIndex: draft.targetIndex ?? outer.targetIndex,
   };
   const inside = hitsAt(object, aliases.PLACE_CONTAINERS).flatMap(({ value }) =>
-    placesIn(value, source, surroundings, budget, depth + 1),
+    placesIn(value, source, surroundings, depth + 1),
   );
   const [first] = inside;
   if (first !== undefined) return inside.length === 1 ? [completed(first, draft)] : inside;

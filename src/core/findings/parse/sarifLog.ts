@@ -25,7 +25,7 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
 
 const maxDetail = 300;
 const maxJustification = 10_000;
-const maxFixes = 10;
+const maxFixParts = 100;
 
 /**
  * The results of all runs of a SARIF log, or of an array of logs, with what they refer to; undefined for any other value. Throws `malformedFindings` with
@@ -98,7 +98,7 @@ function toItem(result: JsonObject, references: SarifReferences): Item {
   const { rule, messages } = references.ruleOf(result);
   const places = Object.fromEntries(
     placeKeys.flatMap((key) =>
-      key in result ? [[key, resolvedIn(result[key], references.toArtifact, messages, 0)]] : [],
+      key in result ? [[key, resolvedIn(result[key], references.toArtifact, messages)]] : [],
     ),
   );
   const resolved: JsonObject = {
@@ -117,19 +117,14 @@ function toItem(result: JsonObject, references: SarifReferences): Item {
 
 /** What a result proposes as its fixes (3.55), with the code. */
 function fixesOf(result: JsonObject, toArtifact: SarifReferences['toArtifact']): string {
-  const parts = listAt(result, 'fixes')
-    .slice(0, maxFixes)
-    .flatMap((fix) => [
-      toFreeText(objectAt(fix, 'description')),
-      ...listAt(fix, 'artifactChanges')
-        .slice(0, maxFixes)
-        .flatMap((change) =>
-          listAt(change, 'replacements')
-            .slice(0, maxFixes)
-            .map((replacement) => replacementText(change, replacement, toArtifact)),
-        ),
-    ]);
-  return parts.filter((part) => part !== '').join('\n\n');
+  const parts = listAt(result, 'fixes').flatMap((fix) => [
+    toFreeText(objectAt(fix, 'description')),
+    ...listAt(fix, 'artifactChanges').flatMap((change) =>
+      listAt(change, 'replacements').map((replacement) => replacementText(change, replacement, toArtifact)),
+    ),
+  ]);
+  const text = parts.slice(0, maxFixParts).filter((part) => part !== '');
+  return clip(text.join('\n\n'), MAX_TEXT + 1);
 }
 
 function replacementText(
@@ -157,38 +152,26 @@ function suppressionOf(result: JsonObject): string | undefined {
 }
 
 const placeKeys = ['locations', 'relatedLocations', 'codeFlows'];
-const innerKeys = new Set(['physicalLocation', 'location', 'locations', 'threadFlows']);
+const innerKeys = ['physicalLocation', 'location', 'locations', 'threadFlows'];
 const maxDepth = 8;
 
-/** Locations with their artifacts and messages; the same value if it refers to nothing. */
+/** Locations with their artifacts and messages. */
 function resolvedIn(
   value: unknown,
   toArtifact: SarifReferences['toArtifact'],
   messages: readonly JsonObject[],
-  depth: number,
+  depth = 0,
 ): unknown {
   if (depth > maxDepth) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((each: unknown) => resolvedIn(each, toArtifact, messages, depth + 1));
-    return items.some((each, at) => each !== value[at]) ? items : value;
-  }
+  const inner = (part: unknown): unknown => resolvedIn(part, toArtifact, messages, depth + 1);
+  if (Array.isArray(value)) return value.map(inner);
   if (!isObject(value)) return value;
-  let copy: Record<string, unknown> | undefined;
-  for (const key of Object.keys(value)) {
-    const member = value[key];
-    const resolved =
-      key === 'artifactLocation'
-        ? toArtifact(member)
-        : key === 'message'
-          ? toMessage(member, messages)
-          : innerKeys.has(key)
-            ? resolvedIn(member, toArtifact, messages, depth + 1)
-            : member;
-    if (resolved === member) continue;
-    copy ??= { ...value };
-    copy[key] = resolved;
-  }
-  return copy ?? value;
+  return {
+    ...value,
+    ...('artifactLocation' in value && { artifactLocation: toArtifact(value['artifactLocation']) }),
+    ...('message' in value && { message: toMessage(value['message'], messages) }),
+    ...Object.fromEntries(innerKeys.flatMap((key) => (key in value ? [[key, inner(value[key])]] : []))),
+  };
 }
 
 const linkToPlace = /\[((?:[^\\[\]]|\\[^])*)\]\((\d{1,9})\)/g;
