@@ -4,7 +4,7 @@ import { BoundedSecrets } from './core/api/boundedSecrets.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { createMemory, saveResult } from './core/findings/result/readResult.ts';
 import { type Disposable, systemClock as clock } from './core/ports.ts';
-import { RunNotes } from './core/run/disk/recoveryNotes.ts';
+import { RunNotes } from './core/run/disk/runNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { PasswordStore } from './core/workflows/passwordStore.ts';

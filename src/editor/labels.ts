@@ -9,10 +9,10 @@ import {
   type TriageDecision,
   type TriageState,
 } from '../core/findings/triage/triage.ts';
-import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
+import { isOffline, needsDecision } from '../core/run/state/trouble.ts';
 import { hasHitCreditLimit } from '../core/run/state/continuedRuns.ts';
 import { isFinal, isLive, type Run, type RunIn, type Target, titleOf } from '../core/run/state/run.ts';
-import { waitsForToken } from '../core/run/state/waits.ts';
+import { waitsForToken } from '../core/run/state/trouble.ts';
 import { keptArtifact } from '../core/run/state/artifacts.ts';
 import { visibleLine } from '../core/visibleText.ts';
 import type { ApplicationInput } from '../core/workflows/application.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileAtomic } from '../../src/core/files.ts';
-import type { Failure, Run, RunIn, Trouble } from '../../src/core/run/state/run.ts';
+import type { Failure, Run, RunIn } from '../../src/core/run/state/run.ts';
 import { storeManifest } from '../unit/run/storedManifest.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -14,14 +14,17 @@ export interface StoredRun {
 }
 
 /** Stores the journal of a live run, optionally with trouble. */
-export async function storeLiveRun(storage: string, run: StoredRun, trouble?: Trouble): Promise<void> {
+export async function storeLiveRun(
+  storage: string,
+  run: StoredRun,
+  trouble?: NonNullable<RunIn<'running'>['trouble']>,
+): Promise<void> {
   const at = Date.now() - hourMs;
   await storeRun(storage, {
     ...common(run, at),
     state: 'running',
     runId: `invented-${run.id}`,
     dispatchedAt: at,
-    emptyExits: 0,
     trouble,
   });
 }

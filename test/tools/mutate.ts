@@ -40,9 +40,9 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   state: runFolder('state', ['disk/{runStore,otherVersions}', 'drive/cancelling']),
   disk: runFolder('disk', ['drive/{watching,cancelling}']),
-  start: runFolder('start', ['drive/unknownRun', 'disk/{kills,notKept,recoveryNotes}']),
+  start: runFolder('start', ['drive/unknownRun', 'disk/{kills,notKept,runNotes}']),
   steps: runFolder('steps', ['drive/{cancelling,oneNotice,poll}']),
-  drive: runFolder('drive', ['steps/{history,removeUploads,retention}', 'disk/{notKept,withoutStorage}']),
+  drive: runFolder('drive', ['steps/{history,removeUploads,downloadAgain}', 'disk/{notKept,withoutStorage}']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
     tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],

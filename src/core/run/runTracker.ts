@@ -1,20 +1,19 @@
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
 import { AssessmentError, isAbortError, knownError } from '../errors.ts';
-import { makePrivateFolder } from '../files.ts';
 import { type Disposable, Emitter, type Event, type OnBytes } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
 import { claimStart, type Lease, type StartClaim } from './disk/lease.ts';
-import { withLock } from './disk/lock.ts';
 import { DrivingWindow } from './drive/drivingWindow.ts';
 import { type PackedRun, packRun } from './start/packRun.ts';
 import { type NotKept, sendAgain, type StartDeps, startRun } from './start/startRun.ts';
-import { advance } from './state/advance.ts';
 import { hasRemoteResults } from './state/artifacts.ts';
+import { expectedCheckAt, retryAfterMs } from './state/delays.ts';
 import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
+import { uploadsToRemove } from './state/retention.ts';
 import { isFinal, isLive, type Run, runIdOf } from './state/run.ts';
 import { sendCancellation } from './steps/cancelRun.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
-import { endAndRemove, removeOnce } from './steps/removeUploads.ts';
+import { removeUploads } from './steps/removeUploads.ts';
 import type { RunDeps } from './steps/step.ts';
 
 export interface StartOptions {
@@ -29,30 +28,26 @@ export class RunTracker implements Disposable {
   readonly #window: DrivingWindow;
   /** Called once, in one window, with each run that has ended or waits for a person. */
   readonly onDidEnd: Event<Run>;
-  /** Called once, in one window, with each run whose results the service may soon delete and this machine does not have. */
-  readonly onDidNearRetention: Event<Run>;
   readonly onDidFailToKeep: Event<NotKept>;
   readonly #notKept: Emitter<NotKept>;
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
-    const events = {
-      ended: new Emitter<Run>(deps.log),
-      nearRetention: new Emitter<Run>(deps.log),
-    };
+    const ended = new Emitter<Run>(deps.log);
     this.#notKept = new Emitter(deps.log);
-    this.#window = new DrivingWindow({ ...deps, ...events });
-    this.onDidEnd = events.ended.event;
-    this.onDidNearRetention = events.nearRetention.event;
+    this.#window = new DrivingWindow({ ...deps, ended });
+    this.onDidEnd = ended.event;
     this.onDidFailToKeep = this.#notKept.event;
   }
 
   /** In wall-clock milliseconds; undefined when no poll is planned. */
   nextCheckAt(id: string): number | undefined {
-    const run = this.#deps.store.get(id);
-    if (run === undefined || !isLive(run) || run.check === undefined) return undefined;
+    const { store } = this.#deps;
+    const run = store.get(id);
+    const drive = this.#window.driveOf(id);
+    if (drive !== undefined || run === undefined || !isLive(run)) return drive?.nextCheckAt();
     // Where no lease can be written, no window drives the run.
-    return this.#deps.store.problem === undefined ? run.check.at + run.check.ms : undefined;
+    return store.problem === undefined ? expectedCheckAt(run) : undefined;
   }
 
   resume(): Promise<void> {
@@ -69,7 +64,7 @@ export class RunTracker implements Disposable {
 
   /** For a stored or removed token; `isNewSource` for changed settings of where tokens come from. `isTokenOf` says which runs use the token. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
-    return this.#window.tokenChanged(isTokenOf, isNewSource);
+    return this.#window.tokenChanged(isTokenOf, isNewSource ? 'person' : 'token');
   }
 
   /** Throws `startedElsewhere`, and `storage` where runs cannot be saved. */
@@ -136,19 +131,26 @@ export class RunTracker implements Disposable {
   /** Watches a run of the service; throws when the service does not know it. Returns a run that is listed already, without asking. */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
+    await store.requireWritable();
     const find = (): Run | undefined => store.all().find((run) => isRunOfNote(run, note));
     const listed = find();
     if (listed !== undefined) return listed;
     await clientFor(note).describe(note.workflow, note.runId);
-    const run = trackedRun({ id: store.newId(), now: clock.now() }, note);
-    const listedMeanwhile = await this.#withListLock(async () => {
-      const found = find();
-      if (found === undefined) await store.create(run);
-      return found;
-    });
-    if (listedMeanwhile !== undefined) return listedMeanwhile;
-    await this.checkNow(run.id);
-    return store.get(run.id) ?? run;
+    await store.reload();
+    // All windows give it the same local ID: the first one makes its folder.
+    const tracked =
+      find() ?? (await store.create(trackedRun({ id: this.#idFor(note), now: clock.now() }, note)));
+    await this.checkNow(tracked.id);
+    return store.get(tracked.id) ?? tracked;
+  }
+
+  /** The next one after those of runs with this run ID that were given up. */
+  #idFor({ baseUrl, organizationId, runId }: RunNote): string {
+    for (let earlier = 0; ; earlier += 1) {
+      const name = JSON.stringify([baseUrl, organizationId, runId, earlier]);
+      const id = hash('sha256', name, 'hex').slice(0, 32);
+      if (!this.#deps.store.has(id)) return id;
+    }
   }
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
@@ -164,17 +166,19 @@ export class RunTracker implements Disposable {
   /** Gives an `unknown` run the ID that a person found. Throws `busyElsewhere` while its dispatch is sent again, `runIdTaken` if another run has the ID. */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
+    await store.requireWritable();
+    await clientFor(this.#require(id)).describe(this.#require(id).workflow, runId);
+    await store.reload();
     const run = this.#require(id);
-    await clientFor(run).describe(run.workflow, runId);
-    const next = await this.#withListLock(async () => {
-      if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
-        throw new AssessmentError('runIdTaken');
-      if (run.state !== 'unknown') return undefined;
-      // Not while it is sent again: the run that this starts is the one to watch.
-      const { intendedAt } = run;
-      return store.applyIfDue(id, { type: 'dispatched', intendedAt, runId, at: clock.now() });
-    });
-    if (next === undefined) throw new AssessmentError('busyElsewhere');
+    if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
+      throw new AssessmentError('runIdTaken');
+    const intendedAt = run.state === 'unknown' ? run.intendedAt : undefined;
+    // Not while it is sent again: the run that this starts is the one to watch.
+    const given =
+      intendedAt === undefined
+        ? undefined
+        : await store.applyIfDue(id, { type: 'dispatched', intendedAt, runId, at: clock.now() });
+    if (given === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
   }
 
@@ -215,26 +219,22 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
   }
 
-  /** Throws the first failure after saving the other artifacts; a cancellation changes nothing. */
+  /** Cancelled or failed, nothing has changed. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
-    const { store, clock, log, workOut } = this.#deps;
+    const { store, log, workOut } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
     const signal = this.#untilStopped(cancelled);
-    const { artifacts, failure } = await downloadAgain(run, { ...this.#deps, signal });
-    const event = { type: 'downloadedAgain', artifacts, at: clock.now() } as const;
-    await workOut?.(advance(run, event), signal).catch((error: unknown) => {
-      if (isAbortError(error)) throw error;
+    const again = await store.apply(id, await downloadAgain(run, { ...this.#deps, signal }));
+    await workOut?.(again, signal).catch((error: unknown) => {
       log.warn(`Run ${id}: its findings could not be worked out: ${String(error)}`);
     });
-    await store.apply(id, event);
-    if (failure !== undefined) throw failure;
   }
 
   /** Tries once. Returns the first failure, after which some uploads may be left. */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = await this.#deps.store.refresh(id);
-    return run && removeOnce(run, true, this.#deps);
+    return run && this.#tryToRemoveUploads(run, true);
   }
 
   /**
@@ -242,36 +242,52 @@ export class RunTracker implements Disposable {
    * person `leavesSource`. Throws `changedMeanwhile` for a run that is live or being dispatched: it may have been paid for.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
+    const { store, log, deleteSourceAfterRun } = this.#deps;
     // Another window may have advanced it since the person saw it.
-    const run = await this.#deps.store.refresh(id);
+    const run = await store.refresh(id);
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');
     await this.#window.giveUp(id);
-    const failure = leavesSource ? undefined : await endAndRemove(run, this.#deps);
-    if (failure !== undefined) return failure;
     if (leavesSource) {
       const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
-      this.#deps.log.warn(
+      log.warn(
         `Run ${id} is removed. The service may still have these files: ${visibleLine(files.join(', '))}`,
       );
+    } else {
+      const ended = await this.#end(run);
+      if (ended instanceof AssessmentError) return ended;
+      const failure = await this.#tryToRemoveUploads(ended, deleteSourceAfterRun());
+      if (failure !== undefined) return failure;
     }
-    await this.#deps.store.remove(id);
+    await store.remove(id);
     return undefined;
+  }
+
+  /** The run as ended; a failure where that cannot be saved. Throws `changedMeanwhile` for one that is live again. */
+  async #end(run: Run): Promise<Run | AssessmentError> {
+    if (isFinal(run)) return run;
+    const { store, clock } = this.#deps;
+    const event = { type: 'abandoned', at: clock.now() } as const;
+    const ended = await store.applyIfDue(run.id, event).catch((error: unknown) => knownError(error));
+    if (ended === undefined) throw new AssessmentError('changedMeanwhile');
+    return ended;
+  }
+
+  async #tryToRemoveUploads(run: Run, deletesSource: boolean): Promise<AssessmentError | undefined> {
+    const { clock } = this.#deps;
+    try {
+      const waitMs = retryAfterMs(run, clock.now());
+      if (waitMs > 0 && uploadsToRemove(run, deletesSource, clock.now()).length > 0)
+        throw new AssessmentError('rateLimited', { retryAfterMs: waitMs });
+      await removeUploads(run, deletesSource, this.#deps);
+      return undefined;
+    } catch (error) {
+      return knownError(error);
+    }
   }
 
   dispose(): void {
     this.#window.stop();
-  }
-
-  /** Runs `act`, with all journals read, while no other window does so: each run ID is listed once. */
-  async #withListLock<T>(act: () => Promise<T>): Promise<T> {
-    const { store } = this.#deps;
-    await store.requireWritable();
-    await makePrivateFolder(store.startingFolder);
-    return withLock(join(store.startingFolder, 'list.lock'), this.#deps, async () => {
-      await store.reload();
-      return act();
-    });
   }
 
   #require(id: string): Run {

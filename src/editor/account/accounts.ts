@@ -12,7 +12,7 @@ import type { HostSecrets } from '../../core/api/boundedSecrets.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { backoffWait } from '../../core/run/state/waits.ts';
+import { backoff } from '../../core/run/state/delays.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from '../settings.ts';
@@ -153,7 +153,7 @@ export function followSignIn(
     void vscode.commands.executeCommand('setContext', 'whitebox.account', state);
     failures = state === 'unavailable' ? failures + 1 : 0;
     // No event says that a keyring was unlocked.
-    if (failures > 0) retry = setTimeout(refresh, backoffWait(0, failures, 0, random()).ms);
+    if (failures > 0) retry = setTimeout(refresh, backoff(failures, random()));
   };
   const refresh = (): void => {
     // One at a time: the latest state is set last.

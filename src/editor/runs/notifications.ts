@@ -3,15 +3,13 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import { isSettled } from '../../core/findings/triage/triage.ts';
 import type { Logger } from '../../core/ports.ts';
-import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
-import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
-import { isLive, isUnsent, type Run, type RunIn, titleOf } from '../../core/run/state/run.ts';
+import { isUnsent, type Run, type RunIn, titleOf } from '../../core/run/state/run.ts';
 import { roleOf } from '../../core/run/state/artifacts.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { showRuns } from '../errors/errorActions.ts';
-import { countShown, describeZero, formatNumber, formatTime } from '../formats.ts';
+import { countShown, describeZero, formatNumber } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { readDisplaySettings } from '../settings.ts';
@@ -33,28 +31,8 @@ export function showNotifications(deps: NoticeDeps): vscode.Disposable {
       const copy = onRun({ id }, t('Copy Run ID'), 'whitebox.copyRunId');
       inBackground(showError(describeError(error).message, copy), deps.log);
     }),
-    deps.tracker.onDidNearRetention((run) => {
-      inBackground(warnOfRetention(run), deps.log);
-    }),
     deps.tracker.onDidEnd((run) => inBackground(notify(run, deps), deps.log)),
   );
-}
-
-async function warnOfRetention(run: Run): Promise<void> {
-  if (readDisplaySettings().notifications === 'none') return;
-  const until = resultsKeptUntil(run);
-  if (until === undefined) return;
-  const troubleActions =
-    isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).actions : [];
-  const actions: MessageAction[] = hasRemoteResults(run)
-    ? [downloadAgain(run)]
-    : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...troubleActions];
-  const message = t(
-    'The results of the {0} aren’t on this machine. The service keeps them until {1} and may delete them after that.',
-    workflowTitle(run),
-    formatTime(until),
-  );
-  await showWarning(message, ...actions);
 }
 
 async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {

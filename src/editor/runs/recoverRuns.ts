@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable, Logger } from '../../core/ports.ts';
-import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
+import type { RunNotes } from '../../core/run/disk/runNotes.ts';
 import type { RunNote } from '../../core/run/state/newRun.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { isTransient } from '../../core/api/retry.ts';
 import { AssessmentError } from '../../core/errors.ts';
-import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
+import type { RunNotes } from '../../core/run/disk/runNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { isFinal, type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
-import { waitsForToken } from '../../core/run/state/waits.ts';
+import { waitsForToken } from '../../core/run/state/trouble.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
 import { formatNumber, formatTime } from '../formats.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
-import { mayStopWatching } from '../../core/run/state/deadlines.ts';
+import { mayStopWatching } from '../../core/run/state/trouble.ts';
 import { isLive, maxLabelLength, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';

@@ -5,7 +5,8 @@ import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import { isContinued, predecessorOf } from '../../core/run/state/continuedRuns.ts';
-import { mayStopWatching } from '../../core/run/state/deadlines.ts';
+import { resultsKeptUntil } from '../../core/run/state/retention.ts';
+import { mayStopWatching } from '../../core/run/state/trouble.ts';
 import { elapsedMs, type Failure, isFinal, isLive, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { roleOf } from '../../core/run/state/artifacts.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
@@ -58,6 +59,7 @@ export function linesOf(
   addUploads(run, add);
   addTimes(run, now, add);
   addArtifacts(run, unread, add);
+  addRetention(run, now, add);
   for (const target of run.targets) {
     const label = uploadLabel(run, target);
     if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
@@ -114,6 +116,16 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
           : t('VS Code can’t tell whether the run has ended. Stop watching?');
     add(question, 'eye-closed', undefined, onRun(run, t('Stop Watching'), 'whitebox.stopWatching'));
   }
+}
+
+/** Until when the service keeps results that this machine may not have. */
+function addRetention(run: Run, now: number, add: AddLine): void {
+  const until = resultsKeptUntil(run);
+  const lacksResults =
+    (isLive(run) && run.trouble !== undefined) ||
+    ('artifacts' in run && run.artifacts?.some(({ file }) => file === undefined) === true);
+  if (until === undefined || until < now || !lacksResults) return;
+  add(t('The service keeps the results until {0}', formatTime(until)), 'history');
 }
 
 /** The runs that this one retries or continues, and the other way round; and what a blackbox run was asked. */

@@ -3,7 +3,7 @@ import { durationsBefore } from '../../core/findings/chooseRun.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { lastGoodAnswerAt } from '../../core/run/state/deadlines.ts';
+import { lastGoodAnswerAt } from '../../core/run/state/trouble.ts';
 import { elapsedMs, isLive, type Run, wasStartedHere } from '../../core/run/state/run.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatDuration, formatTime } from '../formats.ts';

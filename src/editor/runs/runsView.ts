@@ -6,10 +6,10 @@ import { pathKey } from '../../core/paths.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
-import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
+import type { RunNotes } from '../../core/run/disk/runNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuedRuns.ts';
-import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
+import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/trouble.ts';
 import {
   elapsedMs,
   type Failure,
@@ -20,7 +20,7 @@ import {
   runIdOf,
   titleOf,
 } from '../../core/run/state/run.ts';
-import { needsToken } from '../../core/run/state/waits.ts';
+import { needsToken } from '../../core/run/state/trouble.ts';
 import { type ForeignRun } from '../../core/run/disk/journal.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatDay, formatDuration, formatTime } from '../formats.ts';

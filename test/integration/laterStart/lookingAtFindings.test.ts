@@ -155,8 +155,7 @@ describe('messages about findings and runs', () => {
   it('describe the state of runs if there are no findings, starting with what needs the user', () => {
     const stateWith = (...runs: Run[]): string =>
       stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, runs);
-    const troubled = (kind: ErrorKind): Run =>
-      ({ ...runOf.running, trouble: { kind, since: 0, times: 1, failures: 1, tokens: 0 } }) as Run;
+    const troubled = (kind: ErrorKind): Run => ({ ...runOf.running, trouble: { kind, since: 0 } }) as Run;
     const kinds: readonly ErrorKind[] = [
       'unsent',
       'serverError',

@@ -77,7 +77,7 @@ test('a note of another window on a shown run does not reload its findings, a ne
   const [shown] = store.all();
   const other = new RunStore(path.join(fixture.root, 'runs'), { clock, log: silent });
   await other.reload();
-  await other.apply(run.id, { type: 'retentionNotified', at: 8 });
+  await other.apply(run.id, { type: 'archivesRemoved', at: 8 });
   await runs.refresh(run.id);
   await store.load();
   assert.equal(store.all()[0], shown);

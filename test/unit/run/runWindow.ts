@@ -11,7 +11,7 @@ import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { RunDeps } from '../../../src/core/run/steps/step.ts';
 import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
-import type { RunNotes } from '../../../src/core/run/disk/recoveryNotes.ts';
+import type { RunNotes } from '../../../src/core/run/disk/runNotes.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { selectFiles } from '../../../src/core/upload/select/selectFiles.ts';
@@ -34,6 +34,8 @@ export interface Fixture {
   readonly folder: string;
   /** Counts requests by the end of their path. */
   readonly sent: (path: string | RegExp) => number;
+  /** Lets time pass until so many requests of this path were sent. */
+  readonly untilSent: (path: string | RegExp, times: number) => Promise<void>;
   /** Lets time pass until the promise settles. */
   readonly passUntil: <T>(promise: Promise<T>) => Promise<T>;
   /** Refuses every connection until the returned function is called. */
@@ -47,7 +49,6 @@ export interface RunWindow {
   readonly lines: readonly string[];
   readonly warnings: readonly string[];
   readonly ended: readonly Run[];
-  readonly nearing: readonly Run[];
   /** Replaces the token that is sent. */
   readonly setToken: (token: string | undefined) => void;
   readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
@@ -109,6 +110,9 @@ export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Prom
     root: join(base, 'runs'),
     folder,
     sent,
+    untilSent: async (path, times) => {
+      while (sent(path) < times) await clock.passUntil(clock.sleep(5_000), traffic);
+    },
     passUntil: (promise) => clock.passUntil(promise, traffic),
     pullCable,
   };
@@ -171,9 +175,6 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
   const ended: Run[] = [];
   tracker.onDidEnd((run) => ended.push(run));
 
-  const nearing: Run[] = [];
-  tracker.onDidNearRetention((run) => nearing.push(run));
-
   const until = (id: string, isReached: (run: Run) => boolean): Promise<Run> => {
     const reached = new Promise<Run>((resolve) => {
       const look = (changed: readonly (Run | undefined)[]): void => {
@@ -211,7 +212,6 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
     lines,
     warnings,
     ended,
-    nearing,
     setToken: (next) => {
       token = next;
     },

@@ -50,7 +50,7 @@ export function answered(
   at: number,
   run: Pick<Run, 'workflow'> = uploadingRun,
 ): Extract<RunEvent, { type: 'answered' }> {
-  return { ...toAnswered(run, description), jitter: 0.5, at };
+  return { ...toAnswered(run, description), at };
 }
 
 export function asJournaled<T>(run: T): T {
@@ -94,7 +94,7 @@ export const runOf: Readonly<Record<RunState, Run>> = {
   running,
   cancelling: after(running, { type: 'cancelAsked', at }),
   collecting,
-  succeeded: after(collecting, { type: 'downloaded', artifacts: [], at }, { type: 'collected', at }),
+  succeeded: after(collecting, { type: 'collected', at }),
   aborted: after(running, answered(aborted, at), { type: 'collected', at }),
   cancelled: after(uploadingRun, { type: 'abandoned', at }),
   failed: after(uploadingRun, { type: 'failed', failure: lost, at }),
@@ -125,8 +125,8 @@ export const eventOf = {
   'answered RUNNING': answered(stillRunning, 20),
   'answered SUCCESS': answered(success, at),
   'answered ABORTED': answered(aborted, at),
-  pollFailed: { type: 'pollFailed', failure: lost, retryAfterMs: 0, jitter: 0.5, at },
-  tokenChanged: { type: 'tokenChanged', isNewSource: false, jitter: 0.5, at },
+  pollFailed: { type: 'pollFailed', failure: lost, at },
+  deferred: { type: 'deferred', retryAt: 60_000, at },
   cancelSent: { type: 'cancelSent', at },
   cancelRefused: { type: 'cancelRefused', sentAt: at, at },
   artifactDownloaded: {
@@ -135,15 +135,20 @@ export const eventOf = {
     at,
   },
   cancelAsked: { type: 'cancelAsked', at },
-  downloaded: { type: 'downloaded', artifacts: [{ name: 'report', file: 'report.md', bytes: 3 }], at },
-  workOutBegun: { type: 'workOutBegun', at },
-  workOutStopped: { type: 'workOutStopped', at },
   collected: { type: 'collected', at },
   failed: { type: 'failed', failure: lost, at },
   abandoned: { type: 'abandoned', at },
   uploadRemoved: { type: 'uploadRemoved', target: 0, state: 'deleted', at },
-  foundConfirmed: { type: 'foundConfirmed', target: 0, at },
-  removalFailed: { type: 'removalFailed', failure: lost, retryAfterMs: 60_000, jitter: 0.5, at },
   archivesRemoved: { type: 'archivesRemoved', at },
   endNotified: { type: 'endNotified', at },
 } as const satisfies Record<string, RunEvent>;
+
+/** Whether something holds for a run so many milliseconds after `at`. */
+export function holdsAfter(
+  holds: (run: Run, now: number) => boolean,
+  run: Run,
+  at: number,
+  ms: readonly number[],
+): boolean[] {
+  return ms.map((passed) => holds(run, at + passed));
+}

@@ -83,9 +83,14 @@ export class RunStore {
     return join(this.#root, id);
   }
 
-  /** The folder for locks across windows: of starts (`claimStart`), and of the list of runs. */
+  /** The folder for leases of starts (`claimStart`). */
   get startingFolder(): string {
     return join(dirname(this.#root), 'starting');
+  }
+
+  /** Where the time of the last clean-up is (`cleanUp`). */
+  get passNote(): string {
+    return join(dirname(this.#root), 'cleaned');
   }
 
   /** The system's code for why the folder of the runs cannot be written, as last checked. */
@@ -180,9 +185,6 @@ export class RunStore {
   }
 
   async #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
-    const known = await this.#require(id);
-    // Most late events need no lock.
-    if (advance(known, event) === known) return { run: known, changed: false };
     return this.#locked(id, async (requireLock) => {
       const run = await this.#require(id);
       const next = advance(run, event);
@@ -193,8 +195,15 @@ export class RunStore {
     });
   }
 
-  #locked<T>(id: string, act: (requireLock: RequireLock) => Promise<T>): Promise<T> {
-    return withLock(join(this.folderOf(id), 'lock'), { clock: this.#clock, log: this.#log }, act);
+  async #locked<T>(id: string, act: (requireLock: RequireLock) => Promise<T>): Promise<T> {
+    const path = join(this.folderOf(id), 'lock');
+    try {
+      return await withLock(path, { clock: this.#clock, log: this.#log }, act);
+    } catch (error) {
+      // Where there is no folder: names what is gone, the run or all of the storage.
+      if (error instanceof AssessmentError && error.kind === 'notFound') await this.#require(id);
+      throw error;
+    }
   }
 
   async #folders(): Promise<readonly string[]> {

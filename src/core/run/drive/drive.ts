@@ -1,19 +1,15 @@
-import { isAbortError } from '../../errors.ts';
-import { Emitter } from '../../ports.ts';
+import { isAbortError, knownError } from '../../errors.ts';
 import type { Lease } from '../disk/lease.ts';
 import type { RunEvent } from '../state/event.ts';
 import { next, type Next } from '../state/next.ts';
-import { isOver } from '../state/waits.ts';
 import { perform } from '../steps/perform.ts';
-import { toPollFailed } from '../steps/poll.ts';
+import { toPollFailed, toRetryAt } from '../steps/poll.ts';
 import { circumstances, type DriveDeps } from '../steps/step.ts';
-
-const firstPauseMs = 5_000;
-const maxPauseMs = 5 * 60_000;
+import { Delays, type Waker } from './delays.ts';
 
 /**
- * Drives a run while this window holds its lease: asks `next`, performs the step whose wait is over, saves its event, and asks again. What fails
- * locally, such as a write on a full disk, is done again after a pause. It ends when the run needs nothing, is gone, or is stopped.
+ * Drives a run while this window holds its lease: asks `next`, performs the step whose delay is over, saves its event, and asks again. It ends when the
+ * run needs nothing, is gone, or is stopped.
  */
 export class Drive {
   readonly id: string;
@@ -21,22 +17,21 @@ export class Drive {
   readonly ended: Promise<void>;
   readonly #deps: DriveDeps;
   readonly #lease: Lease;
+  readonly #delays: Delays;
   readonly #stop = new AbortController();
   #underWay: { readonly step: Next['step']; readonly abort: AbortController } | undefined;
-  /** When this window first saw each wait, by the monotonic clock. */
-  #firstSeen = new Map<string, number>();
-  readonly #pauses = new Map<Next['step'], { readonly failures: number; readonly until: number }>();
-  #hurry: 'jump' | 'person' | undefined;
+  /** The token has changed during the step under way, which may find that it needs another one. */
+  #hasOtherToken = false;
   /** Ends the rest; defined while no step is due. */
-  #wake: (() => void) | undefined;
+  #look: (() => void) | undefined;
   #hasEnded = false;
-  readonly #rested: Emitter<undefined>;
+  #resting: (() => void)[] = [];
 
   constructor(id: string, lease: Lease, deps: DriveDeps) {
     this.id = id;
     this.#deps = deps;
     this.#lease = lease;
-    this.#rested = new Emitter(deps.log);
+    this.#delays = new Delays(deps.store.get(id), deps.clock, deps.random);
     lease.lost.addEventListener('abort', () => this.stop());
     this.ended = this.#drive();
   }
@@ -50,16 +45,24 @@ export class Drive {
     return this.#hasEnded;
   }
 
-  /** Looks again at what is due. */
-  look(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+  /** When the next poll is due (wall clock, ms). */
+  nextCheckAt(): number | undefined {
+    const run = this.#deps.store.get(this.id);
+    return run && this.#delays.nextCheckAt(run);
   }
 
-  /** Ends the wait before a poll or a download, but not a `Retry-After`: the clocks jumped, or a person asks. */
-  hurry(why: 'jump' | 'person'): void {
-    this.#hurry = why;
+  /** Looks again at what is due; a change of the journal ends no delay. */
+  look(): void {
+    const look = this.#look;
+    this.#look = undefined;
+    look?.();
+  }
+
+  /** Ends the delay, but never what is left of a `Retry-After`. */
+  wake(waker: Waker): void {
+    const run = this.#deps.store.get(this.id);
+    if (waker === 'token' && this.#underWay !== undefined) this.#hasOtherToken = true;
+    else if (run !== undefined) this.#delays.wake(waker, run);
     this.look();
   }
 
@@ -77,13 +80,8 @@ export class Drive {
 
   /** Resolves once no step is due. */
   async rest(): Promise<void> {
-    if (this.#wake !== undefined || this.#hasEnded) return;
-    await new Promise<void>((resolve) => {
-      const listening = this.#rested.event(() => {
-        listening.dispose();
-        resolve();
-      });
-    });
+    if (this.#look === undefined && !this.#hasEnded)
+      await new Promise<void>((resolve) => this.#resting.push(resolve));
   }
 
   async #drive(): Promise<void> {
@@ -94,77 +92,66 @@ export class Drive {
         const run = this.#deps.store.get(this.id);
         const owed = run === undefined ? [] : next(run, circumstances(run, this.#deps));
         if (owed.length === 0) break;
-        const due = this.#firstDue(owed, this.#hurry);
-        const isExtra = this.#hurry === 'person' && this.#firstDue(owed, undefined) !== due;
-        if (due === undefined || due.step === 'poll' || due.step === 'download') this.#hurry = undefined;
-        if (due === undefined) await this.#untilWoken();
-        else await this.#perform(due, isExtra);
+        const due = owed.find((each) => this.#delays.isOver(each));
+        if (due === undefined) await this.#untilLooked();
+        else await this.#perform(due);
       }
     } finally {
       this.#hasEnded = true;
-      this.#rested.fire(undefined);
+      this.#rested();
       await this.#lease.release();
     }
   }
 
-  #firstDue(owed: readonly Next[], hurry: 'jump' | 'person' | undefined): Next | undefined {
-    const { clock } = this.#deps;
-    const seenBefore = this.#firstSeen;
-    this.#firstSeen = new Map();
-    const due = owed.filter(({ step, wait }) => {
-      const isPaused = clock.monotonic() < (this.#pauses.get(step)?.until ?? -Infinity);
-      if (wait === undefined) return !isPaused;
-      const key = `${step} ${String(wait.at)} ${String(wait.ms)}`;
-      const firstSeen = seenBefore.get(key) ?? clock.monotonic();
-      this.#firstSeen.set(key, firstSeen);
-      const isCutShort =
-        (step === 'poll' || step === 'download') &&
-        (hurry === 'person' || (hurry === 'jump' && Number.isFinite(wait.ms)));
-      return !isPaused && isOver(wait, firstSeen, clock, isCutShort);
+  async #untilLooked(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#look = resolve;
+      this.#rested();
     });
-    return due[0];
   }
 
-  async #untilWoken(): Promise<void> {
-    const woken = new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
-    this.#rested.fire(undefined);
-    await woken;
+  #rested(): void {
+    for (const resolve of this.#resting.splice(0)) resolve();
   }
 
-  async #perform(due: Next, isExtra: boolean): Promise<void> {
+  async #perform(due: Next): Promise<void> {
     const abort = new AbortController();
     this.#underWay = { step: due.step, abort };
-    const save = (event: RunEvent) => this.#deps.store.apply(this.id, event);
-    const signal = AbortSignal.any([abort.signal, this.#stop.signal]);
     try {
-      const event = await this.#eventOf(due, { ...this.#deps, signal, isExtra, save });
-      if (event !== undefined) await save(event);
-      this.#pauses.delete(due.step);
+      const signal = AbortSignal.any([abort.signal, this.#stop.signal]);
+      const event = await this.#eventOf(due, signal);
+      if (event !== undefined) await this.#deps.store.apply(this.id, event);
     } catch (error) {
       if (!isAbortError(error)) this.#pause(due.step, error);
     } finally {
       this.#underWay = undefined;
+      if (this.#hasOtherToken) this.wake('token');
+      this.#hasOtherToken = false;
     }
   }
 
-  async #eventOf(due: Next, deps: Parameters<typeof perform>[1]): Promise<RunEvent | undefined> {
+  async #eventOf(due: Next, signal: AbortSignal): Promise<RunEvent | undefined> {
+    const { clock } = this.#deps;
     try {
-      return await perform(due, deps);
+      const event = await perform(due, { ...this.#deps, signal });
+      this.#delays.succeeded(due.step, event, due.run);
+      return event;
     } catch (error) {
-      // A poll that fails is a fact about the run.
-      if ((due.step !== 'poll' && due.step !== 'download') || isAbortError(error)) throw error;
-      return toPollFailed(due.run, error, deps);
+      const known = knownError(error);
+      const isOfService = known === error && due.step === 'removeUploads';
+      if (isAbortError(error) || !(due.step === 'poll' || due.step === 'download' || isOfService))
+        throw error;
+      this.#delays.failed(due.step, known);
+      // A poll that fails is a fact about the run; of a removal, only what the service asked for.
+      if (due.step === 'poll' || due.step === 'download') return toPollFailed(due.run, error, this.#deps);
+      const retryAt = toRetryAt(known, clock.now());
+      return retryAt === undefined ? undefined : { type: 'deferred', retryAt, at: clock.now() };
     }
   }
 
-  /** The first failure in a row is logged as an error. */
+  /** What fails locally is done again later. The first failure in a row is logged as an error. */
   #pause(step: Next['step'], error: unknown): void {
-    const { clock, log } = this.#deps;
-    const failures = (this.#pauses.get(step)?.failures ?? 0) + 1;
-    const ms = Math.min(firstPauseMs * 2 ** (failures - 1), maxPauseMs);
-    this.#pauses.set(step, { failures, until: clock.monotonic() + ms });
-    log[failures === 1 ? 'error' : 'debug'](`Run ${this.id}: ${step} failed: ${String(error)}`);
+    const failures = this.#delays.paused(step);
+    this.#deps.log[failures === 1 ? 'error' : 'debug'](`Run ${this.id}: ${step} failed: ${String(error)}`);
   }
 }

@@ -1,24 +1,22 @@
 import { join } from 'node:path';
-import { AssessmentError, isAbortError } from '../../errors.ts';
+import { isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
 import type { Disposable } from '../../ports.ts';
-import { removeAbandonedStarts, removeStrays } from '../disk/journal.ts';
+import { cleanUp, removeAbandonedStarts } from '../disk/cleanUp.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
-import type { RunEvent } from '../state/event.ts';
+import { retryAfterMs } from '../state/delays.ts';
 import { next } from '../state/next.ts';
-import { isLive, type LiveRun, type Run } from '../state/run.ts';
-import { isOver, mayNeedOtherToken, needsToken } from '../state/waits.ts';
+import { dayMs, isLive, type LiveRun, type Run } from '../state/run.ts';
+import { mayNeedOtherToken } from '../state/trouble.ts';
 import { poll, toPollFailed } from '../steps/poll.ts';
-import { circumstances, type DriveDeps, type RunDeps, type RunEvents } from '../steps/step.ts';
+import { circumstances, type DriveDeps } from '../steps/step.ts';
+import { watchClocks } from './clockJumps.ts';
+import type { Waker } from './delays.ts';
 import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
-/** A longer gap between beats, or between the two clocks, means that the machine slept or a clock was set. */
-const jumpMs = 30_000;
 /** A workbench that does not answer for this long is gone, although its extension host lives. */
 const maxAnswerMs = 10_000;
-const focusPollMs = 60_000;
-const strayCheckMs = 60 * 60 * 1000;
 
 /**
  * This window among those that may drive runs. It takes the lease of each run that needs something and that no other
@@ -30,20 +28,16 @@ export class DrivingWindow {
   readonly #taking = new Set<string>();
   /** Runs whose lease could not be taken. */
   readonly #failing = new Set<string>();
-  /** Token changes for runs that another window drives. Kept until this window drives them. */
-  readonly #tokenChanges = new Map<string, RunEvent>();
   readonly #stop = new AbortController();
   readonly #following: Disposable;
   #isBeating = false;
-  #strayCheckAt = -Infinity;
-  /** True while files that no run has are due for removal. */
-  #areStraysDue = false;
+  /** When this window last cleaned up, by the monotonic clock. */
+  #cleanedAt = -Infinity;
   /** When the first question was asked since the last answer of the workbench, by the monotonic clock. */
   #askedSince: number | undefined;
   #isAsking = false;
-  readonly #focusPolls = new Map<string, number>();
 
-  constructor(deps: RunDeps & RunEvents) {
+  constructor(deps: Omit<DriveDeps, 'shown'>) {
     this.#deps = { ...deps, shown: new Set() };
     this.#following = deps.store.onDidChange((changed) => {
       for (const { id } of changed) this.#drives.get(id)?.look();
@@ -63,23 +57,15 @@ export class DrivingWindow {
   /** Reads the journals, and drives what needs something; resolves once none of it is due. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
-    await this.#removeAbandonedStarts();
-    await this.#removeStrays();
+    await this.#cleanUp();
     const drives = await this.#takeOverAll();
     await Promise.all(drives.map((drive) => drive.rest()));
   }
 
-  /** Resumes, and polls the runs of this window whose last poll failed, each at most once a minute. */
+  /** Resumes, and polls the runs of this window whose last poll failed. */
   async focused(): Promise<void> {
     await this.resume();
-    const now = this.#deps.clock.monotonic();
-    for (const drive of this.#drives.values()) {
-      const run = this.#deps.store.get(drive.id);
-      const hasFailed = run !== undefined && isLive(run) && run.trouble !== undefined && !needsToken(run);
-      if (!hasFailed || now - (this.#focusPolls.get(drive.id) ?? -Infinity) < focusPollMs) continue;
-      this.#focusPolls.set(drive.id, now);
-      await this.#pollNow(drive);
-    }
+    await this.#wake([...this.#drives.values()], 'focus');
   }
 
   /** For a person who asks about one live run, or all of them: polls, unless `Retry-After` has not passed. */
@@ -91,34 +77,21 @@ export class DrivingWindow {
     await Promise.all(
       runs.map((run) => {
         const drive = this.driveOf(run.id);
-        return drive === undefined ? this.#ask(run) : this.#pollNow(drive);
+        return drive === undefined ? this.#ask(run) : this.#wake([drive], 'person');
       }),
     );
   }
 
-  /** Drives on with what waits for a token. `isNewSource`: a person changed where tokens come from. */
-  async tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): Promise<void> {
-    const { store, clock, random } = this.#deps;
-    await Promise.all(
-      store
-        .all()
-        .filter(isTokenOf)
-        .map(async ({ id }) => {
-          const event = { type: 'tokenChanged', isNewSource, jitter: random(), at: clock.now() } as const;
-          // A step under way may be the one that finds that it needs another token.
-          const held = this.driveOf(id);
-          if (held !== undefined) {
-            await held.rest();
-            await store.apply(id, event).catch(ignoreGone);
-            held.look();
-            return held.rest();
-          }
-          const run = store.get(id);
-          if (run === undefined || !mayNeedOtherToken(run)) return;
-          this.#tokenChanges.set(id, event);
-          return (await this.#tryToTake(id))?.rest();
-        }),
-    );
+  /** Drives on with what waits for a token, in whichever window that is: each hears of it. */
+  async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'person'): Promise<void> {
+    const { store } = this.#deps;
+    const drives = [...this.#drives.values()].filter(({ id, step }) => {
+      const run = store.get(id);
+      if (run === undefined || !isTokenOf(run)) return false;
+      const failure = isLive(run) ? run.trouble : undefined;
+      return !isLive(run) || step !== undefined || (failure !== undefined && mayNeedOtherToken(failure));
+    });
+    await this.#wake(drives, waker);
   }
 
   /** Drives a run whose lease this window holds. */
@@ -142,21 +115,17 @@ export class DrivingWindow {
   async #take(id: string): Promise<Drive | undefined> {
     const held = this.#drives.get(id);
     if (this.#taking.has(id) || held?.hasEnded === false) return undefined;
-    const { store } = this.#deps;
     this.#taking.add(id);
     try {
       await held?.ended;
       const lease = await this.takeLease(id);
       if (lease === undefined) return undefined;
-      const tokenChange = this.#tokenChanges.get(id);
       try {
         // The previous holder may have advanced it.
         if (!(await this.#readLatest(id))) {
           await lease.release();
           return undefined;
         }
-        if (tokenChange !== undefined) await store.apply(id, tokenChange);
-        if (this.#tokenChanges.get(id) === tokenChange) this.#tokenChanges.delete(id);
       } catch (error) {
         await lease.release();
         throw error;
@@ -192,44 +161,27 @@ export class DrivingWindow {
   /** Asks without the lease; the window that has it reads the answer in the journal. */
   async #ask(run: LiveRun): Promise<void> {
     const { store, clock } = this.#deps;
-    if (run.state === 'collecting') return;
-    if (run.check !== undefined && !isOver(run.check, clock.monotonic(), clock, true)) return;
-    try {
-      await store.apply(run.id, await poll(run, { ...this.#deps, isExtra: true }));
-    } catch (error) {
-      if (isAbortError(error)) throw error;
-      await store.apply(run.id, toPollFailed(run, error, { ...this.#deps, isExtra: true }));
-    }
+    if (run.state === 'collecting' || retryAfterMs(run, clock.now()) > 0) return;
+    const event = await poll(run, this.#deps).catch((error: unknown) => toPollFailed(run, error, this.#deps));
+    await store.apply(run.id, event);
   }
 
   /** Nobody waits for a long step that is already under way. */
-  async #pollNow(drive: Drive): Promise<void> {
-    const { step } = drive;
-    if (step !== undefined && step !== 'poll') return;
-    if (step === undefined) drive.hurry('person');
-    await drive.rest();
+  async #wake(drives: readonly Drive[], waker: Waker): Promise<void> {
+    const woken = drives.filter(({ step }) => step === undefined || step === 'poll');
+    for (const drive of drives) drive.wake(waker);
+    await Promise.all(woken.map((drive) => drive.rest()));
   }
 
-  /** What a window that died while it packed has left. */
-  async #removeAbandonedStarts(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     const { store, clock, log } = this.#deps;
     if (store.problem !== undefined) return;
-    await removeAbandonedStarts(await store.foldersWithoutJournal(), { clock, log }).catch(
-      (error: unknown) => {
-        log.warn(`What ended windows have packed could not be removed: ${String(error)}`);
-      },
-    );
-  }
-
-  async #removeStrays(): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    if (store.problem !== undefined || clock.monotonic() - this.#strayCheckAt < strayCheckMs) return;
-    this.#strayCheckAt = clock.monotonic();
     try {
-      this.#areStraysDue = await removeStrays(await store.foldersWithoutJournal(), clock);
+      await removeAbandonedStarts(this.#deps);
+      if (clock.monotonic() - this.#cleanedAt >= dayMs && (await cleanUp(this.#deps)))
+        this.#cleanedAt = clock.monotonic();
     } catch (error) {
-      this.#areStraysDue = false;
-      log.warn(`Files of ended processes could not be removed: ${String(error)}`);
+      log.warn(`Old files could not be removed: ${String(error)}`);
     }
   }
 
@@ -263,13 +215,11 @@ export class DrivingWindow {
 
   /** True while some window has to act on a run. */
   #isOwed(run: Run): boolean {
-    return this.#tokenChanges.has(run.id) || next(run, circumstances(run, this.#deps)).length > 0;
+    return next(run, circumstances(run, this.#deps)).length > 0;
   }
 
   #isBeatNeeded(): boolean {
-    return (
-      this.#drives.size > 0 || this.#areStraysDue || this.#deps.store.all().some((run) => this.#isOwed(run))
-    );
+    return this.#drives.size > 0 || this.#deps.store.all().some((run) => this.#isOwed(run));
   }
 
   /** Starts the beat, unless nothing is to do: an idle window has no timer. */
@@ -283,12 +233,11 @@ export class DrivingWindow {
 
   async #beats(): Promise<void> {
     const { clock, log } = this.#deps;
+    const haveJumped = watchClocks(clock);
     try {
       while (this.#isBeatNeeded()) {
-        const [wall, monotonic] = [clock.now(), clock.monotonic()];
         await clock.sleep(beatMs, this.#stop.signal);
-        const passed = clock.monotonic() - monotonic;
-        const jumped = passed > jumpMs || Math.abs(clock.now() - wall - passed) > jumpMs;
+        const jumped = haveJumped();
         if (jumped) log.info('The machine slept, or its clock was changed: polling every run');
         await this.#onBeat(jumped);
       }
@@ -302,13 +251,12 @@ export class DrivingWindow {
     if (jumped && this.#askedSince !== undefined) this.#askedSince = this.#deps.clock.monotonic();
     void this.#askWorkbench();
     if (this.#isTornAway()) for (const drive of this.#drives.values()) drive.stop();
-    if (jumped) for (const drive of this.#drives.values()) drive.hurry('jump');
+    if (jumped) for (const drive of this.#drives.values()) drive.wake('clock');
     await this.#deps.store
       .readOpen((run) => this.#isOwed(run))
       .catch((error: unknown) => {
         this.#deps.log.error(`The journals could not be read: ${String(error)}`);
       });
-    await this.#removeStrays();
     void this.#takeOverAll();
     for (const drive of this.#drives.values()) drive.look();
   }
@@ -337,8 +285,4 @@ export class DrivingWindow {
   #isTornAway(): boolean {
     return this.#askedSince !== undefined && this.#deps.clock.monotonic() - this.#askedSince >= maxAnswerMs;
   }
-}
-
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof AssessmentError && error.kind === 'notFound')) throw error;
 }

@@ -34,10 +34,15 @@ export interface StartDeps extends RunDeps {
 export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
   const { store, clock } = deps;
   const { id } = run;
-  const signal = signalOf(lease, deps);
+  const moved = new AbortController();
+  const signal = AbortSignal.any([signalOf(lease, deps), moved.signal]);
   signal.throwIfAborted();
   // The commitment: from here on, another window ends what this one leaves.
   await store.create(run);
+  // A run that was ended or removed elsewhere is uploaded no further.
+  const following = store.onDidChange(() => {
+    if (store.get(id)?.state !== 'preparing') moved.abort(new AssessmentError('busyElsewhere'));
+  });
   let intended: Run;
   try {
     await uploadFiles(run, { ...deps, signal });
@@ -47,7 +52,9 @@ export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Prom
     intended = await store.apply(id, { type: 'dispatchIntended', at: clock.now() });
     if (intended.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
   } catch (error) {
-    return endUnsent(id, lease, error, deps);
+    return await endUnsent(id, lease, error, deps);
+  } finally {
+    following.dispose();
   }
   return send(intended, lease, deps);
 }

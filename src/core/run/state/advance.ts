@@ -1,8 +1,7 @@
 import { keptOrFailed } from './artifacts.ts';
-import { isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
+import { deniesRun, mayStopWatching } from './trouble.ts';
 import type { EventOf, RunEvent } from './event.ts';
 import {
-  type Artifact,
   type Failure,
   isFinal,
   isLive,
@@ -13,10 +12,9 @@ import {
   type Target,
   type UploadState,
 } from './run.ts';
-import { pollFailed, pollWait, removalFailed, tokenChanged } from './waits.ts';
 
-/** After so many answers that say EXITED without saying how, no better one is expected. */
-const maxEmptyExits = 5;
+/** After so long of answers that say EXITED without saying how, no better one is expected. */
+const maxEmptyMs = 30 * 60 * 1000;
 
 /**
  * The next state of a run. Pure. Returns the same object for an event that does not belong to the state, or comes after a final state. Events about
@@ -48,8 +46,8 @@ export function advance(run: Run, event: RunEvent): Run {
       return run.state === 'running' || run.state === 'cancelling' ? answered(run, event, event.at) : run;
     case 'pollFailed':
       return isLive(run) ? pollFailed(run, event) : run;
-    case 'tokenChanged':
-      return tokenChanged(run, event);
+    case 'deferred':
+      return { ...run, retryAt: event.retryAt };
     case 'cancelAsked':
       return run.state === 'running'
         ? { ...withoutCancelSent(run), state: 'cancelling', cancelAskedAt: event.at }
@@ -64,14 +62,6 @@ export function advance(run: Run, event: RunEvent): Run {
       return run.state === 'collecting'
         ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
         : run;
-    case 'downloaded':
-      return run.state === 'collecting' ? downloaded(run, event.artifacts) : run;
-    case 'workOutBegun':
-      return run.state === 'collecting' ? { ...run, workOutTries: (run.workOutTries ?? 0) + 1 } : run;
-    case 'workOutStopped':
-      return run.state === 'collecting' && run.workOutTries !== undefined
-        ? { ...run, workOutTries: Math.max(0, run.workOutTries - 1) }
-        : run;
     case 'collected':
       return run.state === 'collecting' ? collected(run, event.at) : run;
     case 'failed':
@@ -81,14 +71,7 @@ export function advance(run: Run, event: RunEvent): Run {
         return { ...toCancelled(run, event.at), noticeDue: false, mayStillRun: true };
       return run.state === 'preparing' ? toCancelled(run, event.at) : run;
     case 'uploadRemoved':
-      return { ...withUpload(run, event.target, event.state, event.at), removal: undefined };
-    case 'foundConfirmed': {
-      const upload = run.targets[event.target]?.upload;
-      const isConfirmed = upload?.state === 'confirmed';
-      return withTarget(run, event.target, isConfirmed ? { upload: { ...upload, isSure: true } } : {});
-    }
-    case 'removalFailed':
-      return removalFailed(run, event);
+      return withUpload(run, event.target, event.state, event.at);
     case 'endNotified':
       return run.noticeDue ? { ...run, noticeDue: false } : run;
     case 'unwatched':
@@ -97,14 +80,8 @@ export function advance(run: Run, event: RunEvent): Run {
       return isFinal(run) && 'exit' in run && run.exit !== undefined
         ? { ...run, artifacts: [...event.artifacts] }
         : run;
-    case 'retentionNotified':
-      return isRetentionNoticeDue(run, event.at) ? { ...run, retentionNoticedAt: event.at } : run;
-    case 'cleanUpDue':
-      return { ...run, cleanUpDueAt: event.at };
-    case 'cleanUpNotDue':
-      return { ...run, cleanUpDueAt: undefined };
     case 'archivesRemoved':
-      return { ...run, archivesRemovedAt: event.at, cleanUpDueAt: undefined };
+      return { ...run, archivesRemovedAt: event.at };
     case 'renamed':
       return renamed(run, event.label.trim());
     case 'answeredIsSame':
@@ -139,10 +116,10 @@ function intendDispatch(run: Run, at: number): Run {
 /** The answer to another intent is that of another run. */
 function dispatched(run: Run, { runId, intendedAt, at }: EventOf<'dispatched'>): Run {
   if ((run.state !== 'dispatching' && run.state !== 'unknown') || run.intendedAt !== intendedAt) return run;
-  const answer = { ...shared(run), noticeDue: false, runId, emptyExits: 0 };
+  const answer = { ...shared(run), noticeDue: false, runId };
   return run.state === 'unknown'
     ? { ...answer, state: 'running', dispatchedAt: run.intendedAt }
-    : { ...answer, state: 'running', dispatchedAt: at, check: pollWait(at, 0, 0) };
+    : { ...answer, state: 'running', dispatchedAt: at };
 }
 
 /** This dispatch was not sent; a lost one before it may have been accepted. A person's stop is a cancellation, a closed window a failure. */
@@ -171,43 +148,36 @@ function failed(run: Run, failure: Failure, at: number): Run {
   return run.state === 'preparing' || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
 }
 
-/** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyExits`. */
+/** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyMs`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
-  { status, exit, jitter, isExtra }: EventOf<'answered'>,
+  { status, exit }: EventOf<'answered'>,
   at: number,
 ): Run {
   const { runId, dispatchedAt } = run;
   const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
-  const withStatus = (emptyExits: number): Run => stillRunning(run, { status, emptyExits, jitter, at });
-  if (status !== 'EXITED') return withStatus(0);
   if (exit !== undefined) {
     const ranAt = run.lastAnswerAt ?? dispatchedAt;
     const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
     return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
-  const emptyExits = run.emptyExits + (isExtra === true ? 0 : 1);
-  if (emptyExits < maxEmptyExits) return withStatus(emptyExits);
+  const isExit = status === 'EXITED';
+  const emptySince = isExit ? (run.emptySince ?? at) : undefined;
+  if (emptySince === undefined || at - emptySince < maxEmptyMs) {
+    const unknown = status === 'RUNNING' || isExit ? undefined : status;
+    return { ...run, lastAnswerAt: at, emptySince, trouble: undefined, retryAt: undefined, status: unknown };
+  }
   return cancelAt === undefined
     ? { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt }
     : { ...toCancelled(run, at), runId, dispatchedAt, exitedAt: at, noticeDue: true };
 }
 
-function stillRunning(
-  run: RunIn<'running' | 'cancelling'>,
-  { status, emptyExits, jitter, at }: { status: string; emptyExits: number; jitter: number; at: number },
-): Run {
-  const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
-  const { at: checkedAt = at, ms = 0 } = run.check ?? {};
-  const watchedMs = (run.watchedMs ?? 0) + Math.min(ms, Math.max(0, at - checkedAt));
-  // The clock at the dispatch may have been ahead.
-  const check = pollWait(at, Math.max(at - run.dispatchedAt, watchedMs), jitter);
-  return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown, check, watchedMs };
-}
-
-/** Each artifact is here, or has a failure. */
-function downloaded(run: RunIn<'collecting'>, artifacts: readonly Artifact[]): RunIn<'collecting'> {
-  return { ...run, artifacts: [...artifacts], isDownloaded: true, trouble: undefined, check: undefined };
+/** The same run while the same failure lasts: no write says so again. */
+function pollFailed(run: LiveRun, { failure, retryAt, at }: EventOf<'pollFailed'>): Run {
+  const { since = at, deniedSince = deniesRun(failure) ? at : undefined } = run.trouble ?? {};
+  const trouble = { ...failure, since, deniedSince };
+  const isSame = JSON.stringify([trouble, retryAt]) === JSON.stringify([run.trouble, run.retryAt]);
+  return isSame ? run : { ...run, trouble, retryAt };
 }
 
 function collected(run: RunIn<'collecting'>, at: number): Run {
@@ -235,7 +205,7 @@ function unwatched(run: LiveRun, at: number): Run {
   if (run.state !== 'collecting')
     return { ...toFailed(run, failure, at), runId, dispatchedAt, noticeDue: false };
   const artifacts = run.exit.artifacts.map((name) => keptOrFailed(run, name, failure));
-  return { ...collected(downloaded(run, artifacts), at), noticeDue: false };
+  return { ...collected({ ...run, artifacts }, at), noticeDue: false };
 }
 
 /** Undoes only the cancellation that the refusal answers: an earlier one, whose answer was lost, may have been accepted. */
@@ -272,6 +242,6 @@ function withTarget(run: Run, index: number, change: Partial<Target>): Run {
 
 function withUpload(run: Run, index: number, state: UploadState, at: number): Run {
   const upload = run.targets[index]?.upload;
-  const change = upload === undefined ? {} : { upload: { ...upload, state, at, isSure: undefined } };
+  const change = upload === undefined ? {} : { upload: { ...upload, state, at } };
   return withTarget(run, index, change);
 }

@@ -3,7 +3,6 @@ import { type Description, identifierSchema } from '../../api/schema.ts';
 import { workflows } from '../../workflows/workflows.ts';
 import type { Artifact, Exit, Failure, Run } from './run.ts';
 
-/** Events that plan a wait bring their `jitter`, 0 to 1. */
 export type RunEvent = { readonly at: number } & (
   | {
       readonly type: 'reserved';
@@ -19,51 +18,24 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
-  /**
-   * The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. Out of turn
-   * (`isExtra`), an exit without output does not count.
-   */
-  | {
-      readonly type: 'answered';
-      readonly status: string;
-      readonly exit?: Exit | undefined;
-      readonly jitter: number;
-      readonly isExtra?: boolean;
-    }
-  /** A poll or a download failed. One that came out of turn (`isExtra`) neither counts nor moves the next. */
-  | {
-      readonly type: 'pollFailed';
-      readonly failure: Failure;
-      readonly retryAfterMs: number;
-      readonly jitter: number;
-      readonly isExtra?: boolean;
-    }
-  | { readonly type: 'tokenChanged'; readonly isNewSource: boolean; readonly jitter: number }
+  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. */
+  | { readonly type: 'answered'; readonly status: string; readonly exit?: Exit | undefined }
+  /** A poll or a download failed. */
+  | { readonly type: 'pollFailed'; readonly failure: Failure; readonly retryAt?: number | undefined }
+  /** The service asked to wait before the next removal of an upload. */
+  | { readonly type: 'deferred'; readonly retryAt: number }
   | { readonly type: 'cancelAsked' }
   | { readonly type: 'cancelSent' }
   | { readonly type: 'cancelRefused'; readonly sentAt: number }
+  /** An artifact is here, or is given up with its failure. */
   | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
-  | { readonly type: 'downloaded'; readonly artifacts: readonly Artifact[] }
-  | { readonly type: 'workOutBegun' }
-  /** Before its end, by a window that closes or loses the lease. */
-  | { readonly type: 'workOutStopped' }
   | { readonly type: 'collected' }
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'abandoned' }
   | { readonly type: 'uploadRemoved'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
-  | { readonly type: 'foundConfirmed'; readonly target: number }
-  | {
-      readonly type: 'removalFailed';
-      readonly failure: Failure;
-      readonly retryAfterMs: number;
-      readonly jitter: number;
-    }
   | { readonly type: 'endNotified' }
   | { readonly type: 'unwatched' }
   | { readonly type: 'downloadedAgain'; readonly artifacts: readonly Artifact[] }
-  | { readonly type: 'retentionNotified' }
-  | { readonly type: 'cleanUpDue' }
-  | { readonly type: 'cleanUpNotDue' }
   | { readonly type: 'archivesRemoved' }
   | { readonly type: 'renamed'; readonly label: string }
   | { readonly type: 'answeredIsSame'; readonly isSame: boolean }
@@ -78,7 +50,7 @@ const maxArtifacts = 50;
 export function toAnswered(
   { workflow }: Pick<Run, 'workflow'>,
   description: Description,
-): Omit<EventOf<'answered'>, 'at' | 'jitter'> {
+): Omit<EventOf<'answered'>, 'at'> {
   const { status } = description;
   if (status !== 'EXITED') return { type: 'answered', status };
   return { type: 'answered', status, exit: toExit(description, Object.keys(workflows[workflow].artifacts)) };

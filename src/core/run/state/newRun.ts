@@ -102,7 +102,6 @@ export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running
     runId,
     dispatchedAt,
     lastAnswerAt: now,
-    emptyExits: 0,
   };
 }
 

@@ -21,26 +21,16 @@ const failureSchema = looseObject({
 /** An AssessmentError as the journal keeps it: its kind and redacted facts. */
 export type Failure = z.infer<typeof failureSchema>;
 
-/** A wait of `ms` from `at` on. Nothing shortens its first `firmMs`, for which the service has asked. */
-const waitSchema = looseObject({ at: time, ms: z.number(), firmMs: z.number() });
-export type Wait = z.infer<typeof waitSchema>;
+export const dayMs = 24 * 60 * 60 * 1000;
+/** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */
+export const retentionMs = 30 * dayMs;
 
+/** The latest failed poll or download. */
 const troubleSchema = z.extend(failureSchema, {
+  /** When polls or downloads began to fail. */
   since: time,
-  times: count,
-  failures: count,
-  /** How often the token has changed since the last good answer. */
-  tokens: count,
+  /** When the service first denied the run since its last good answer. */
   deniedSince: z.optional(time),
-});
-/** The latest failed poll. `since`: when polls began to fail. `failures`: in a row; `times`: those of its kind. */
-export type Trouble = z.infer<typeof troubleSchema>;
-
-/** The latest failed removal of uploads; without a wait, the next one needs another token. */
-const removalSchema = z.extend(failureSchema, {
-  failures: count,
-  tokens: count,
-  wait: z.optional(waitSchema),
 });
 
 const archiveSchema = looseObject({
@@ -60,8 +50,6 @@ const uploadSchema = looseObject({
   at: time,
   /** The host that received it, when that is not the service's. */
   host: z.optional(z.string()),
-  /** True once an answer of the service has ruled out that the file is still a reservation. */
-  isSure: z.optional(z.boolean()),
 });
 /** The last known state of an input file on the service. `cancelled` and `deleted`: the service has confirmed its removal. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
@@ -132,11 +120,9 @@ const base = looseObject({
   /** A person's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   retryOf: z.optional(idSchema),
-  retentionNoticedAt: z.optional(time),
-  removal: z.optional(removalSchema),
   archivesRemovedAt: z.optional(time),
-  /** When local files of the run were first seen to be past their time. */
-  cleanUpDueAt: z.optional(time),
+  /** Until when nothing is asked of the service for this run: its latest `Retry-After`. */
+  retryAt: z.optional(time),
 });
 
 /** A dispatch that may have been accepted, and why its answer is missing. */
@@ -148,13 +134,9 @@ const watched = {
   lastAnswerAt: z.optional(time),
   /** A status that this version does not know, in the service's words. */
   status: z.optional(z.string()),
-  /** Answers so far that said EXITED without saying how. */
-  emptyExits: count,
+  /** Since when answers say EXITED without saying how. */
+  emptySince: z.optional(time),
   trouble: z.optional(troubleSchema),
-  /** The wait before the next poll; absent when one is due, or when it needs another token. */
-  check: z.optional(waitSchema),
-  /** How long the run has been watched: its age, should the clock at its dispatch have been wrong. */
-  watchedMs: z.optional(z.number()),
 };
 
 const ended = {
@@ -203,12 +185,7 @@ export const runSchema = z.discriminatedUnion('state', [
     ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
     artifacts: z.optional(z.array(artifactSchema)),
-    /** True once each artifact is here or has a failure. */
-    isDownloaded: z.optional(z.boolean()),
-    /** How often working out the findings has begun, and was not stopped by its window. */
-    workOutTries: z.optional(count),
     trouble: z.optional(troubleSchema),
-    check: z.optional(waitSchema),
   }),
   z.extend(base, { state: z.literal('succeeded'), ...ended }),
   z.extend(base, { state: z.literal('aborted'), ...ended }),

@@ -1,118 +1,134 @@
 import { hash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { idempotent, isTransient, once } from '../../api/retry.ts';
+import { idempotent, once } from '../../api/retry.ts';
 import { AssessmentError, type ErrorKind } from '../../errors.ts';
+import { replaceFile } from '../../files.ts';
 import { workflows } from '../../workflows/workflows.ts';
-import { artifactIn, keptArtifacts, keptOrFailed, roleOf, type RunWithResults } from '../state/artifacts.ts';
+import { artifactIn, keptArtifact, roleOf, type RunWithResults } from '../state/artifacts.ts';
 import type { EventOf } from '../state/event.ts';
-import { type Artifact, type Exit, type Run, type RunIn, toFailure, type Trouble } from '../state/run.ts';
+import { type Artifact, type Exit, type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunDeps, StepDeps } from './step.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
-/** Failures that may pass (a missing artifact, a certificate, a proxy) count as permanent after this many tries in a row. */
-const maxTries = 20;
+/** Of the network here, or waiting for a person or a time: such failures give nothing up. */
+const passing: readonly ErrorKind[] = [
+  ...(['unsent', 'connectionLost', 'timeout', 'intercepted', 'rateLimited'] as const),
+  ...(['unauthorized', 'notSignedIn', 'tokenCommand', 'secretStorage', 'diskFull', 'storage'] as const),
+];
+/** An artifact that has failed for this long, since the exit and since downloads began to fail, counts as lost. */
+const lostAfterMs = 6 * 60 * 60 * 1000;
+
+type DownloadDeps = Pick<RunDeps, 'store' | 'clientFor' | 'clock'> & { readonly signal: AbortSignal };
 
 /**
- * Downloads the artifacts of an exited run that are not here yet, each tried once, and saves each. A failure does not
- * stop the others, unless it is a rate limit or waits for a person. A permanent failure is kept on its artifact. Throws a
- * temporary failure after all were tried, of several the one with the longest `Retry-After`.
+ * Downloads the artifacts of an exited run that are not here yet, each tried once, and saves each. A failure does not stop the others, unless it is a
+ * rate limit or waits for a person. Throws a temporary failure after all were tried, of several the one with the longest `Retry-After`. May be
+ * repeated: what was saved is not asked for again.
  */
-export async function downloadArtifacts(
-  run: RunIn<'collecting'>,
-  deps: Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'signal' | 'save'>,
-): Promise<EventOf<'downloaded'>> {
-  const artifacts: Artifact[] = [];
+export async function downloadArtifacts(run: RunIn<'collecting'>, deps: DownloadDeps): Promise<undefined> {
+  const { store, clock } = deps;
   let temporary: AssessmentError | undefined;
   for (const name of run.exit.artifacts) {
+    if (run.artifacts?.some((artifact) => artifact.name === name) === true) continue;
+    let artifact: Artifact;
     try {
-      let artifact = keptArtifacts(run).find((each) => each.name === name);
-      if (artifact === undefined) {
-        artifact = await downloadArtifact(run, name, once.attempts, deps);
-        await deps.save({ type: 'artifactDownloaded', artifact, at: deps.clock.now() });
-      }
-      artifacts.push(artifact);
+      artifact = await downloadArtifact(run, name, fileOf(run, name), once.attempts, deps);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      if (isPermanent(error, run.trouble))
-        artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(error) });
-      else if (waitsForPerson(error)) throw error;
-      else if (temporary === undefined || waitMsOf(error) > waitMsOf(temporary)) temporary = error;
-      if (error.kind === 'rateLimited') break;
+      if (!isLost(error, run, clock.now())) {
+        if (temporary === undefined || waitMsOf(error) > waitMsOf(temporary)) temporary = error;
+        if (error.kind === 'rateLimited' || waitsForPerson(error)) break;
+        continue;
+      }
+      artifact = { ...artifactIn(run.exit, name), failure: toFailure(error) };
     }
+    await store.apply(run.id, { type: 'artifactDownloaded', artifact, at: clock.now() });
   }
   if (temporary !== undefined) throw temporary;
-  return { type: 'downloaded', artifacts, at: deps.clock.now() };
+}
+
+/**
+ * Downloads every artifact again, under temporary names that replace the earlier copies together. Cancelled or failed, nothing has changed; but an artifact
+ * that is not here and that the service does not have keeps its failure.
+ */
+export async function downloadAgain(
+  run: RunWithResults,
+  deps: DownloadDeps,
+): Promise<EventOf<'downloadedAgain'>> {
+  const { store, clock, signal } = deps;
+  const artifacts: Artifact[] = [];
+  const arrived: { readonly from: string; readonly to: string }[] = [];
+  const pathOf = (file: string): string => join(store.folderOf(run.id), file);
+  try {
+    for (const name of run.exit.artifacts) {
+      const file = fileOf(run, name);
+      const temporary = `${file}.again.tmp`;
+      arrived.push({ from: pathOf(temporary), to: pathOf(file) });
+      try {
+        const artifact = await downloadArtifact(run, name, temporary, idempotent.attempts, deps);
+        artifacts.push({ ...artifact, file, at: clock.now() });
+      } catch (error) {
+        if (!(error instanceof AssessmentError) || !isMissing(error) || isHere(run, name)) throw error;
+        artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(error) });
+        arrived.pop();
+      }
+    }
+    signal.throwIfAborted();
+    for (const { from, to } of arrived) await replaceFile(from, to);
+    return { type: 'downloadedAgain', artifacts, at: clock.now() };
+  } finally {
+    for (const { from } of arrived) await rm(from, { force: true });
+  }
 }
 
 /** Nothing of an unfinished download stays: an earlier copy is replaced only once the artifact is here whole. */
 async function downloadArtifact(
-  run: Pick<Run, 'id' | 'workflow' | 'baseUrl' | 'organizationId' | 'input'> & {
-    readonly runId: string;
-    readonly exit: Exit;
-  },
+  run: RunWithExit,
   name: string,
+  file: string,
   attempts: number,
   { store, clientFor, signal }: Pick<StepDeps, 'store' | 'clientFor' | 'signal'>,
 ): Promise<Artifact> {
-  const artifact = artifactIn(run.exit, name);
-  const file = artifactFile(run, artifact);
   const path = join(store.folderOf(run.id), file);
   const options = { maxBytes: maxArtifactBytes, attempts, signal };
   const bytes = await clientFor(run).downloadArtifact(run.workflow, run.runId, name, path, options);
-  return { ...artifact, file, bytes };
+  return { ...artifactIn(run.exit, name), file, bytes };
 }
 
+type RunWithExit = Pick<Run, 'id' | 'workflow' | 'baseUrl' | 'organizationId' | 'input'> & {
+  readonly runId: string;
+  readonly exit: Exit;
+};
+
 /** The file name of an artifact in the run's folder (docs/api.md, section 2.4). */
-function artifactFile(
-  { workflow }: Pick<Run, 'workflow'>,
-  artifact: Pick<Artifact, 'name' | 'role'>,
-): string {
-  const knownFile = new Map(Object.entries(workflows[workflow].artifacts)).get(roleOf(artifact));
-  return knownFile ?? `artifact-${hash('sha256', artifact.name, 'hex').slice(0, 32)}`;
+function fileOf({ workflow, exit }: RunWithExit, name: string): string {
+  const role = roleOf(artifactIn(exit, name));
+  const knownFile = new Map(Object.entries(workflows[workflow].artifacts)).get(role);
+  return knownFile ?? `artifact-${hash('sha256', name, 'hex').slice(0, 32)}`;
+}
+
+function isHere(run: RunWithResults, name: string): boolean {
+  return keptArtifact(run, roleOf(artifactIn(run.exit, name))) !== undefined;
 }
 
 function waitMsOf({ data }: AssessmentError): number {
   return data.retryAfterMs ?? 0;
 }
 
-function isPermanent(error: AssessmentError, trouble: Trouble | undefined): boolean {
-  if (permanent.includes(error.kind)) return true;
-  // `times` counts failed polls with this kind of failure, of whichever artifact.
+function isLost({ kind }: AssessmentError, { trouble, exitedAt }: RunIn<'collecting'>, now: number): boolean {
+  if (permanent.includes(kind)) return true;
   return (
-    mayBePermanent(error) && trouble !== undefined && mayBePermanent(trouble) && trouble.times >= maxTries
+    !passing.includes(kind) && trouble !== undefined && now - Math.max(exitedAt, trouble.since) >= lostAfterMs
   );
 }
 
-/** True for a failure of which only further tries show whether it lasts. */
-function mayBePermanent(failure: Pick<AssessmentError, 'kind'>): boolean {
-  return !isTransient(failure) && !waitsForPerson(failure);
+function isMissing({ kind }: AssessmentError): boolean {
+  return permanent.includes(kind) || kind === 'notFound' || kind === 'addressRefused';
 }
 
 /** True for a failure that stops every download until a person has acted. */
-function waitsForPerson({ kind }: Pick<AssessmentError, 'kind'>): boolean {
+function waitsForPerson({ kind }: AssessmentError): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
-}
-
-/** Downloads every artifact again, none after a rate limit. The earlier copy of an artifact that fails stays. Returns the first failure too. */
-export async function downloadAgain(
-  run: RunWithResults,
-  deps: Pick<RunDeps, 'store' | 'clientFor' | 'clock'> & { readonly signal: AbortSignal },
-): Promise<{ artifacts: Artifact[]; failure: AssessmentError | undefined }> {
-  const artifacts: Artifact[] = [];
-  let failure: AssessmentError | undefined;
-  let limited: AssessmentError | undefined;
-  for (const name of run.exit.artifacts) {
-    try {
-      if (limited !== undefined) throw limited;
-      const artifact = await downloadArtifact(run, name, idempotent.attempts, deps);
-      artifacts.push({ ...artifact, at: deps.clock.now() });
-    } catch (error) {
-      if (!(error instanceof AssessmentError)) throw error;
-      failure ??= error;
-      if (error.kind === 'rateLimited') limited = error;
-      artifacts.push(keptOrFailed(run, name, toFailure(error)));
-    }
-  }
-  return { artifacts, failure };
 }

@@ -1,40 +1,44 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
-import { markOf } from '../../files.ts';
+import { readIfThere } from '../../files.ts';
 import { answerOf } from '../../yieldingWork.ts';
-import type { RunStore } from '../disk/runStore.ts';
 import { advance } from '../state/advance.ts';
 import type { EventOf } from '../state/event.ts';
-import { isFinal, type Run } from '../state/run.ts';
+import type { Run, RunIn } from '../state/run.ts';
 import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
+/** Work that ends its process would otherwise end each process that takes the run over. */
+const maxWorkOutTries = 2;
 
-/** Works out the findings. The run ends even if that fails; the try counts even if it ends this process. */
-export async function workOut(run: Run, deps: StepDeps): Promise<EventOf<'collected'>> {
-  const { clock, log } = deps;
-  await deps.save({ type: 'workOutBegun', at: clock.now() });
+/**
+ * Works out the findings; the run ends even if that fails. A note beside the findings file counts the tries that nobody has seen the end of. May be
+ * repeated: the result is replaced.
+ */
+export async function workOut(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
+  const { store, clock, log } = deps;
+  const note = join(store.folderOf(run.id), 'working-out');
+  const tries = (await readIfThere(note))?.length ?? 0;
+  const collected = (): EventOf<'collected'> => ({ type: 'collected', at: clock.now() });
+  if (tries < maxWorkOutTries) await writeFile(note, 'x'.repeat(tries + 1), { mode: 0o600 });
+  else log.warn(`Run ${run.id}: its findings are not worked out: that ended its process before`);
   const ended = new AbortController();
   const signal = AbortSignal.any([deps.signal, ended.signal]);
   try {
+    if (tries >= maxWorkOutTries) return collected();
     // What a run's findings mean depends on how it ends.
-    const asEnded = advance(run, { type: 'collected', at: clock.now() });
-    await answerOf(Promise.resolve(deps.workOut?.(asEnded, signal)), 'findings', {
-      clock,
-      maxMs: maxWorkOutMs,
-    });
+    const work = Promise.resolve(deps.workOut?.(advance(run, collected()), signal));
+    await answerOf(work, 'findings', { clock, maxMs: maxWorkOutMs });
   } catch (error) {
-    // Only this signal ends the work before its time: the next window tries again.
-    if (deps.signal.aborted) {
-      await deps.save({ type: 'workOutStopped', at: clock.now() });
-      throw error;
-    }
+    // The next window works them out.
+    deps.signal.throwIfAborted();
     log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
   } finally {
     ended.abort();
+    await rm(note, { force: true });
   }
-  return { type: 'collected', at: clock.now() };
+  return collected();
 }
 
 /**
@@ -58,22 +62,7 @@ export async function announce(run: Run, deps: StepDeps): Promise<undefined> {
   }
 }
 
-export async function warnOfRetention(run: Run, deps: StepDeps): Promise<undefined> {
-  const { store, clock, save, nearRetention } = deps;
-  const isComplete = await hasResults(run, store);
-  const noted = await save({ type: 'retentionNotified', at: clock.now() });
-  if (!isComplete) nearRetention.fire(noted);
-}
-
-async function hasResults(run: Run, store: RunStore): Promise<boolean> {
-  if (!isFinal(run)) return false;
-  for (const { file } of 'artifacts' in run ? (run.artifacts ?? []) : []) {
-    const mark = file === undefined ? undefined : await markOf(join(store.folderOf(run.id), file));
-    if (mark === undefined) return false;
-  }
-  return true;
-}
-
+/** May be repeated: a file that is gone is no failure. */
 export async function removeArchives(
   run: Run,
   { store, clock }: Pick<RunDeps, 'store' | 'clock'>,
@@ -81,12 +70,4 @@ export async function removeArchives(
   for (const { archive } of run.targets)
     if (archive !== undefined) await rm(join(store.folderOf(run.id), archive.file), { force: true });
   return { type: 'archivesRemoved', at: clock.now() };
-}
-
-/** Removes a run that sent nothing, or is past its retention period, with its folder. */
-export async function forget(run: Run, { store, log }: Pick<RunDeps, 'store' | 'log'>): Promise<undefined> {
-  log.info(
-    `Run ${run.id} is removed: ${isFinal(run) ? 'its retention period is over' : 'its start was interrupted'}`,
-  );
-  await store.remove(run.id);
 }

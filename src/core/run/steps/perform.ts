@@ -1,7 +1,7 @@
 import type { RunEvent } from '../state/event.ts';
 import type { Next } from '../state/next.ts';
 import { downloadArtifacts } from './downloadArtifacts.ts';
-import { announce, forget, removeArchives, warnOfRetention, workOut } from './endRun.ts';
+import { announce, removeArchives, workOut } from './endRun.ts';
 import { poll } from './poll.ts';
 import { removeUploads } from './removeUploads.ts';
 import type { StepDeps } from './step.ts';
@@ -24,10 +24,6 @@ export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | und
     case 'removeArchives':
       return removeArchives(due.run, deps);
     case 'removeUploads':
-      return removeUploads(due.run, deps);
-    case 'warnOfRetention':
-      return warnOfRetention(due.run, deps);
-    case 'forget':
-      return forget(due.run, deps);
+      return removeUploads(due.run, deps.deleteSourceAfterRun(), deps);
   }
 }

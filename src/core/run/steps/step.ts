@@ -1,8 +1,7 @@
 import type { AssessmentClient } from '../../api/client.ts';
 import type { Clock, Emitter, Logger } from '../../ports.ts';
-import type { RunNotes } from '../disk/recoveryNotes.ts';
+import type { RunNotes } from '../disk/runNotes.ts';
 import type { RunStore } from '../disk/runStore.ts';
-import type { RunEvent } from '../state/event.ts';
 import type { Circumstances } from '../state/next.ts';
 import type { Run } from '../state/run.ts';
 
@@ -19,7 +18,7 @@ export interface RunDeps {
   readonly workerFile: string;
   readonly deleteSourceAfterRun: () => boolean;
   readonly retainLocalDays: () => number;
-  /** Works out the findings of a run whose results were downloaded, while its archives are here. */
+  /** Works out the findings of a run, as it will be once it has ended, whose results were downloaded, while its archives are here. */
   readonly workOut?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
   /** Asks VS Code's workbench anything. Without an answer, this window drives no run. */
   readonly askWorkbench?: (() => PromiseLike<unknown>) | undefined;
@@ -27,37 +26,23 @@ export interface RunDeps {
   readonly notes?: Pick<RunNotes, 'keep' | 'runIdFor'> | undefined;
 }
 
-/** What this window tells of the runs that it drives. */
-export interface RunEvents {
+/** What every drive of a window shares. */
+export interface DriveDeps extends RunDeps {
   /** A run has ended, or waits for a person. */
   readonly ended: Emitter<Run>;
-  /** The service may soon delete a run's results, which this machine does not have. */
-  readonly nearRetention: Emitter<Run>;
-}
-
-export interface DriveDeps extends RunDeps, RunEvents {
   /** The runs whose end this window has shown, although it could not note that. */
   readonly shown: Set<string>;
 }
 
-export function circumstances(
-  run: Run,
-  { clock, deleteSourceAfterRun, retainLocalDays, notes }: RunDeps,
-): Circumstances {
-  return {
-    now: clock.now(),
-    notedRunId: notes?.runIdFor(run),
-    deletesSource: deleteSourceAfterRun(),
-    retainLocalDays: retainLocalDays(),
-  };
+export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: RunDeps): Circumstances {
+  return { now: clock.now(), notedRunId: notes?.runIdFor(run), deletesSource: deleteSourceAfterRun() };
 }
 
-/** What a step works with. A step performs one effect, and returns what it has learned as an event. It may be performed again. */
+/**
+ * What a step works with. A step performs one effect, and returns what it has learned as an event. Each may be performed again, where its event could
+ * not be saved or its window was closed.
+ */
 export interface StepDeps extends DriveDeps {
-  /** True for a poll that comes out of turn. */
-  readonly isExtra: boolean;
-  /** Aborts when the window closes or loses the lease, or when a person cancels. */
+  /** Aborts when the window closes or loses the lease, or when a person asks for what cannot wait. */
   readonly signal: AbortSignal;
-  /** The event is on disk when this resolves; throws where it cannot be saved. */
-  readonly save: (event: RunEvent) => Promise<Run>;
 }

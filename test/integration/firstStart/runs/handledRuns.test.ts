@@ -64,9 +64,6 @@ describe('a run', () => {
       kind: 'notFound',
       since,
       deniedSince: since,
-      failures: 1,
-      tokens: 0,
-      times: 9,
     });
     await call('refreshRuns');
     const offered = (lines: readonly string[]): boolean =>

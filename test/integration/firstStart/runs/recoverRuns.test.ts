@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import type { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import type { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
 import type { RunNote } from '../../../../src/core/run/state/newRun.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';

@@ -6,21 +6,19 @@ import * as vscode from 'vscode';
 import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
-import type { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import type { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { showNotifications } from '../../../../src/editor/runs/notifications.ts';
 import { removeRuns } from '../../../../src/editor/runs/removeRuns.ts';
 import { downloadArtifacts, stopWatching } from '../../../../src/editor/runs/runCommands.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
-import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';
-import { watchEachTest, replace, watchMessages } from '../../dialogs.ts';
+import { watchEachTest, replace } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
-import { startRecording } from '../../recordingServer.ts';
-import { endedRun, storeEndedRun, storeUnknownRun } from '../../storedRuns.ts';
+import { endedRun, storeUnknownRun } from '../../storedRuns.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
-import { printing, setUserSettings } from '../../userSettings.ts';
+import { setUserSettings } from '../../userSettings.ts';
 import { silent } from '../../../silentLog.ts';
 
 const storage = process.env[storageVariable]!;
@@ -98,7 +96,6 @@ describe('runs that need a decision', () => {
     const ended = new vscode.EventEmitter<Run>();
     const tracker = {
       onDidEnd: ended.event,
-      onDidNearRetention: () => ended,
       onDidFailToKeep: () => ended,
     } as unknown as RunTracker;
     const findings = { read: () => Promise.resolve({ shown: [], ...read }) } as unknown as FindingStore;
@@ -219,49 +216,6 @@ describe('runs that need a decision', () => {
     const tracker = { remove: (id: string) => Promise.resolve(removed.push(id)) } as unknown as RunTracker;
     await removeRuns({ tracker, notes: {} as unknown as RunNotes }, [runOf.running, runOf.preparing]);
     assert.deepEqual([messages(), removed], [[], []]);
-  });
-
-  it('F64 are announced while their results are about to expire, with a download button', async () => {
-    const server = await startRecording();
-    const baseUrl = `http://127.0.0.1:${server.port}/v1`;
-    const stored = { id: '20260101000000-nearing', folder, ...place, baseUrl };
-    await setUserSettings({
-      'whitebox.baseUrl': baseUrl,
-      'whitebox.organizationId': place.organizationId,
-      'whitebox.tokenCommand': printing('invented-token'),
-    });
-    await storeEndedRun(storage, stored, []);
-    await vscode.commands.executeCommand('whitebox.refreshRuns');
-    const nearing = new vscode.EventEmitter<Run>();
-    const never = (): vscode.Disposable => new vscode.Disposable(() => undefined);
-    const tracker = { onDidEnd: never, onDidNearRetention: nearing.event, onDidFailToKeep: never };
-    const notices = showNotifications({
-      tracker: tracker as unknown as RunTracker,
-      findings: {} as unknown as FindingStore,
-      log: silent,
-    });
-    const watch = watchMessages(({ buttons }) => buttons[0]);
-    try {
-      nearing.fire(endedRun(stored));
-      await eventually(
-        () => server.requests.length,
-        (count) => count > 0,
-      );
-    } finally {
-      notices.dispose();
-      await server.close();
-      // A running download may still write.
-      await rm(path.join(storage, 'runs', stored.id), { recursive: true, maxRetries: 5 });
-      await vscode.commands.executeCommand('whitebox.refreshRuns');
-    }
-    const [{ text, buttons } = { text: '' }] = watch.shown;
-    assert.match(
-      text,
-      /^The results of the assessment of .* aren’t on this machine\. The service keeps them until /,
-    );
-    assert.deepEqual(buttons, ['Download Results Again']);
-    const [{ path: asked, body } = { path: '', body: '' }] = server.requests;
-    assert.ok(`${asked} ${String(body)}`.includes(`invented-${stored.id}`));
   });
 
   it('stop downloading their results when the user cancels', async () => {

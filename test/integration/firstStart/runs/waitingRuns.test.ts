@@ -42,7 +42,7 @@ const retried = [
 ] as const;
 const refused = {
   ...runOf.running,
-  trouble: { kind: 'unauthorized', since: 0, times: 1, failures: 1, tokens: 0 },
+  trouble: { kind: 'unauthorized', since: 0 },
 } as Run;
 
 describe('runs that wait for the user', () => {
@@ -282,8 +282,7 @@ describe('runs that wait for the user', () => {
     assert.equal(said?.label, 'Message from the service: why: It was [too](command:x) hot.');
   });
 
-  const troubled = (kind: Failure['kind']): Run =>
-    ({ ...runOf.running, trouble: { kind, since: 0, times: 1, failures: 1, tokens: 0 } }) as Run;
+  const troubled = (kind: Failure['kind']): Run => ({ ...runOf.running, trouble: { kind, since: 0 } }) as Run;
   for (const [run, said, icon] of [
     [refused, 'running · sign-in needed', 'warning'],
     [troubled('tokenCommand'), 'running · token command failed', 'warning'],
@@ -388,7 +387,7 @@ describe('runs that wait for the user', () => {
 
   it('F169 have the first 200 characters of a long failure in their line, and all of it in the tooltip', async () => {
     const detail = 'x'.repeat(500);
-    const trouble = { kind: 'serverError', detail, since: 0, times: 1, failures: 1, tokens: 0 };
+    const trouble = { kind: 'serverError', detail, since: 0 };
     const line = await lineOf({ ...runOf.running, trouble } as Run, 'The service reported an error');
     const [label, tooltip] = [line?.label, line?.tooltip];
     assert.ok(typeof label === 'string' && typeof tooltip === 'string');

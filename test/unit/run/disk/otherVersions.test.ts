@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
 import { silent } from '../../../silentLog.ts';
 import { dayMs, minuteMs, pass, stayAwake } from '../passTime.ts';
 import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { runOf } from '../sampleRuns.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 
 type Journal = Record<string, unknown>;
@@ -60,6 +61,25 @@ describe('a journal of another version', () => {
     });
   }
 
+  const upload = { fileId: 'file-1', state: 'frozen', at: 1 };
+  const archive = { file: 'a', type: 'tar_zst', bytes: 1, sha256: 'a', sourceBytes: 1 };
+  for (const [what, change] of [
+    ['state', { state: 'levitating' }],
+    ['state of an upload', { targets: [{ folder: '/shop', name: 'shop', upload }] }],
+    ['language', { language: 'klingon' }],
+    ['type of an archive', { targets: [{ folder: '/shop', name: 'shop', archive }] }],
+  ] as const)
+    test(`F99 with a ${what} that only a later version knows is left where it is, and listed`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const { store } = openWindow(t, fixture);
+      await store.create(runOf.succeeded);
+      const { id } = runOf.succeeded;
+      const text = await rewrite(fixture, id, (journal) => ({ ...journal, ...change }));
+      await store.reload();
+      assert.deepEqual([store.all(), store.foreign().map((run) => run.id)], [[], [id]]);
+      assert.equal(await readFile(join(fixture.root, id, 'run.json'), 'utf8'), text);
+    });
+
   test('F99 fires an event when it appears and when it disappears', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heard: string[][] = [];
@@ -84,7 +104,7 @@ describe('a journal of another version', () => {
 
   test('F164 with a kind of failure that this version does not know shows it as unexpected', async (t) => {
     const { fixture, id } = await setUpRun(t);
-    const trouble = { kind: 'eclipsed', since: 1, times: 1, failures: 1, tokens: 0 };
+    const trouble = { kind: 'eclipsed', since: 1 };
     await rewrite(fixture, id, (journal) => ({ ...journal, trouble }));
     const { store } = openWindow(t, fixture);
     await store.reload();

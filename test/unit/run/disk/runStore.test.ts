@@ -64,7 +64,8 @@ describe('the run store', () => {
     ['zeroed', (text) => '\0'.repeat(text.length)],
     ['of an earlier version', (text) => text.replace('"version": 1', '"version": 0')],
     ['of another run', (text) => text.replace('"id": "one"', '"id": "two"')],
-    ['in an unknown state', (text) => text.replace('preparing', 'levitating')],
+    ['without a state', (text) => text.replace('"state": "preparing",', '')],
+    ['in a state that is no text', (text) => text.replace('"preparing"', '7')],
   ];
   for (const [how, damage] of damages) {
     test(`F65 sets a journal aside that is ${how}, and keeps the other runs`, async (t) => {
@@ -199,23 +200,16 @@ describe('the run store', () => {
   });
 
   test('loses nothing if two windows write in turns, at any speed', async (t) => {
-    const { root, store } = await storeWith(t, runOf.running);
+    const { root, store } = await storeWith(t, runOf.collecting);
     const other = open(root).store;
-    const failure = { kind: 'timeout' } as const;
     for (let turn = 0; turn < 25; turn += 1) {
-      for (const each of [store, other]) {
-        await each.apply(runOf.running.id, {
-          type: 'pollFailed',
-          failure,
-          retryAfterMs: 0,
-          jitter: 0,
-          at: turn,
-        });
+      for (const [name, each] of Object.entries({ store, other })) {
+        const artifact = { name: `${name}-${String(turn)}` };
+        await each.apply(runOf.running.id, { type: 'artifactDownloaded', artifact, at: turn });
       }
     }
     const run = await store.refresh(runOf.running.id);
-    assert.ok(run !== undefined && 'trouble' in run);
-    assert.equal(run.trouble?.times, 50);
+    assert.equal(run?.state === 'collecting' && run.artifacts?.length, 50);
   });
 
   test('F164 saves an event although a listener throws, tells the others, and logs the error', async (t) => {
@@ -232,16 +226,15 @@ describe('the run store', () => {
   });
 
   test('applies the events of one run in sequence', async (t) => {
-    const { store } = await storeWith(t, runOf.running);
-    const failure = { kind: 'timeout' } as const;
+    const { store } = await storeWith(t, runOf.collecting);
+    const names = Array.from({ length: 20 }, (_, at) => `artifact-${String(at)}`);
     await Promise.all(
-      Array.from({ length: 20 }, (_, at) =>
-        store.apply(runOf.running.id, { type: 'pollFailed', failure, retryAfterMs: 0, jitter: 0, at }),
+      names.map((name, at) =>
+        store.apply(runOf.collecting.id, { type: 'artifactDownloaded', artifact: { name }, at }),
       ),
     );
-    const run = store.get(runOf.running.id);
-    assert.ok(run !== undefined && 'trouble' in run);
-    assert.equal(run.trouble?.times, 20);
+    const run = store.get(runOf.collecting.id);
+    assert.deepEqual(run?.state === 'collecting' && run.artifacts?.map(({ name }) => name), names);
   });
 
   test('writes nothing for an event without effect, and says so on request', async (t) => {

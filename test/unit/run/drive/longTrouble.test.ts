@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
-import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
+import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
 import { randomOf } from '../../../torture/seededValues.ts';
 import { dayMs, leap, pass, stayAwake, stride } from '../passTime.ts';
@@ -35,18 +35,13 @@ describe('a service that fails for long', () => {
   });
 
   test('F52 logs each distinct trouble once as a warning', async (t) => {
-    const { fixture, window, id } = await setUpRun(t);
+    const { fixture, window } = await setUpRun(t);
     for (const status of [503, 500, 403]) {
       const heal = fixture.service.addFault({
         match: { path: '/describe' },
         before: { kind: 'reply', status },
       });
-      const times = 4;
-      let seen = 0;
-      await window.until(id, (run) => {
-        if ('trouble' in run && run.trouble?.status === status) seen += 1;
-        return seen >= times;
-      });
+      await fixture.untilSent('/describe', fixture.sent('/describe') + 4);
       heal();
     }
     const warned = window.warnings.filter((line) => line.includes('the poll failed'));
@@ -181,7 +176,7 @@ describe('a run that no longer answers', () => {
     const match = { path: '/describe' };
     const heal = fixture.service.addFault({ match, before: { kind: 'reply', status: 503 } });
     fixture.clock.moveWall(30 * dayMs);
-    await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 5);
+    await fixture.untilSent('/describe', 6);
     fixture.clock.moveWall(-30 * dayMs);
     assert.deepEqual([window.store.get(id)?.state, fixture.sent('/delete')], ['running', 0]);
     heal();

@@ -3,10 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemCode } from '../../../../src/core/errors.ts';
-import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
-import { type Run } from '../../../../src/core/run/state/run.ts';
+import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
 import { keptArtifact } from '../../../../src/core/run/state/artifacts.ts';
-import { leap } from '../passTime.ts';
+import { dayMs, leap } from '../passTime.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
 import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
@@ -136,22 +135,24 @@ describe('a run', () => {
     for (const line of window.lines) assert.doesNotMatch(line, /[\p{Cc}\u202e]/u);
   });
 
-  test('F59 that exited without output is described five times and then has no result', async (t) => {
+  test('F59 that exited without output is described five times more in half an hour, and then has no result', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
-    const asked = fixture.sent('/describe');
+    const [asked, began] = [fixture.sent('/describe'), fixture.clock.now()];
     await fixture.service.finishRun(runId, { kind: 'bare' });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'failed');
     assert.deepEqual(
       [run.failure.kind, run.runId, fixture.sent('/describe') - asked],
-      ['noResult', runId, 5],
+      ['noResult', runId, 6],
     );
+    const minutes = (fixture.clock.now() - began) / 60_000;
+    assert.ok(minutes >= 30 && minutes < 33, String(minutes));
   });
 
   test('F59 that exited without output ends no sooner because a person checks it often', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId, { kind: 'bare' });
-    for (let check = 0; check < 6; check += 1) await window.tracker.checkNow(id);
+    for (let check = 0; check < 9; check += 1) await fixture.passUntil(window.tracker.checkNow(id));
     assert.equal(window.store.get(id)?.state, 'running');
     assert.equal((await window.untilEnded(id)).state, 'failed');
   });
@@ -228,7 +229,7 @@ describe('a run', () => {
       const { fixture, window, id, runId } = await setUpRun(t);
       const heal = fixture.service.addFault({ match: { path }, before: { kind: 'reply', status } });
       await fixture.service.finishRun(runId);
-      await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
+      await fixture.untilSent(path, 3);
       heal();
       const run = await window.untilEnded(id);
       assert.ok(run.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
@@ -257,76 +258,39 @@ describe('a run', () => {
     });
   }
 
-  test('names an artifact that cannot be downloaded, and keeps the others', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    await fixture.service.finishRun(runId);
-    // The findings come first; the report comes then, and from then on only they are asked for.
-    const before = { kind: 'reply' as const, status: 404 };
-    fixture.service.addFault({ match: { method: 'GET', times: 1 }, before });
-    window.store.onDidChange(([each]) => {
-      if (each.state === 'collecting' && each.trouble?.times === 1)
-        fixture.service.addFault({ match: { method: 'GET' }, before });
-    });
-    const run = await window.untilEnded(id);
-    assert.ok(run.state === 'succeeded');
-    assert.deepEqual(
-      run.artifacts.map(({ name, file, failure }) => [name, file, failure?.kind]),
-      [
-        ['findings', undefined, 'addressRefused'],
-        ['report', 'report.md', undefined],
-      ],
-    );
-  });
-
-  test('with an artifact missing for days downloads the other once, and both can be given up', async (t) => {
+  test('F67 with an artifact that fails for six hours ends without it, and keeps the others', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     // The findings come first; the report does not come from then on.
     const match = { path: /artifact-download-url$/ };
     window.store.onDidChange(([run]) => {
-      if ('artifacts' in run && run.artifacts?.length === 1)
+      if (run.state === 'collecting' && run.artifacts?.length === 1)
         t.after(fixture.service.addFault({ match, before: { kind: 'reply', status: 500 } }));
     });
     await fixture.service.finishRun(runId);
-    const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
-    assert.ok(troubled.state === 'collecting');
+    const began = fixture.clock.now();
+    await window.until(id, (run) => 'artifacts' in run && run.artifacts?.length === 1);
     const described = fixture.sent('/describe');
-    const day = 24 * 60 * 60 * 1000;
-    const { exitedAt } = troubled;
-    assert.deepEqual([exitedAt + day - 1, exitedAt + day].map((now) => mayStopWatching(troubled, now)), [false, true]); // prettier-ignore
-    assert.equal(fixture.service.requests.filter(({ method }) => method === 'GET').length, 1);
-    await leap(fixture, day);
+    const run = await window.untilEnded(id);
+    assert.ok(run.state === 'succeeded');
+    assert.deepEqual(run.artifacts.map(({ name, file, failure }) => [name, file, failure?.kind]).toSorted(), [
+      ['findings', 'findings.json', undefined],
+      ['report', undefined, 'serverError'],
+    ]);
+    const hours = (fixture.clock.now() - began) / 3600_000;
+    assert.ok(hours >= 6 && hours < 6.5, String(hours));
     assert.equal(fixture.sent('/describe'), described, 'its end is known');
-    await fixture.passUntil(window.tracker.stopWatching(id));
-    const run = window.store.get(id);
-    assert.ok(run?.state === 'succeeded');
-    assert.deepEqual(
-      run.artifacts.map(({ name, file, failure }) => [name, file, failure?.kind]),
-      [
-        ['findings', 'findings.json', undefined],
-        ['report', undefined, 'unanswered'],
-      ],
-    );
   });
 
-  test('F61 gets an artifact later if its address is answered by a portal page, also after hours of 5xx', async (t) => {
+  test('F61 gets an artifact later if its address is answered by a portal page for a day, and can be given up then', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
-    await fixture.service.finishRun(runId);
     const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
     const leave = fixture.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
-    const isPortal = (times: number) => (run: Run) =>
-      'trouble' in run && run.trouble?.kind === 'intercepted' && run.trouble.times === times;
-    await window.until(id, isPortal(1));
-    const failure = { kind: 'serverError', status: 503 } as const;
-    for (let times = 0; times < 25; times++)
-      await window.store.apply(id, {
-        type: 'pollFailed',
-        failure,
-        retryAfterMs: 0,
-        jitter: 0,
-        at: fixture.clock.now(),
-      });
-    const run = await window.until(id, isPortal(2));
-    assert.equal(run.state, 'collecting');
+    await fixture.service.finishRun(runId);
+    const run = await window.until(id, (each) => 'trouble' in each && each.trouble?.kind === 'intercepted');
+    await leap(fixture, dayMs);
+    assert.ok(run.state === 'collecting' && window.store.get(id)?.state === 'collecting');
+    const { exitedAt } = run;
+    assert.deepEqual([exitedAt + dayMs - 1, exitedAt + dayMs].map((now) => mayStopWatching(run, now)), [false, true]); // prettier-ignore
     leave();
     const ended = await window.untilEnded(id);
     assert.ok('artifacts' in ended && ended.artifacts?.every(({ file }) => file !== undefined));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
+import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
 import { newRun } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
@@ -216,7 +216,7 @@ describe('a watched run', () => {
       before: { kind: 'reply', status: 503 },
     });
     await fixture.service.finishRun(runId);
-    await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 4);
+    await fixture.untilSent(/artifact-download-url$/, 4);
     await rename('After the release');
   });
 

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { killHolder } from '../deadProcess.ts';
-import { pass, stayAwake } from '../passTime.ts';
+import { pass } from '../passTime.ts';
 import { openWindow, setUpFixture, setUpWindow, type WindowOptions } from '../runWindow.ts';
 import { trackRunThatEndsUnseen } from '../seededRuns.ts';
 
@@ -100,27 +100,6 @@ describe('the archives of a run', () => {
     await fixture.passUntil(window.tracker.abandon(run.id));
     assert.deepEqual(await localArchives(folder), []);
   });
-
-  for (const how of ['while a window watches', 'while every window was closed']) {
-    test(`are deleted after seven days and one of waking time ${how}, although the run continues`, async (t) => {
-      const { fixture, window } = await setUpWindow(t);
-      const run = await window.start();
-      const folder = window.store.folderOf(run.id);
-      const isShut = how.endsWith('closed');
-      if (isShut) window.tracker.dispose();
-      fixture.clock.advance(6.9 * 24 * 3600_000);
-      if (!isShut) await window.until(run.id, ({ state }) => state === 'running');
-      assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
-      fixture.clock.advance(0.2 * 24 * 3600_000);
-      const next = isShut ? openWindow(t, fixture) : window;
-      await next.tracker.resume();
-      const at = fixture.clock.now();
-      await next.until(run.id, (each) => 'lastAnswerAt' in each && (each.lastAnswerAt ?? 0) >= at);
-      await stayAwake(fixture, 26);
-      assert.deepEqual(await localArchives(folder), []);
-      assert.equal(next.store.get(run.id)?.state, 'running');
-    });
-  }
 });
 
 describe('working out the findings', () => {
@@ -154,18 +133,20 @@ describe('working out the findings', () => {
 
   test('is tried again by the next window, however many closed meanwhile', async (t) => {
     const fixture = await setUpFixture(t);
-    const endless: WindowOptions = {
-      workOut: (_run, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
-    };
+    const endless: NonNullable<WindowOptions['workOut']> = (_run, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
     const id = await trackRunThatEndsUnseen(t, fixture);
-    const hasTries = (tries: number) => (run: Run) =>
-      run.state === 'collecting' && run.workOutTries === tries;
     for (let closed = 0; closed < 3; closed += 1) {
-      const window = openWindow(t, fixture, endless);
+      const begun = Promise.withResolvers<undefined>();
+      const workOut: typeof endless = (run, signal) => {
+        begun.resolve(undefined);
+        return endless(run, signal);
+      };
+      const window = openWindow(t, fixture, { workOut });
       void window.tracker.resume();
-      await window.until(id, hasTries(1));
+      await fixture.passUntil(begun.promise);
       window.tracker.dispose();
-      await window.until(id, hasTries(0));
+      await fixture.clock.rest(fixture.traffic);
     }
     let workedOut = 0;
     const last = openWindow(t, fixture, {
@@ -182,24 +163,58 @@ describe('working out the findings', () => {
   test('is left to the window that has taken the lease over', async (t) => {
     const fixture = await setUpFixture(t);
     const id = await trackRunThatEndsUnseen(t, fixture);
+    const begun = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
     const slow = openWindow(t, fixture, {
       workOut: (_run, signal) =>
-        new Promise((_resolve, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason as Error)),
-        ),
+        new Promise((_resolve, reject) => {
+          begun[0].resolve(undefined);
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
     });
     void slow.tracker.resume();
-    await slow.until(id, (run) => run.state === 'collecting' && run.workOutTries === 1);
+    await fixture.passUntil(begun[0].promise);
     const done = Promise.withResolvers<undefined>();
-    const next = openWindow(t, fixture, { workOut: () => done.promise });
+    const next = openWindow(t, fixture, {
+      workOut: () => {
+        begun[1].resolve(undefined);
+        return done.promise;
+      },
+    });
     await killHolder(fixture, id);
     void next.tracker.resume();
-    await next.until(id, (run) => run.state === 'collecting' && run.workOutTries === 2);
+    await fixture.passUntil(begun[1].promise);
     await pass(fixture, 15_000);
     assert.equal((await next.store.refresh(id))?.state, 'collecting');
     done.resolve(undefined);
     assert.equal((await next.untilEnded(id)).state, 'succeeded');
     assert.deepEqual([slow.ended.length, next.ended.length], [0, 1]);
+  });
+
+  test('is left out once it has ended two processes, and the run ends', async (t) => {
+    const fixture = await setUpFixture(t);
+    const id = await trackRunThatEndsUnseen(t, fixture);
+    const note = join(fixture.root, id, 'working-out');
+    let asked = 0;
+    const notes: string[] = [];
+    const workOut = async (): Promise<void> => {
+      asked += 1;
+      notes.push(await readFile(note, 'utf8'));
+    };
+    // As a process leaves it that the work has ended, once and twice.
+    for (const [left, tries] of [
+      ['x', 1],
+      ['xx', 1],
+    ] as const) {
+      await writeFile(note, left);
+      const window = openWindow(t, fixture, { workOut });
+      await fixture.passUntil(window.tracker.resume());
+      const run = await window.untilEnded(id);
+      assert.deepEqual([run.state, asked], ['succeeded', tries]);
+      assert.deepEqual(notes, ['xx']);
+      assert.ok(!(await readdir(join(fixture.root, id))).includes('working-out'));
+      await writeFile(join(fixture.root, id, 'run.json'), JSON.stringify({ ...run, state: 'collecting' }));
+      window.tracker.dispose();
+    }
   });
 
   test('is named in the log if it cannot be stored, and delays neither the end nor the clean-up', async (t) => {

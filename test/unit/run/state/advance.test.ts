@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, type Run } from '../../../../src/core/run/state/run.ts';
-import { needsPerson } from '../../../../src/core/run/state/waits.ts';
+import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import {
   answered,
   asJournaled,
@@ -52,8 +52,6 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
   pollFailed:
     '·           ·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
-  tokenChanged:
-    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   cancelSent:
     '·           ·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
   cancelRefused:
@@ -62,12 +60,6 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
   cancelAsked:
     '·           ·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
-  downloaded:
-    '·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
-  workOutBegun:
-    '·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
-  workOutStopped:
-    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   collected:
     '·           ·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
   failed:
@@ -76,9 +68,7 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     'cancelled   cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
   uploadRemoved:
     '=           =           =           =           =           =           =           =     =     =     =     =',
-  foundConfirmed:
-    '=           =           =           =           =           =           =           =     =     =     =     =',
-  removalFailed:
+  deferred:
     '=           =           =           =           =           =           =           =     =     =     =     =',
   archivesRemoved:
     '=           =           =           =           =           =           =           =     =     =     =     =',
@@ -171,63 +161,41 @@ describe('advance', () => {
     assert.equal(run.state, 'running');
   });
 
-  test('F59 the fifth consecutive bare exit ends a run', () => {
-    const bare = answered(emptyExit, 1);
-    const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
-    assert.ok(four.state === 'running');
-    assert.equal(four.status, undefined, 'the status is no unknown one');
-    assert.equal(advance(four, { ...bare, isExtra: true }).state, 'running', 'out of turn');
-    const failed = advance(four, bare);
+  test('F59 half an hour of exits without a result ends a run', () => {
+    const bare = (at: number) => answered(emptyExit, at);
+    const half = 30 * 60_000;
+    const waiting = [bare(1), bare(half)].reduce<Run>(advance, runOf.running);
+    assert.ok(waiting.state === 'running');
+    assert.deepEqual([waiting.status, waiting.emptySince], [undefined, 1], 'the status is no unknown one');
+    const failed = advance(waiting, bare(half + 1));
     assert.ok(failed.state === 'failed');
     assert.deepEqual(
       [failed.failure, failed.runId, failed.dispatchedAt],
       [{ kind: 'noResult' }, 'run-1', 10],
     );
-    const interrupted = advance(advance(four, answered(stillRunning, 1)), bare);
+    const interrupted = advance(advance(waiting, answered(stillRunning, 1)), bare(half + 1));
     assert.equal(interrupted.state, 'running');
-    const cancelled = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.cancelling);
+    const cancelled = [bare(1), bare(half + 1)].reduce<Run>(advance, runOf.cancelling);
     assert.deepEqual([cancelled.state, cancelled.noticeDue], ['cancelled', true]);
   });
 
-  test('a failed poll is counted, keeps the time of the first failure, and is reset by a good answer', () => {
+  test('a failed poll keeps the time of the first failure and of the first denial, until a good answer', () => {
     const failure = { kind: 'serverError', status: 503 } as const;
-    const once = advance(runOf.running, {
-      type: 'pollFailed',
-      failure,
-      retryAfterMs: 0,
-      jitter: 0,
-      at: 100,
-    });
-    assert.deepEqual(asJournaled('trouble' in once && once.trouble), {
-      ...failure,
-      since: 100,
-      times: 1,
-      failures: 1,
-      tokens: 0,
-    });
-    assert.deepEqual('check' in once && once.check, { at: 100, ms: 1_000, firmMs: 0 });
-    const next = { type: 'pollFailed', failure, retryAfterMs: 7_000, jitter: 1, at: 200 } as const;
-    const twice = advance(once, next);
-    assert.deepEqual(asJournaled('trouble' in twice && twice.trouble), {
-      ...failure,
-      since: 100,
-      times: 2,
-      failures: 2,
-      tokens: 0,
-    });
-    assert.deepEqual('check' in twice && twice.check, { at: 200, ms: 67_000, firmMs: 7_000 });
-    const extra = advance(once, { ...next, retryAfterMs: 0, isExtra: true });
-    assert.ok(extra.state === 'running' && once.state === 'running');
+    const once = advance(runOf.running, { type: 'pollFailed', failure, at: 100 });
+    const troubleOf = (run: Run): unknown => asJournaled('trouble' in run && run.trouble);
+    assert.deepEqual(troubleOf(once), { ...failure, since: 100 });
+    assert.equal(advance(once, { type: 'pollFailed', failure, at: 200 }), once, 'it is no news');
+    const denial = { kind: 'notFound', status: 404 } as const;
+    const denied = advance(once, { type: 'pollFailed', failure: denial, retryAt: 9_000, at: 300 });
     assert.deepEqual(
-      [extra.trouble, extra.check],
-      [once.trouble, once.check],
-      'out of turn, it moves nothing',
+      [troubleOf(denied), denied.retryAt],
+      [{ ...denial, since: 100, deniedSince: 300 }, 9_000],
     );
-    const limited = advance(once, { ...next, isExtra: true });
-    assert.equal('check' in limited && limited.check?.firmMs, 7_000, 'but Retry-After counts');
-    const good = advance(twice, answered(stillRunning, 300));
-    assert.equal('trouble' in good && good.trouble, undefined);
-    assert.equal('lastAnswerAt' in good && good.lastAnswerAt, 300);
+    const later = advance(denied, { type: 'pollFailed', failure, at: 400 });
+    assert.deepEqual(troubleOf(later), { ...failure, since: 100, deniedSince: 300 });
+    const good = advance(denied, answered(stillRunning, 500));
+    assert.ok(good.state === 'running');
+    assert.deepEqual([good.trouble, good.retryAt, good.lastAnswerAt], [undefined, undefined, 500]);
   });
 
   test('artifacts that are listed and referenced are collected once', () => {
@@ -289,39 +257,9 @@ describe('advance', () => {
     assert.deepEqual(upload.failure, { kind: 'interrupted' });
   });
 
-  test('only a confirmed file is found confirmed', () => {
-    const isSure = (run: Run): boolean | undefined => after(run, 'foundConfirmed').targets[0]?.upload?.isSure;
-    assert.deepEqual([isSure(runOf.succeeded), isSure(preparingAt.uploading)], [true, undefined]);
-  });
-
-  test('F56 a refused token stops polls and removals until another token comes, at once at first, then later', () => {
-    const failure = { kind: 'unauthorized' } as const;
-    const event = { failure, retryAfterMs: 0, jitter: 0, at: 100 };
-    const changed = (at: number, isNewSource = false) =>
-      ({ type: 'tokenChanged', isNewSource, jitter: 0, at }) as const;
-    const waits = [
-      ['pollFailed', runOf.running, (run: Run) => 'check' in run && run.check],
-      ['removalFailed', runOf.succeeded, (run: Run) => run.removal?.wait],
-    ] as const;
-    for (const [type, run, waitOf] of waits) {
-      const refused = advance(run, { type, ...event });
-      assert.equal(waitOf(refused), undefined);
-      const first = advance(refused, changed(200));
-      assert.deepEqual(waitOf(first), { at: 200, ms: 0, firmMs: 0 });
-      const second = advance(advance(first, { type, ...event }), changed(300));
-      assert.deepEqual(waitOf(second), { at: 300, ms: 1_000, firmMs: 0 });
-      assert.deepEqual(
-        waitOf(advance(second, changed(400))),
-        waitOf(second),
-        'a third does not extend the wait',
-      );
-      assert.deepEqual(waitOf(advance(second, changed(500, true))), { at: 500, ms: 0, firmMs: 0 });
-    }
-  });
-
   test('a person stops watching a denied run after a day, without a notice', () => {
     const dayMs = 24 * 60 * 60 * 1000;
-    const trouble = { kind: 'notFound', since: 5, times: 48, failures: 48, tokens: 0, deniedSince: 5 };
+    const trouble = { kind: 'notFound', since: 5, deniedSince: 5 };
     const denied = { ...runOf.running, trouble } as Run;
     const unwatched = (at: number, run = denied): Run => advance(run, { type: 'unwatched', at });
     assert.equal(unwatched(dayMs), denied);
@@ -345,8 +283,6 @@ describe('advance', () => {
     const waiting = advance(runOf.running, {
       type: 'pollFailed',
       failure: refused,
-      retryAfterMs: 0,
-      jitter: 0,
       at: 1,
     });
     assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'pollFailed'))], [true, false]);

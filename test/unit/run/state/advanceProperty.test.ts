@@ -35,8 +35,6 @@ const description = fc.record(
 const target = fc.constantFrom(0, 1);
 const type = <T extends string>(name: T): fc.Arbitrary<T> => fc.constant(name);
 
-const jitter = fc.double({ min: 0, max: 1, noNaN: true });
-
 /** Any event; those of the start are more frequent, so that late states are reached. */
 const event = fc.oneof(
   { weight: 3, arbitrary: fc.record({ type: type('uploaded'), at }) },
@@ -51,27 +49,24 @@ const event = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(description, at).map(([said, when]) => answered(said, when)) },
   fc.record({ type: type('dispatchStopped'), by: fc.constantFrom('person', 'windowClose'), at }),
   fc.record({ type: type('takenOver'), at }),
-  fc.record({ type: type('pollFailed'), failure, retryAfterMs: fc.nat(), jitter, isExtra: fc.boolean(), at }),
-  fc.record({ type: type('tokenChanged'), isNewSource: fc.boolean(), jitter, at }),
+  fc.record({ type: type('pollFailed'), failure, retryAt: fc.option(at, { nil: undefined }), at }),
+  fc.record({ type: type('deferred'), retryAt: at, at }),
   fc.record({ type: type('cancelAsked'), at }),
   fc.record({ type: type('cancelSent'), at }),
   fc.record({ type: type('cancelRefused'), sentAt: at, at }),
-  fc.record({ type: type('downloaded'), artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }), at }),
-  fc.record({ type: fc.constantFrom('workOutBegun', 'workOutStopped', 'collected'), at }),
+  fc.record({ type: type('artifactDownloaded'), artifact: fc.record({ name: id }), at }),
+  fc.record({ type: type('collected'), at }),
   fc.record({ type: type('failed'), failure, at }),
   fc.record({ type: type('abandoned'), at }),
   fc.record({ type: type('uploadRemoved'), target, state: fc.constantFrom('cancelled', 'deleted'), at }),
-  fc.record({ type: type('foundConfirmed'), target, at }),
-  fc.record({ type: type('removalFailed'), failure, retryAfterMs: fc.nat(), jitter, at }),
   fc.record({ type: type('endNotified'), at }),
   fc.record({ type: type('unwatched'), at }),
-  fc.record({ type: fc.constantFrom('cleanUpDue', 'cleanUpNotDue', 'archivesRemoved'), at }),
+  fc.record({ type: type('archivesRemoved'), at }),
   fc.record({
     type: type('downloadedAgain'),
     artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }),
     at,
   }),
-  fc.record({ type: type('retentionNotified'), at }),
   fc.record({ type: type('renamed'), label: fc.string(), at }),
   fc.record({ type: type('answeredIsSame'), isSame: fc.boolean(), at }),
 ) as fc.Arbitrary<RunEvent>;
@@ -120,15 +115,10 @@ test('after a final state, events change only upload, artifacts, notices and nam
         if (!isFinal(before) || before === after) continue;
         const late = [
           'uploadRemoved',
-          'foundConfirmed',
-          'removalFailed',
-          'tokenChanged',
-          'cleanUpDue',
-          'cleanUpNotDue',
+          'deferred',
           'archivesRemoved',
           'endNotified',
           'downloadedAgain',
-          'retentionNotified',
           'renamed',
         ];
         assert.ok(late.includes(next.type), next.type);
@@ -137,9 +127,7 @@ test('after a final state, events change only upload, artifacts, notices and nam
           noticeDue: 0,
           targets: shared(run).targets.length,
           artifacts: 0,
-          retentionNoticedAt: 0,
-          removal: 0,
-          cleanUpDueAt: 0,
+          retryAt: 0,
           archivesRemovedAt: 0,
           label: 0,
         });

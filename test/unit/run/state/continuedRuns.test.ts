@@ -24,7 +24,7 @@ function ended(workflow: WorkflowId, description: Description, hasFeatures: bool
   const artifacts = hasFeatures ? [{ name: 'features', file: 'features.json', bytes: 2 }] : [];
   const events: RunEvent[] = [
     answered(description, at, { workflow }),
-    { type: 'downloaded', artifacts, at },
+    ...artifacts.map((artifact) => ({ type: 'artifactDownloaded', artifact, at }) as const),
     { type: 'collected', at },
   ];
   return events.reduce(advance, { ...runOf.running, workflow });

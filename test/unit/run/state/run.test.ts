@@ -9,7 +9,7 @@ import {
   titleOf,
   toFailure,
 } from '../../../../src/core/run/state/run.ts';
-import { deniesRun, needsToken } from '../../../../src/core/run/state/waits.ts';
+import { deniesRun, needsToken } from '../../../../src/core/run/state/trouble.ts';
 import { keptArtifact, keptOrFailed } from '../../../../src/core/run/state/artifacts.ts';
 import { uploadingRun, runOf } from '../sampleRuns.ts';
 

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
-import { needsPerson } from '../../../../src/core/run/state/waits.ts';
+import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import { workflowIds, type WorkflowId } from '../../../../src/core/workflows/workflow.ts';
 import {
   type InventedApplication,

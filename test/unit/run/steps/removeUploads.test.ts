@@ -4,13 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { mayHaveUploads } from '../../../../src/core/run/state/next.ts';
 import { removeFile, removeUploads } from '../../../../src/core/run/steps/removeUploads.ts';
-import type { RunEvent } from '../../../../src/core/run/state/event.ts';
-import type { StepDeps } from '../../../../src/core/run/steps/step.ts';
-import type { Run, RunIn, Target, UploadState } from '../../../../src/core/run/state/run.ts';
+import type { RunIn, Target } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
-import { dayMs, minuteMs, pass, stride } from '../passTime.ts';
+import { minuteMs, pass, stride } from '../passTime.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import {
   type Fixture,
@@ -91,31 +88,10 @@ describe('the source of an ended run', () => {
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
-  test('F56 F66 is deleted after a change of the token while the disk took nothing', async (t) => {
-    const { fixture, window, heal } = await untidyRun(t, 401, {
-      store: storeWithoutSpaceFor('tokenChanged', 2),
-    });
-    heal();
-    await window.tracker.tokenChanged();
-    assert.deepEqual(states(fixture), ['confirmed']);
-    await pass(fixture, minuteMs);
-    assert.deepEqual(states(fixture), ['deleted']);
-  });
-
   test('F56 is deleted at once when the user changes the token source', async (t) => {
     const { fixture, window, heal } = await untidyRun(t, 401);
     heal();
     await fixture.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }));
-    assert.deepEqual(states(fixture), ['deleted']);
-  });
-
-  test('F56 is deleted at once with the first token after a rejected change of the source', async (t) => {
-    const { fixture, window, heal } = await untidyRun(t, 401);
-    const asked = fixture.sent('/delete');
-    await window.tracker.tokenChanged(undefined, { isNewSource: true });
-    assert.ok(fixture.sent('/delete') > asked);
-    heal();
-    await window.tracker.tokenChanged();
     assert.deepEqual(states(fixture), ['deleted']);
   });
 
@@ -168,6 +144,9 @@ describe('a file on the service', () => {
     ['confirmed', undefined, 'rejected', 'cancelled', ['delete', 'cancel']],
     ['reserved', 'notFound', 'notFound', 'cancelled', ['cancel', 'delete']],
     ['confirmed', 'notFound', 'notFound', 'deleted', ['delete', 'cancel']],
+    // Deleted by a call whose answer was lost: it is no reservation any more.
+    ['confirmed', 'conflict', 'notFound', 'deleted', ['delete', 'cancel']],
+    ['reserved', 'conflict', 'notFound', 'cancelled', ['cancel', 'delete']],
   ] as const) {
     test(`believed ${believed} is ${outcome} by ${calls.join(' and ')} with ${String(cancel)} and ${String(remove)}`, async () => {
       const service = serviceThat(cancel, remove);
@@ -179,7 +158,8 @@ describe('a file on the service', () => {
   for (const [believed, cancel, remove, kind, calls] of [
     ['reserved', 'forbidden', undefined, 'forbidden', ['cancel']],
     ['confirmed', undefined, 'serverError', 'serverError', ['delete']],
-    ['reserved', 'conflict', 'notFound', 'notFound', ['cancel', 'delete']],
+    ['reserved', 'rejected', 'notFound', 'notFound', ['cancel', 'delete']],
+    ['confirmed', 'conflict', 'conflict', 'conflict', ['delete', 'cancel']],
     ['reserved', 'notFound', 'conflict', 'conflict', ['cancel', 'delete']],
     ['confirmed', 'serverError', 'notFound', 'serverError', ['delete', 'cancel']],
   ] as const) {
@@ -190,100 +170,27 @@ describe('a file on the service', () => {
     });
   }
 
-  test('of an ended run remains for thirty days if the setting says so', () => {
-    const run = runOf.succeeded;
-    assert.ok(run.state === 'succeeded');
-    const remainsIn = (state: UploadState, confirmedToo: boolean, passedMs = 0): boolean => {
-      const upload = { fileId: 'file', state, at: 0 };
-      const left = { ...run, targets: [{ folder: '/shop', name: 'shop', upload }] };
-      return mayHaveUploads(left, confirmedToo, run.endedAt + passedMs);
-    };
-    const states = ['reserved', 'confirmed', 'cancelled', 'deleted'] as const;
-    assert.deepEqual(
-      states.map((state) => remainsIn(state, true)),
-      [true, true, false, false],
-    );
-    assert.deepEqual(
-      states.map((state) => remainsIn(state, false)),
-      [true, false, false, false],
-    );
-    const passed = [30 * dayMs, 30 * dayMs + 1];
-    assert.deepEqual(
-      passed.map((ms) => remainsIn('confirmed', true, ms)),
-      [true, false],
-    );
-    assert.equal(mayHaveUploads(runOf.running, true, 0), false);
-  });
-
-  const upload = (fileId: string, state: UploadState, isSure?: true): Target => ({
-    folder: `/${fileId}`,
-    name: fileId,
-    upload: { fileId, state, at: 0, ...(isSure && { isSure }) },
-  });
-  /** Removes these files of a run, and says which calls were made, what then is known, and the failure. */
-  async function removing(
-    t: TestContext,
-    targets: readonly Target[],
-    answers: Record<string, AssessmentError | undefined> = {},
-    { includeConfirmed = false, base = runOf.cancelled }: { includeConfirmed?: boolean; base?: Run } = {},
-  ) {
+  test('F51 is not asked about after a failure with another one, and each removal is saved', async (t) => {
     const clock = new VirtualClock();
     const store = new RunStore(await tempFolder(t), { clock, log: silent });
-    await store.create({ ...base, targets: [...targets] });
-    const calls: string[] = [];
-    const answer = (call: string) => (fileId: string) => {
-      calls.push(`${call} ${fileId}`);
-      const error = answers[`${call} ${fileId}`];
-      return error === undefined ? Promise.resolve() : Promise.reject(error);
-    };
-    const client = { cancelUpload: answer('cancel'), deleteFile: answer('delete') };
-    const deps = {
-      clock,
-      log: silent,
-      clientFor: () => client,
-      random: () => 0,
-      deleteSourceAfterRun: () => includeConfirmed,
-      save: (event: RunEvent) => store.apply(base.id, event),
-    } as unknown as StepDeps;
-    const failed = await removeUploads({ ...base, targets: [...targets] }, deps);
-    const known = store.get(base.id)?.targets.map((target) => target.upload?.state);
-    return { calls, known, failure: failed?.failure, waitMs: failed?.retryAfterMs };
-  }
-  const failing = (kind: ErrorKind, retryAfterMs?: number) => new AssessmentError(kind, { retryAfterMs });
-
-  test('that may be a reservation is cancelled, and not deleted if the setting keeps it', async (t) => {
-    const both = [upload('a', 'confirmed'), upload('b', 'reserved')];
-    const cancelled = await removing(t, both);
-    assert.deepEqual(cancelled.calls, ['cancel a', 'cancel b']);
-    assert.deepEqual(cancelled.known, ['cancelled', 'cancelled']);
-    for (const kind of ['conflict', 'rejected', 'notFound'] as const) {
-      const confirmed = await removing(t, [upload('a', 'confirmed')], { 'cancel a': failing(kind) });
-      assert.deepEqual([confirmed.calls, confirmed.known, confirmed.failure], [['cancel a'], ['confirmed'], undefined]); // prettier-ignore
-    }
-    const refused = await removing(t, [upload('a', 'confirmed')], { 'cancel a': failing('forbidden') });
-    assert.deepEqual([refused.known, refused.failure?.kind], [['confirmed'], 'forbidden']);
-  });
-
-  test('that is surely confirmed is deleted only if the setting deletes it', async (t) => {
-    const sure = [upload('a', 'confirmed', true), upload('gone', 'deleted')];
-    assert.deepEqual((await removing(t, sure)).calls, []);
-    const deleted = await removing(t, sure, {}, { includeConfirmed: true });
-    assert.deepEqual([deleted.calls, deleted.known], [['delete a'], ['deleted', 'deleted']]);
-    const dispatched = await removing(t, [upload('a', 'confirmed')], {}, { base: runOf.succeeded });
-    assert.deepEqual(dispatched.calls, []);
-  });
-
-  test('F51 stays after a rate limit, with the longest wait of all', async (t) => {
-    const files = [upload('a', 'reserved'), upload('b', 'reserved'), upload('c', 'reserved')];
-    const slow = await removing(t, files, {
-      'cancel a': failing('serverError', 1_000),
-      'cancel b': failing('serverError', 3_000),
-      'cancel c': failing('serverError', 2_000),
+    const targets = ['a', 'b', 'c'].map((fileId): Target => {
+      return { folder: `/${fileId}`, name: fileId, upload: { fileId, state: 'reserved', at: 0 } };
     });
-    assert.deepEqual([slow.calls.length, slow.waitMs], [3, 3_000]);
-    const limited = await removing(t, files, { 'cancel b': failing('rateLimited') });
-    assert.deepEqual(limited.calls, ['cancel a', 'cancel b']);
-    assert.deepEqual(limited.known, ['cancelled', 'reserved', 'reserved']);
-    assert.deepEqual([limited.failure?.kind, limited.waitMs], ['rateLimited', 0]);
+    const run = await store.create({
+      ...(runOf.cancelled as RunIn<'cancelled'>),
+      endedAt: clock.now(),
+      targets,
+    });
+    const calls: string[] = [];
+    const cancelUpload = (fileId: string): Promise<void> => {
+      calls.push(fileId);
+      return fileId === 'b' ? Promise.reject(new AssessmentError('rateLimited')) : Promise.resolve();
+    };
+    const client = { cancelUpload } as unknown as AssessmentClient;
+    const removing = removeUploads(run, true, { store, clock, log: silent, clientFor: () => client });
+    await assert.rejects(removing, { kind: 'rateLimited' });
+    assert.deepEqual(calls, ['a', 'b']);
+    const known = store.get(run.id)?.targets.map(({ upload }) => upload?.state);
+    assert.deepEqual(known, ['cancelled', 'reserved', 'reserved']);
   });
 });

@@ -76,9 +76,8 @@ describe('a Retry-After answer', () => {
     const { fixture, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(fixture, window);
     const day = 24 * 3600_000;
-    const failure = { kind: 'rateLimited' } as const;
-    const at = fixture.clock.now() + 10 * day;
-    await window.store.apply(id, { type: 'removalFailed', failure, retryAfterMs: day, jitter: 0, at });
+    const retryAt = fixture.clock.now() + 10 * day;
+    await window.store.apply(id, { type: 'deferred', retryAt, at: retryAt - day });
     await fixture.passUntil(window.tracker.abandon(id));
     await stride(fixture, day + minuteMs);
     assert.deepEqual(states(fixture), ['deleted']);

@@ -4,7 +4,7 @@ import { BoundedSecrets, type HostSecrets } from '../../../../src/core/api/bound
 import { storedToken } from '../../../../src/core/api/credentials.ts';
 import { Emitter } from '../../../../src/core/ports.ts';
 import { isLive, type Run } from '../../../../src/core/run/state/run.ts';
-import { needsPerson } from '../../../../src/core/run/state/waits.ts';
+import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import { silent } from '../../../silentLog.ts';
 import { minuteMs, stride } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';

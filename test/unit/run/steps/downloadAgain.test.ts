@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hasRemoteResults } from '../../../../src/core/run/state/artifacts.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { dayMs, leap, pass } from '../passTime.ts';
+import { pass } from '../passTime.ts';
 import { type Fixture, openWindow, setUpWindow } from '../runWindow.ts';
-import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
+import { setUpRun } from '../seededRuns.ts';
 import { runOf } from '../sampleRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
-describe('results near their expiry on the service', () => {
+describe('results of an ended run', () => {
   test('are offered for another download only by an ended run with artifacts', () => {
     const { succeeded, collecting, failed, imported } = runOf;
     assert.ok(succeeded.state === 'succeeded');
@@ -26,24 +26,21 @@ describe('results near their expiry on the service', () => {
       before: { kind: 'reply', status: 404 },
     });
 
-  test('F64 that are missing here are announced once, near the end, and can be downloaded again', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    const heal = breakStorage(fixture);
+  test('F67 that are missing here can be downloaded again, all together', async (t) => {
+    const { fixture, window, id, runId } = await setUpRun(t, {
+      workOut: async (run) =>
+        void worked.push([run.state, (await readdir(window.store.folderOf(id))).length]),
+    });
+    const worked: unknown[] = [];
+    const heal = fixture.service.addFault({
+      match: { path: /artifact-download-url$/ },
+      before: { kind: 'reply', status: 400 },
+    });
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
-    window.tracker.dispose();
-    const second = openWindow(t, fixture);
-    fixture.clock.advance(24 * dayMs);
-    await second.tracker.resume();
-    assert.deepEqual(second.nearing, []);
-    fixture.clock.advance(2 * dayMs);
-    const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
-    await fixture.passUntil(Promise.all(windows.map(({ tracker }) => tracker.resume())));
-    assert.equal(windows.flatMap(({ nearing }) => nearing).length, 1, 'once, in one window');
     heal();
-    const [one] = windows;
-    await fixture.passUntil(one!.tracker.downloadAgain(id));
-    const run = one!.store.get(id);
+    await fixture.passUntil(window.tracker.downloadAgain(id));
+    const run = window.store.get(id);
     assert.ok(run?.state === 'succeeded');
     assert.deepEqual(
       run.artifacts.map(({ file, failure, at }) => [file, failure, at !== undefined]),
@@ -53,63 +50,23 @@ describe('results near their expiry on the service', () => {
       ],
       'with the time, by which other windows see that they are new',
     );
+    assert.deepEqual(worked.map((each) => (each as unknown[])[0]), ['succeeded', 'succeeded']); // prettier-ignore
   });
 
-  test('F64 that were lost locally are announced; those that exist are not', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const ids: string[] = [];
-    for (let runs = 0; runs < 2; runs += 1) {
-      const { id, runId } = await trackRemoteRun(fixture, window);
-      await fixture.service.finishRun(runId);
-      await window.untilEnded(id);
-      ids.push(id);
-    }
-    const [, lost = ''] = ids;
-    await rm(join(window.store.folderOf(lost), 'findings.json'));
-    window.tracker.dispose();
-    fixture.clock.advance(26 * dayMs);
-    const later = openWindow(t, fixture);
-    await later.tracker.resume();
-    assert.deepEqual(
-      later.nearing.map(({ id }) => id),
-      [lost],
-    );
-  });
-
-  test('F64 of a run that waited for a token since are announced while a window is open', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    await window.tracker.resume();
-    const { id } = await trackRemoteRun(fixture, window);
-    window.setToken(undefined);
-    await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notSignedIn');
-    await leap(fixture, 26 * dayMs);
-    assert.deepEqual(
-      window.nearing.map((run) => run.id),
-      [id],
-    );
-    await leap(fixture, 2 * dayMs);
-    assert.equal(window.nearing.length, 1);
-  });
-
-  test('F97 are announced again if a clock that was ahead announced them before', async (t) => {
+  test('F67 of which the second fails change nothing here, neither files nor journal', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
-    breakStorage(fixture);
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
-    window.tracker.dispose();
-    fixture.clock.moveWall(28 * dayMs);
-    const ahead = openWindow(t, fixture);
-    await ahead.tracker.resume();
-    assert.equal(ahead.nearing.length, 1);
-    ahead.tracker.dispose();
-    fixture.clock.moveWall(-28 * dayMs);
-    fixture.clock.advance(26 * dayMs);
-    for (const notices of [1, 0]) {
-      const later = openWindow(t, fixture);
-      await later.tracker.resume();
-      assert.equal(later.nearing.length, notices);
-      later.tracker.dispose();
-    }
+    const folder = window.store.folderOf(id);
+    await writeFile(join(folder, 'findings.json'), '[]');
+    const before = [window.store.get(id), (await readdir(folder)).toSorted()];
+    fixture.service.addFault({
+      match: { path: /artifact-download-url$/, nth: 2 },
+      before: { kind: 'reply', status: 403 },
+    });
+    await assert.rejects(fixture.passUntil(window.tracker.downloadAgain(id)), { kind: 'forbidden' });
+    assert.deepEqual([window.store.get(id), (await readdir(folder)).toSorted()], before);
+    assert.equal(await readFile(join(folder, 'findings.json'), 'utf8'), '[]');
   });
 
   test('F67 keep the local copy if another download fails, and the reason is shown', async (t) => {

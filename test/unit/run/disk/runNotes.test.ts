@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type Run, type RunIn, shared } from '../../../../src/core/run/state/run.ts';
-import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, setUpFixture, type WindowOptions } from '../runWindow.ts';
@@ -40,7 +40,7 @@ describe('the notes of runs under way', () => {
     const again = notes.follow(rebuilt.store);
     t.after(() => again.dispose());
     const run = await rebuilt.tracker.track(lost!);
-    assert.notEqual(run.id, id);
+    assert.equal(run.id, id, 'every window gives it the same');
     assert.deepEqual(notes.lost(rebuilt.store), [], 'what is tracked again is not lost');
     await notes.forget(lost!.runId);
     await fixture.service.finishRun(runId);

@@ -1,0 +1,99 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { readIfThere, sweepTemporary, writeFileAtomic } from '../../files.ts';
+import { dayMs, type Run } from '../state/run.ts';
+import { hasOldArchives, isPastLocalRetention, maxArchiveAgeMs } from '../state/retention.ts';
+import { type LeaseDeps, takeLease } from './lease.ts';
+import { withLock } from './lock.ts';
+import type { RunStore } from './runStore.ts';
+
+interface CleaningDeps extends LeaseDeps {
+  readonly store: RunStore;
+  readonly retainLocalDays: () => number;
+}
+
+/** Removes what windows that died while they packed have left: folders that never had a journal, and whose lease no living window holds. */
+export async function removeAbandonedStarts({ store, ...deps }: CleaningDeps): Promise<void> {
+  for (const folder of await store.foldersWithoutJournal())
+    await logged(folder, deps, async () => {
+      const names = await readdir(folder);
+      if (names.includes('lease') && !names.some(isJournal)) await removeUnlessLeased(folder, deps);
+    });
+}
+
+/**
+ * The daily pass over all folders of runs: removes what is past its time and was so at the pass before, which the only note of a pass has. So a wall
+ * clock that is wrong at one pass removes nothing. False if the last pass is less than a day old.
+ */
+export async function cleanUp(deps: CleaningDeps): Promise<boolean> {
+  const { store, log, retainLocalDays } = deps;
+  const before = await notePass(store.passNote, deps);
+  if (before === 'too early') return false;
+  // The first pass, or one after a pass under a clock that was ahead.
+  if (before === undefined) return true;
+  for (const run of store.all())
+    await logged(run.id, deps, async () => {
+      if (isPastLocalRetention(run, retainLocalDays(), before)) {
+        log.info(`Run ${run.id} is removed: its retention period is over`);
+        await store.remove(run.id);
+        return;
+      }
+      if (hasOldArchives(run, before)) await removeOldArchives(run, deps);
+      await sweepTemporary(store.folderOf(run.id), before);
+    });
+  for (const folder of await store.foldersWithoutJournal())
+    await logged(folder, deps, () => cleanStray(folder, before, deps));
+  return true;
+}
+
+/** Notes a pass, unless the last one is less than a day old. Returns when that was. */
+async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too early' | undefined> {
+  return withLock(`${path}.lock`, deps, async (requireLock) => {
+    const text = await readIfThere(path);
+    const before = text === undefined ? undefined : Number(text);
+    const now = deps.clock.now();
+    if (before !== undefined && before <= now && now - before < dayMs) return 'too early';
+    await writeFileAtomic(path, String(now), requireLock);
+    return before === undefined || !(before <= now) ? undefined : before;
+  });
+}
+
+async function removeOldArchives(run: Run, { store, clock }: CleaningDeps): Promise<void> {
+  for (const { archive } of run.targets)
+    if (archive !== undefined) await rm(join(store.folderOf(run.id), archive.file), { force: true });
+  await store.apply(run.id, { type: 'archivesRemoved', at: clock.now() });
+}
+
+/** Of a folder with a damaged journal, the archives go first. */
+async function cleanStray(folder: string, before: number, deps: CleaningDeps): Promise<void> {
+  const names = await readdir(folder);
+  const ageMs = async (name: string): Promise<number> => before - (await stat(join(folder, name))).mtimeMs;
+  const damaged = names.filter(isJournal);
+  if (damaged.length === 0) {
+    if (before > (await stat(folder)).mtimeMs) await removeUnlessLeased(folder, deps);
+    return;
+  }
+  const ages = await Promise.all(damaged.map(ageMs));
+  if (Math.min(...ages) > deps.retainLocalDays() * dayMs) return removeUnlessLeased(folder, deps);
+  for (const name of names.filter((each) => /^archive-\d+\./.test(each)))
+    if ((await ageMs(name)) > maxArchiveAgeMs) await rm(join(folder, name), { force: true });
+  await sweepTemporary(folder, before);
+}
+
+async function removeUnlessLeased(folder: string, deps: LeaseDeps): Promise<void> {
+  const lease = await takeLease(join(folder, 'lease'), deps);
+  if (lease === undefined) return;
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  await lease.release();
+}
+
+function isJournal(name: string): boolean {
+  return name.startsWith('run.json') && !name.endsWith('.tmp');
+}
+
+/** A folder that another window removes, or that cannot be read, does not end the work on the others. */
+async function logged(what: string, { log }: LeaseDeps, act: () => Promise<void>): Promise<void> {
+  await act().catch((error: unknown) => {
+    log.warn(`${basename(what)} could not be cleaned up: ${String(error)}`);
+  });
+}

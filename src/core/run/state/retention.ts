@@ -1,0 +1,53 @@
+import { dayMs, isFinal, retentionMs, type Run, runIdOf } from './run.ts';
+import { lastGoodAnswerAt } from './trouble.ts';
+
+/** Of the local archives, which are source code. */
+export const maxArchiveAgeMs = 7 * dayMs;
+
+/** Until when (wall clock, ms) the service keeps a run's results: 30 days after it was last seen running; undefined without results. */
+export function resultsKeptUntil(run: Run): number | undefined {
+  if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
+  return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined
+    ? (run.ranAt ?? run.exitedAt) + retentionMs
+    : undefined;
+}
+
+/** True for an ended run whose end was shown. A run that may have files on the service is kept until the service has removed them itself. */
+export function isPastLocalRetention(run: Run, retainLocalDays: number, now: number): boolean {
+  if (!isFinal(run) || run.noticeDue) return false;
+  const hasUploads = run.targets.some(
+    ({ upload }) => upload?.state === 'reserved' || upload?.state === 'confirmed',
+  );
+  const days = hasUploads ? Math.max(retainLocalDays, retentionMs / dayMs) : retainLocalDays;
+  return now - run.endedAt > days * dayMs;
+}
+
+export function hasArchives({ archivesRemovedAt, targets }: Run): boolean {
+  return archivesRemovedAt === undefined && targets.some(({ archive }) => archive !== undefined);
+}
+
+/** True for archives that are kept no longer, even if the run may need them. */
+export function hasOldArchives(run: Run, now: number): boolean {
+  return hasArchives(run) && now - (run.uploadedAt ?? run.createdAt) > maxArchiveAgeMs;
+}
+
+export interface UploadToRemove {
+  readonly target: number;
+  readonly fileId: string;
+  readonly state: 'reserved' | 'confirmed';
+}
+
+/**
+ * The files that an ended run may have on the service, of which `deletesSource` is the setting: without it, only those of runs that never got a run ID
+ * and cannot be running. Past its retention, the service has removed them itself.
+ */
+export function uploadsToRemove(run: Run, deletesSource: boolean, now: number): readonly UploadToRemove[] {
+  if (!isFinal(run) || now - run.endedAt > retentionMs) return [];
+  const isUnused = runIdOf(run) === undefined && !(run.state === 'cancelled' && run.mayStillRun === true);
+  if (!deletesSource && !isUnused) return [];
+  return run.targets.flatMap(({ upload }, target) =>
+    upload?.state === 'reserved' || upload?.state === 'confirmed'
+      ? [{ target, fileId: upload.fileId, state: upload.state }]
+      : [],
+  );
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
+import { Delays, type Waker } from '../../../../src/core/run/drive/delays.ts';
+import type { Next } from '../../../../src/core/run/state/next.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+import { dayMs, minuteMs } from '../passTime.ts';
+import { answered, emptyExit, runOf, stillRunning } from '../sampleRuns.ts';
+import { VirtualClock } from '../virtualClock.ts';
+
+const hourMs = 60 * minuteMs;
+
+/** The delays of a drive that has just begun, of a run of this age. */
+function begin(ageMs = hourMs, change: object = {}) {
+  const clock = new VirtualClock();
+  const at = clock.now() - ageMs;
+  let run = { ...runOf.running, dispatchedAt: at, lastAnswerAt: at, ...change } as RunIn<'running'>;
+  const delays = new Delays(run, clock, () => 1);
+  const poll = (): Next => ({ step: 'poll', run });
+  const isOver = (): boolean => delays.isOver(poll());
+  return {
+    clock,
+    delays,
+    isOver,
+    answer: (description = stillRunning) => delays.succeeded('poll', answered(description, clock.now()), run),
+    fail: (kind: ErrorKind, waitMs?: number) => {
+      delays.failed('poll', new AssessmentError(kind, { retryAfterMs: waitMs }));
+      run = { ...run, trouble: { kind, since: clock.now() } };
+    },
+    wake: (waker: Waker) => {
+      delays.wake(waker, run);
+      return isOver();
+    },
+    /** Minutes until the next poll is due, at most a day. */
+    minutes: (): number => {
+      let passed = 0;
+      for (; passed < dayMs && !isOver(); passed += 5_000) clock.advance(5_000);
+      return passed / minuteMs;
+    },
+    journal: (more: Partial<Run>) => (run = { ...run, ...more } as RunIn<'running'>),
+  };
+}
+
+describe('the delay before a poll', () => {
+  test('F55 grows with the age by either clock, and never shrinks while one window watches', () => {
+    const { clock, answer, minutes } = begin(hourMs);
+    answer();
+    assert.equal(Math.round(minutes() * 10), 28, 'a twentieth of an hour, less 8 %');
+    clock.moveWall(dayMs);
+    answer();
+    const longest = minutes();
+    assert.ok(longest > 9);
+    clock.moveWall(-10 * dayMs);
+    answer();
+    assert.equal(minutes(), longest, 'a clock that is set back makes no storm');
+  });
+
+  test('F55 makes at most seven polls in the hour after the clock was set back by 10 h', () => {
+    const { clock, answer, isOver, wake } = begin(4 * dayMs);
+    answer();
+    clock.moveWall(-10 * hourMs);
+    let polls = Number(wake('clock'));
+    for (let passed = 0; passed < hourMs; passed += 5_000) {
+      if (isOver()) {
+        polls += 1;
+        answer();
+      }
+      clock.advance(5_000);
+    }
+    assert.ok(polls >= 5 && polls <= 7, String(polls));
+  });
+
+  test('grows with failures in a row, and starts again after a good answer', () => {
+    const { answer, fail, minutes } = begin();
+    fail('serverError');
+    const first = minutes();
+    fail('serverError');
+    const second = minutes();
+    answer();
+    minutes();
+    fail('serverError');
+    assert.deepEqual([first, second, minutes()], [0.5, 1, 0.5]);
+  });
+
+  test('F59 without a result is a minute, then ever longer, in which no poll is due', () => {
+    const { answer, minutes } = begin();
+    const waits = [1, 2, 3, 4, 5].map(() => {
+      answer(emptyExit);
+      return minutes();
+    });
+    assert.deepEqual(waits, [1, 2, 4, 8, 15]);
+  });
+
+  test('F56 without a token lasts until another one, a person, or nothing else ends it', () => {
+    const { clock, fail, wake, minutes } = begin();
+    fail('unauthorized');
+    assert.equal(minutes(), dayMs / minuteMs);
+    clock.advance(hourMs);
+    assert.deepEqual((['clock', 'focus'] as const).map(wake), [false, false]);
+    assert.equal(wake('token'), true);
+    fail('unauthorized');
+    assert.equal(wake('person'), true);
+  });
+
+  test('F56 after the second change of a token comes a minute later, then ever later', () => {
+    const { fail, wake, minutes, answer } = begin();
+    const waits: number[] = [];
+    for (let change = 0; change < 5; change += 1) {
+      fail('unauthorized');
+      wake('token');
+      waits.push(minutes());
+    }
+    assert.deepEqual(waits, [0, 1, 2, 4, 8]);
+    answer();
+    fail('unauthorized');
+    assert.equal(wake('token'), true, 'a good answer is a new beginning');
+  });
+
+  test('F53 is ended by a focus after a failed poll, and by a jump of the clocks, at most once a minute', () => {
+    for (const waker of ['focus', 'clock'] as const) {
+      const { clock, fail, answer, wake } = begin(10 * hourMs);
+      answer();
+      assert.equal(wake(waker), false, 'it has just been polled');
+      clock.advance(minuteMs);
+      assert.equal(wake(waker), waker === 'clock');
+      for (let failures = 0; failures < 9; failures += 1) fail('serverError');
+      assert.equal(wake(waker), false);
+      clock.advance(minuteMs);
+      assert.equal(wake(waker), true);
+    }
+  });
+
+  test('is not moved by a failure out of turn', () => {
+    const { clock, answer, fail, wake, delays } = begin(10 * hourMs);
+    answer();
+    const due = delays.nextCheckAt(runOf.running);
+    clock.advance(5_000);
+    assert.equal(wake('person'), true);
+    fail('timeout');
+    assert.equal(delays.nextCheckAt(runOf.running), due);
+  });
+
+  test('F51 is never shorter than a Retry-After, whoever asks', () => {
+    const { clock, fail, wake, minutes } = begin();
+    fail('rateLimited', 10 * minuteMs);
+    for (const waker of ['person', 'clock', 'focus', 'token'] as const) assert.equal(wake(waker), false);
+    assert.equal(minutes(), 10);
+    fail('rateLimited', 10 * minuteMs);
+    wake('person');
+    clock.moveWall(10 * minuteMs);
+    assert.equal(minutes(), 0, 'it has passed by the wall clock');
+  });
+
+  test('F51 F55 counts a Retry-After in the journal from the first sight, by the monotonic clock', () => {
+    const { clock, wake, minutes, journal } = begin();
+    journal({ retryAt: clock.now() + 5 * minuteMs });
+    wake('person');
+    assert.equal(minutes(), 5);
+    journal({ retryAt: clock.now() + 6 * minuteMs });
+    assert.equal(wake('person'), false);
+    clock.moveWall(-dayMs);
+    assert.equal(minutes(), 6);
+    journal({ retryAt: clock.now() + 2 * dayMs });
+    assert.equal(wake('person'), true, 'nobody asks for two days');
+  });
+});
+
+test('F66 a step that fails here is done again after 5 s, then later, and other steps go on', () => {
+  const clock = new VirtualClock();
+  const run = runOf.succeeded;
+  const delays = new Delays(run, clock, () => 1);
+  const isOver = (step: 'announce' | 'removeUploads'): boolean => delays.isOver({ step, run });
+  assert.equal(delays.paused('announce'), 1);
+  assert.deepEqual([isOver('announce'), isOver('removeUploads')], [false, true]);
+  clock.advance(5_000);
+  assert.equal(isOver('announce'), true);
+  assert.equal(delays.paused('announce'), 2);
+  clock.advance(5_000);
+  assert.equal(isOver('announce'), false);
+  delays.succeeded('announce', undefined, run);
+  assert.equal(isOver('announce'), true);
+});
+
+test('F56 F100 a removal is tried again after a backoff, or at once with another token', () => {
+  const clock = new VirtualClock();
+  const run = runOf.succeeded;
+  const delays = new Delays(run, clock, () => 1);
+  const isOver = (): boolean => delays.isOver({ step: 'removeUploads', run });
+  delays.failed('removeUploads', new AssessmentError('unauthorized'));
+  assert.equal(isOver(), false);
+  clock.advance(30_000);
+  assert.equal(isOver(), true);
+  delays.failed('removeUploads', new AssessmentError('unauthorized'));
+  delays.wake('token', run);
+  assert.equal(isOver(), true);
+});
