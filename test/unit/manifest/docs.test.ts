@@ -108,7 +108,10 @@ test('the texts on screen are written as docs/terms.md says', () => {
   const isKanaOrKanji = '[ぁ-ヶー一-龠]';
   for (const text of japanese) {
     assert.doesNotMatch(text, /[（）：；！？]|[ァ-ヶー] [ァ-ヶー]|なければなりません|(?<![.\w])git\b/);
-    assert.doesNotMatch(text.replaceAll('サービスの提供元', ''), /提供元|(試|(?<!最初から)やり直)してください。$/);
+    assert.doesNotMatch(
+      text.replaceAll('サービスの提供元', ''),
+      /提供元|(試|(?<!最初から)やり直)してください。$/,
+    );
     assert.doesNotMatch(text, new RegExp(`${isKanaOrKanji}[a-z0-9(]|[a-z0-9)]${isKanaOrKanji}`, 'i'));
   }
 });
