@@ -3,7 +3,6 @@ import { AssessmentError } from '../../errors.ts';
 import { pathInside, pathKey } from '../../paths.ts';
 import {
   createVisit,
-  decodingLast,
   type Located,
   none,
   segmentsOf,
@@ -100,9 +99,7 @@ export async function planMapping(
   for (const prefix of prefixesOf(tried).slice(0, maxPrefixes)) {
     signal?.throwIfAborted();
     const mapping = [{ from: prefix, to }];
-    const found = await Promise.all(
-      tried.map((path) => decodingLast(path, (text) => visitMapped(text, { roots, mapping, visit }))),
-    );
+    const found = await Promise.all(tried.map((path) => visitMapped(path, { roots, mapping, visit })));
     const placed = found.filter(({ kind }) => kind === 'file').length;
     if (placed > (best?.placed ?? 0)) best = { prefix, placed };
   }

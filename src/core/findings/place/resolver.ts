@@ -3,7 +3,6 @@ import type { Target } from '../../run/state/run.ts';
 import type { Place } from '../finding.ts';
 import {
   createVisit,
-  decodingLast,
   type LinkReader,
   type NoFile,
   none,
@@ -110,7 +109,7 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     const onDisk = found.kind === 'file' ? await searched[found.target]?.visit(found.path) : undefined;
     if (found.kind === 'file' && onDisk?.kind === 'file') return { ...onDisk, ...found };
     // A mapping helps only paths without a file.
-    const mapped = await decodingLast(place.path, (text) => locateMapped(text, targetsOf(place)));
+    const mapped = await locateMapped(place.path, targetsOf(place));
     if (mapped.kind === 'file') return mapped;
     return found.kind === 'none' ? found : onDisk?.kind === 'none' ? onDisk : none('notFound');
   };

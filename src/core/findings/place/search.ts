@@ -1,7 +1,6 @@
 import { once } from '../../yieldingWork.ts';
 import { MAX_PATH } from '../finding.ts';
 import {
-  decodingLast,
   type NoFile,
   none,
   segmentsOf,
@@ -48,18 +47,18 @@ const pathsAtOnce = 100;
  * 2. the path without the prefix that most of the run's paths start with (`findWithoutPrefix`);
  * 3. the only file whose path ends in the same way (`findByEnd`);
  * 4. what an absolute path has below a folder with the target's name (`findBelowName`).
- * If all fail, the text is searched for again with its percent escapes decoded. A text that fits several files is ambiguous. `reported` has the path
- * texts of the run by target.
+ * A text that fits several files is ambiguous. `reported` has the path texts of the run by target.
  */
 export function createSearch(all: readonly TargetFiles[], reported: readonly ReadonlySet<string>[]): Search {
   const targets = all.map((files) => ({
     files,
     commonPrefix: once(() => findCommonPrefix(files, reported[files.target] ?? new Set())),
   }));
-  return (text, among) => {
-    const searched = targets.filter(({ files }) => among.includes(files.target));
-    return decodingLast(text, (spelling) => searchTargets(spelling, searched));
-  };
+  return (text, among) =>
+    searchTargets(
+      text,
+      targets.filter(({ files }) => among.includes(files.target)),
+    );
 }
 
 async function searchTargets(text: string, targets: readonly SearchedTarget[]): Promise<SearchResult> {

@@ -54,17 +54,6 @@ export function segmentsOf(text: string): readonly string[] {
   return text.split(/[\\/]/).filter((segment) => segment !== '' && segment !== '.');
 }
 
-/** Undefined when the text has no percent escapes, or broken ones. */
-export function percentDecoded(text: string): string | undefined {
-  if (!/%[0-9a-f]{2}/i.test(text)) return undefined;
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
-}
-
 /** Windows drops trailing dots and spaces: `NUL.txt` and `aux .c` are devices, and `.. ` is `..`. */
 function isRefused(segment: string): boolean {
   const stem = (segment.split('.', 1)[0] ?? '').trimEnd();
@@ -115,16 +104,6 @@ function realFolderOf(folder: string): string[] {
 /** A path text of Windows without its drive, for names that are looked up among others and never on the disk. */
 export function withoutDrive(text: string): string {
   return withoutFileScheme(text.trim()).replace(/^[a-z]:(?=[\\/])/i, '');
-}
-
-/** Asks again with percent escapes decoded when the text itself is not found. */
-export async function decodingLast<T extends { readonly kind: string; readonly reason?: NoFileReason }>(
-  text: string,
-  ask: (text: string) => Promise<T>,
-): Promise<T> {
-  const found = await ask(text);
-  const decoded = percentDecoded(text);
-  return found.kind === 'file' || found.reason !== 'notFound' || decoded === undefined ? found : ask(decoded);
 }
 
 export interface LinkReader {

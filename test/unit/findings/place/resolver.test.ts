@@ -27,11 +27,11 @@ test('paths are found directly, or with any prefix or separator', async (t) => {
     '/workspace/run-12/shop/src/orders.py': 'src/orders.py',
     '/workspace/app.py': '(notFound)',
     [`${root}/src/orders.py`]: 'src/orders.py',
-    [pathToFileURL(join(root, 'src/注文.py')).href]: 'src/注文.py',
+    [decodeURI(pathToFileURL(join(root, 'src/注文.py')).href)]: 'src/注文.py',
     'file:///sandbox/src/orders.py': 'src/orders.py',
     'file:src/orders.py': 'src/orders.py',
     'web/my page.ts': 'web/my page.ts',
-    'web/my%20page.ts': 'web/my page.ts',
+    'web/my%20page.ts': '(notFound)',
     'web/100%25.ts': 'web/100%25.ts',
     'src/注文.py': 'src/注文.py',
     '': '(empty)',
@@ -40,7 +40,6 @@ test('paths are found directly, or with any prefix or separator', async (t) => {
     src: '(notFound)',
     'src/missing.py': '(notFound)',
     '/etc/missing.py': '(notFound)',
-    'web/broken%ZZ%20page.ts': '(notFound)',
   };
   for (const sent of [files, undefined]) {
     const locatePath = locatorIn(root, { files: sent });
@@ -181,12 +180,7 @@ test(
     ];
     const root = await scratchFolder(t, odd);
     for (const name of odd) {
-      const reported = [
-        name,
-        `./${name}`,
-        ...(name.includes('/') ? [`/w/${name}`] : []),
-        encodeURIComponent(name),
-      ];
+      const reported = [name, `./${name}`, ...(name.includes('/') ? [`/w/${name}`] : [])];
       for (const text of reported) {
         const located = await locatorIn(root, { files: odd })(text);
         assert.deepEqual(
@@ -227,15 +221,6 @@ test('a sent file that is gone is not replaced by the one its path means without
   const root = await scratchFolder(t, ['main.py']);
   const locate = locatorIn(root, { files: ['main.py', 'shop/main.py'] });
   assert.equal(await answer(locate, 'shop/main.py'), '(notFound)');
-});
-
-test('percent escapes are decoded only if no file matches the literal text', async (t) => {
-  const sent = ['a/d/x%20y.ts', 'b/d/x%20y.ts', 'c/d/x y.ts', 'c/only here.ts'];
-  const root = await scratchFolder(t, sent);
-  const locate = locatorIn(root, { files: sent });
-  assert.equal(await answer(locate, 'd/x%20y.ts'), '(ambiguous)');
-  assert.equal(await answer(locate, 'a/d/x%20y.ts'), 'a/d/x%20y.ts');
-  assert.equal(await answer(locate, '/sandbox/c/only%20here.ts'), 'c/only here.ts');
 });
 
 test('F72 a link to the parent folder is refused', withLinks, async (t) => {

@@ -8,7 +8,7 @@ import {
   toLineRange,
 } from '../../../../src/core/findings/parse/pathText.ts';
 import { MAX_PATH } from '../../../../src/core/findings/finding.ts';
-import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
+import { toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 
 /** The segments of a path text in `/home/me/shop` or `C:\Projects\shop`, or the refusal. */
 function read(text: string, root = '/home/me/shop'): string {
@@ -88,14 +88,6 @@ describe('a path text of a findings file', () => {
 
   test('keeps its first segment if the folder is the file system root', () => {
     assert.equal(read('/src/a.js', '/'), 'src|a.js');
-  });
-
-  test('is percent-decoded once, and only if it has valid escapes', () => {
-    assert.equal(percentDecoded('a%20b%2525'), 'a b%25');
-    assert.equal(percentDecoded('%E8%A8%AD.md'), '設.md');
-    assert.equal(percentDecoded('100%'), undefined);
-    assert.equal(percentDecoded('plain'), undefined);
-    assert.equal(percentDecoded('%ff'), undefined);
   });
 });
 
