@@ -96,6 +96,18 @@ test('a file in two folders of a run, one in the other, is shown in the folder t
   assert.deepEqual(places(), ['sub/a.js', 'a.js']);
 });
 
+test('of two runs whose folders contain each other, the later one shows the files in both', async (t) => {
+  const fixture = await setUpFindings(t, 'shop', path.join('shop', 'web'));
+  const list = (...found: readonly (readonly [title: string, file: string])[]): string =>
+    JSON.stringify(found.map(([title, file]) => ({ title, file, line: 1 })));
+  const outer = { 'web/a.js': 'a();\n', 'b.js': 'b();\n' };
+  await fixture.addRun(['shop'], list(['old in web', 'web/a.js'], ['old', 'b.js']), outer);
+  await fixture.addRun([path.join('shop', 'web')], list(['inner', 'a.js']), { 'a.js': 'a();\n' });
+  assert.deepEqual(titles(fixture).sort(), ['inner', 'old']);
+  await fixture.addRun(['shop'], list(['new in web', 'web/a.js']), outer);
+  assert.deepEqual(titles(fixture), ['new in web']);
+});
+
 test('a comparison of two runs without findings is announced, and so is its end', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const [before, run] = [await fixture.addRun(['shop'], '[]'), await fixture.addRun(['shop'], '[]')];
