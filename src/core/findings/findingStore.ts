@@ -141,16 +141,9 @@ export class FindingStore implements Disposable {
     const compared = this.#compared;
     const baseline = compared && (await this.#read(compared.baseline, { force }));
     this.#show({ placed, runIds, compared, baseline, isComplete: true });
-    const withOwners = await Promise.all(placed.map((each) => this.#withOwners(each)));
+    // After findings are shown: that takes a worker, and most folders have none.
+    const withOwners = await Promise.all(placed.map((each) => addOwners(each, this.#deps)));
     this.#show({ ...this.#shown, placed: withOwners });
-  }
-
-  /** Owners are looked up after findings are shown: that takes a worker, and most folders have none. */
-  async #withOwners(placed: PlacedRun): Promise<PlacedRun> {
-    return addOwners(placed, this.#deps).catch((error: unknown) => {
-      this.#deps.log.warn(`The owners of findings of run ${placed.run.id} are unknown: ${String(error)}`);
-      return placed;
-    });
   }
 
   #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
@@ -176,7 +169,8 @@ export class FindingStore implements Disposable {
     const { runs, triage, mappings, texts } = this.#deps;
     const present = runs.get(run.id) ?? run;
     const former = this.#placed().find((placed) => placed.run.id === run.id);
-    await triage.load(foldersOf([present, ...earlierRuns(runs.all(), present)]));
+    const used = [present, ...earlierRuns(runs.all(), present)];
+    await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
     if (!force && former?.result !== undefined) {
       const head = await readCurrentHead(present, this.#deps).catch(() => undefined); // reading says why
       if (head?.inputs === former.result.head.inputs) return former;
@@ -230,13 +224,7 @@ export class FindingStore implements Disposable {
       const isWanted = atOrBelow(files);
       const texts = this.#deps.texts(isWanted);
       const { placed, baseline } = this.#shown;
-      const again = (each: PlacedRun): Promise<PlacedRun> =>
-        placeAgain(each, isWanted, texts, this.#deps).catch((error: unknown) => {
-          this.#deps.log.warn(
-            `The findings of run ${each.run.id} could not be placed again: ${String(error)}`,
-          );
-          return each;
-        });
+      const again = (each: PlacedRun): Promise<PlacedRun> => placeAgain(each, isWanted, texts, this.#deps);
       const present = await Promise.all(placed.map(again));
       this.#show({ ...this.#shown, placed: present, baseline: baseline && (await again(baseline)) });
     });
@@ -304,7 +292,7 @@ export class FindingStore implements Disposable {
   read(run: Run): Promise<ShownRun> {
     return this.#enqueue(async () => {
       const failed = this.#failures.get(run.id);
-      const placed = await this.#withOwners(await this.#read(run));
+      const placed = await addOwners(await this.#read(run), this.#deps);
       const isShown = this.#shown.placed.some((each) => each.run.id === run.id);
       if (isShown) {
         const present = this.#shown.placed.map((each) => (each.run.id === run.id ? placed : each));
@@ -408,8 +396,4 @@ export class FindingStore implements Disposable {
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
-}
-
-function foldersOf(runs: readonly Run[]): readonly string[] {
-  return runs.flatMap(({ targets }) => targets.map(({ folder }) => folder));
 }

@@ -125,8 +125,13 @@ async function placeResult(
 export async function addOwners(placed: PlacedRun, source: PlacingSource): Promise<PlacedRun> {
   const { run, result } = placed;
   if (result === undefined || result.hasOwners || !(await haveOwners(run))) return placed;
-  const found = await askForOwners(mainFilesOf(result), source);
-  return { ...placed, result: { ...result, ...found, hasOwners: true } };
+  try {
+    const found = await askForOwners(mainFilesOf(result), source);
+    return { ...placed, result: { ...result, ...found, hasOwners: true } };
+  } catch (error) {
+    source.log.warn(`The owners of findings of run ${run.id} are unknown: ${String(error)}`);
+    return placed;
+  }
 }
 
 /** True if a CODEOWNERS file is in a folder of a run, or in a folder above it. */
@@ -205,7 +210,10 @@ export async function placeAgain(
   if (result === undefined) return placed;
   const files = filesWith([...result.findings, ...result.absent], isWanted);
   if (files.length === 0) return placed;
-  const current = await followFiles(files, texts, source);
+  const current = await followFiles(files, texts, source).catch((error: unknown) => {
+    source.log.warn(`The findings of run ${run.id} could not be placed again: ${String(error)}`);
+    return [];
+  });
   const places = new Map<Place, LocatedPlace>();
   const changed = new Set(result.changed);
   for (const [at, { file, places: reported, run: reportedBy }] of files.entries()) {
