@@ -41,7 +41,7 @@ async function serve(): Promise<void> {
       annotations: { readOnlyHint: true, openWorldHint: false },
     }))
     .filter(({ name }) => answers.has(name));
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- `McpServer` would add 100 kB, only to build schemas that the manifest has.
+  // oxlint-disable-next-line typescript/no-deprecated -- `McpServer` would add 100 kB, only to build schemas that the manifest has.
   const server = new Server(
     { name: 'whitebox-assessment', version: manifest.version },
     {

@@ -30,13 +30,12 @@ const layers: Readonly<Record<string, () => Promise<Tally>>> = {
   build: () => check(['esbuild.mjs']),
   typecheck: () =>
     check(
-      // The native compiler, which typescript-eslint cannot use yet.
       [program('typescript-7', 'bin/tsc'), '-p', '.'],
       [program('typescript-7', 'bin/tsc'), '-p', 'webview-ui/report'],
     ),
   lint: () =>
     check(
-      [program('eslint', 'bin/eslint.js'), '.'],
+      [program('oxlint', 'bin/oxlint'), '.'],
       [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
       // The fence between the rooms, cycles and orphans.
       [
@@ -100,28 +99,31 @@ function noteIntegration(event: IntegrationEvent, version: string): void {
   if (event.kind === 'file') results.took(inVersion(event.file), event.ms);
 }
 
-/** Runs Node programs in sequence; all must succeed. Their output is not interleaved with other layers. */
+/** Runs Node programs, one for each processor at once; all must succeed. Their outputs are not interleaved. */
 async function check(...commands: readonly (readonly string[])[]): Promise<Tally> {
-  for (const command of commands) {
-    const start = performance.now();
-    const { code, said } = await new Promise<{ code: number | null; said: string }>((resolve, reject) => {
-      const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
-      const parts: Buffer[] = [];
-      for (const output of [child.stdout, child.stderr])
-        output.on('data', (part: Buffer) => parts.push(part));
-      child.once('error', reject);
-      child.once('close', (exitCode) => resolve({ code: exitCode, said: String(Buffer.concat(parts)) }));
-    });
-    const [file = '', ...rest] = command;
-    const name = [path.basename(file), ...rest].join(' ');
-    results.took(name, performance.now() - start);
-    if (said.trim() !== '') print(said.trimEnd());
-    if (code !== 0) {
-      results.fail(name, said);
-      return { ...none, failed: 1 };
-    }
-  }
-  return { ...none, passed: 1 };
+  const waiting = [...commands];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await runProgram(next);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  const hasFailed = results.failures.length > 0;
+  return { ...none, passed: hasFailed ? 0 : 1, failed: hasFailed ? 1 : 0 };
+}
+
+async function runProgram(command: readonly string[]): Promise<void> {
+  const start = performance.now();
+  const { code, said } = await new Promise<{ code: number | null; said: string }>((resolve, reject) => {
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const parts: Buffer[] = [];
+    for (const output of [child.stdout, child.stderr]) output.on('data', (part: Buffer) => parts.push(part));
+    child.once('error', reject);
+    child.once('close', (exitCode) => resolve({ code: exitCode, said: String(Buffer.concat(parts)) }));
+  });
+  const [file = '', ...rest] = command;
+  const name = [path.basename(file), ...rest].join(' ');
+  results.took(name, performance.now() - start);
+  if (said.trim() !== '') print(said.trimEnd());
+  if (code !== 0) results.fail(name, said);
 }
 
 async function playwright(project: string): Promise<Tally> {

@@ -288,7 +288,11 @@ export class TriageStore {
         // The book comes first: it is what counts.
         await addToBook(known, [...entries, ...notes]);
         const own = entries.filter(({ sharedAs }) => sharedAs !== undefined);
-        await writeShared(folder, known.place, own, removed).finally(() => this.#load(folder));
+        try {
+          await writeShared(folder, known.place, own, removed);
+        } finally {
+          await this.#load(folder);
+        }
       }
     } finally {
       // Only if something changed: a listener that writes would otherwise repeat a failing write forever.
