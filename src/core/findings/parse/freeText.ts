@@ -58,7 +58,7 @@ function objectProse(value: Readonly<Record<string, unknown>>, depth: number): s
 }
 
 /** The non-empty texts of the items, up to about `MAX_TEXT` characters in all. */
-function gather<T>(items: readonly T[], toText: (item: T) => string): readonly string[] {
+export function gather<T>(items: readonly T[], toText: (item: T) => string): readonly string[] {
   const parts: string[] = [];
   let length = 0;
   for (const item of items.slice(0, maxParts)) {

@@ -2,7 +2,7 @@ import { AssessmentError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../json.ts';
 import { clip, visibleLine } from '../../visibleText.ts';
 import { codeBlock, codeSpan } from '../view/codeMarkdown.ts';
-import { MAX_TEXT, toFreeText } from './freeText.ts';
+import { gather, MAX_TEXT, toFreeText } from './freeText.ts';
 import type { Item } from './item.ts';
 import { isWebAddress } from './pathText.ts';
 import {
@@ -25,7 +25,6 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
 
 const maxDetail = 300;
 const maxJustification = 10_000;
-const maxFixParts = 100;
 
 /**
  * The results of all runs of a SARIF log, or of an array of logs, with what they refer to; undefined for any other value. Throws `malformedFindings` with
@@ -118,13 +117,14 @@ function toItem(result: JsonObject, references: SarifReferences): Item {
 /** What a result proposes as its fixes (3.55), with the code. */
 function fixesOf(result: JsonObject, toArtifact: SarifReferences['toArtifact']): string {
   const parts = listAt(result, 'fixes').flatMap((fix) => [
-    toFreeText(objectAt(fix, 'description')),
+    () => toFreeText(objectAt(fix, 'description')),
     ...listAt(fix, 'artifactChanges').flatMap((change) =>
-      listAt(change, 'replacements').map((replacement) => replacementText(change, replacement, toArtifact)),
+      listAt(change, 'replacements').map(
+        (replacement) => () => replacementText(change, replacement, toArtifact),
+      ),
     ),
   ]);
-  const text = parts.slice(0, maxFixParts).filter((part) => part !== '');
-  return clip(text.join('\n\n'), MAX_TEXT + 1);
+  return gather(parts, (toText) => toText()).join('\n\n');
 }
 
 function replacementText(

@@ -273,6 +273,18 @@ test('F173 the fixes of a SARIF result are its recommendation, with their code',
   assert.deepEqual([found?.recommendation, found?.blocks], [`Use parameters.\n\n${code}`, []]);
 });
 
+test('F187 fixes that repeat a long path are cut before they are joined', () => {
+  const replacements = Array.from({ length: 100 }, () => ({}));
+  const fixes = [{ artifactChanges: [{ artifactLocation: { index: 0 }, replacements }] }];
+  const run = { artifacts: [{ location: { uri: 'x/'.repeat(2_000) } }] };
+  const results = Array.from({ length: 1_000 }, () => ({ message: { text: 'Flaw.' }, fixes }));
+  const before = process.memoryUsage().heapUsed;
+  const found = readLog({ version: '2.1.0', runs: [{ ...run, results }] });
+  assert.deepEqual([found.length, found[0]?.recommendation.length], [1_000, 65_536]);
+  const tookBytes = process.memoryUsage().heapUsed - before;
+  assert.ok(tookBytes < 250e6, `${String(tookBytes)} bytes`);
+});
+
 describe('F173 the columns of a SARIF region', () => {
   const text = '// 😀\r\nlog("😀", a);\n';
   const placeOf = (region: object, run: object) => {
