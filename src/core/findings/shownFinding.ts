@@ -10,7 +10,7 @@ import { identityOf, type Named } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parse.ts';
 import type { EvidenceOfPlaces } from './place/evidence.ts';
-import type { SentSpot } from './place/sentFiles.ts';
+import type { SentFile, SentSpot } from './place/sentFiles.ts';
 import type { TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './place/owners.ts';
 
@@ -26,6 +26,8 @@ export interface ShownPlace {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
+  /** What was sent of the file, if known. */
+  readonly sent?: SentFile | undefined;
   /** From the findings file. */
   readonly reported: Place;
   /** How the code there changed since it was scanned. */

@@ -4,12 +4,11 @@ import { endedEarly, type Run } from '../../core/run/state/run.ts';
 import { isSamePath, pathInside, realPath } from '../../core/paths.ts';
 import { repositoryUri } from '../../core/findings/importExport/issueTracker.ts';
 import {
+  type AssessedRepository,
   chooseForUpload,
   codeScanningLimits,
   type Upload,
-  type UploadTarget,
 } from '../../core/findings/importExport/sarif/codeScanning.ts';
-import type { AssessedRepository } from '../../core/findings/importExport/sarif/placeResults.ts';
 import { allNamesOf } from '../../core/findings/identity.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
 import { focusView } from '../../lazyView.ts';
@@ -22,7 +21,7 @@ import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun, saveExpo
 
 const t = vscode.l10n.t;
 
-interface UploadRepository extends AssessedRepository, UploadTarget {
+interface UploadRepository extends AssessedRepository {
   /** False if `root` is an assessed folder, because no Git repository is known. */
   readonly isKnown: boolean;
 }
@@ -145,9 +144,8 @@ async function repositoriesOf({ targets }: Run): Promise<readonly UploadReposito
   );
   return [...Map.groupBy(found, ({ root }) => root)].map(([root, folders]) => ({
     root,
-    folders: folders.map(({ target, path }) => ({ folder: target.folder, path })),
+    folders: folders.map(({ target: { folder, name }, path }) => ({ folder, name, path })),
     isKnown: folders[0]?.remote !== undefined,
-    names: folders.map(({ target }) => target.name),
     uri: repositoryUri(folders[0]?.remote ?? ''),
     commit: folders.map(({ target }) => target.commit?.id).find((id) => id !== undefined),
   }));
@@ -174,7 +172,7 @@ function repositoryIn(
 }
 
 function warnOfLimits(name: string, results: number, gzippedBytes: number): void {
-  const { gzippedBytes: maxBytes, results: maxResults, shownResults } = codeScanningLimits;
+  const { gzippedBytes: maxBytes, shownResults } = codeScanningLimits;
   if (gzippedBytes > maxBytes)
     void showWarning(
       t(
@@ -182,15 +180,6 @@ function warnOfLimits(name: string, results: number, gzippedBytes: number): void
         name,
         formatBytes(gzippedBytes),
         formatBytes(maxBytes),
-      ),
-    );
-  else if (results > maxResults)
-    void showWarning(
-      t(
-        'GitHub rejects {0}. It contains {1}, and the limit is {2}.',
-        name,
-        countFindings(results),
-        formatNumber(maxResults),
       ),
     );
   else if (results > shownResults)

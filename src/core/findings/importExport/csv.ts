@@ -1,5 +1,6 @@
 import type { Place } from '../finding.ts';
 import { type DetailedFinding, type DetailedRun, folderOf } from '../shownFinding.ts';
+import type { Target } from '../../run/state/run.ts';
 import { clip, visibleText } from '../../visibleText.ts';
 import { isUndecided } from '../triage/triage.ts';
 
@@ -30,9 +31,16 @@ const columns: readonly (readonly [string, (shown: DetailedFinding) => string | 
   ['triage_via', ({ triage }) => triage.via],
   ['verdict', ({ verdict }) => verdict],
   ['owner', ({ owners }) => owners?.join(' ')],
-  ['folder', (shown) => shown.run.targets.find(({ folder }) => folder === folderOf(shown))?.name],
+  ['folder', (shown) => targetOf(shown)?.name],
+  ['commit', (shown) => targetOf(shown)?.commit?.id],
+  ['uncommitted_changes', (shown) => targetOf(shown)?.commit && String(targetOf(shown)?.commit?.dirty)],
+  ['file_sha256', ({ sent }) => sent?.[0]?.file.sha256],
   ['fingerprint', ({ fingerprint }) => fingerprint],
 ];
+
+function targetOf(shown: DetailedFinding): Target | undefined {
+  return shown.run.targets.find(({ folder }) => folder === folderOf(shown));
+}
 
 /**
  * Positions where a spreadsheet would read a formula: at the start of a cell or a line, and after a separator of any locale, which may split even a quoted

@@ -9,8 +9,8 @@ import { addDetails, type ReadDetails } from '../result/details.ts';
 import type { DetailedRun, ShownFinding, ShownRun } from '../shownFinding.ts';
 import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
 import { toCsv } from './csv.ts';
-import { toCodeScanning, type UploadTarget } from './sarif/codeScanning.ts';
-import { type AssessedRepository, placeResults } from './sarif/placeResults.ts';
+import { readAssessedPlaces } from './sarif/assessedPlaces.ts';
+import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/codeScanning.ts';
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
 type ExportForm =
@@ -19,7 +19,7 @@ type ExportForm =
       readonly kind: 'codeScanning';
       /** Those that the file lists. */
       readonly listed: readonly ShownFinding[];
-      readonly repository: AssessedRepository & UploadTarget;
+      readonly repository: AssessedRepository;
     };
 
 /** A file to be made of the findings of a run. Plain data only. */
@@ -50,10 +50,12 @@ export async function exportRun(
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   switch (form.kind) {
     case 'codeScanning': {
+      const { repository } = form;
       const listed = await addDetails(form.listed, detailsOf);
-      const placed = await placeResults(source.run, listed, form.repository, runFolderOf);
-      const masked = await mask({ source, placed, repository: form.repository });
-      const content = toJson(toCodeScanning(masked.source, masked.placed, masked.repository, tool));
+      const assessed = await readAssessedPlaces(listed, runFolderOf);
+      const mainFile = await readMainFile(source.run, repository, runFolderOf(source.run.id));
+      const masked = await mask({ source, listed, assessed, repository, mainFile });
+      const content = toJson(toCodeScanning(masked, tool));
       return { content, gzippedBytes: gzipSync(content).length };
     }
     case 'bundle': {
@@ -63,8 +65,12 @@ export async function exportRun(
     }
     case 'csv':
       return { content: toBytes(toCsv(await mask(await detailedRun(source, detailsOf)))) };
-    case 'sarif':
-      return { content: toJson(toSarif(await mask(await detailedRun(source, detailsOf)), tool)) };
+    case 'sarif': {
+      const detailed = await detailedRun(source, detailsOf);
+      const assessed = await readAssessedPlaces([...detailed.shown, ...(detailed.absent ?? [])], runFolderOf);
+      const masked = await mask({ detailed, assessed });
+      return { content: toJson(toSarif(masked.detailed, masked.assessed, tool)) };
+    }
   }
 }
 

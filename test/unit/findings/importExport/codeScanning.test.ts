@@ -8,11 +8,12 @@ import type { Log, Result } from 'sarif';
 import type { Verdict } from '../../../../src/core/findings/result/verdict.ts';
 import { repositoryUri } from '../../../../src/core/findings/importExport/issueTracker.ts';
 import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
+import { readAssessedPlaces } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
 import {
   chooseForUpload,
+  readMainFile,
   toCodeScanning,
 } from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
-import { placeResults } from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
@@ -28,8 +29,10 @@ import { propertyRuns } from '../../core/propertyRuns.ts';
 const allRules = [...sarifProse, ...codeScanningRules, ...ourRules];
 
 const app = Array.from({ length: 40 }, (_, at) => `const line${at} = ${at};`).join('\n');
+const marked = '\uFEFFone\r\ntwo = 2;\r\n  three = 3;\r\n';
 const sent = {
   'package.json': '{}',
+  'src/marked.js': marked,
   'src/app.js': app,
   'src/注文 管理/ページ#1.ts': 'one\r\ntwo\r\n',
 };
@@ -60,21 +63,21 @@ describe('findings for code scanning', () => {
       sent: shown.finding.places.map((place) => toSpot(place.path, sent, folder)),
     }));
 
+  const everything = async (source: DetailedRun): Promise<Log> => {
+    const { shown, absent = [] } = source;
+    return toSarif(source, await readAssessedPlaces([...shown, ...absent], () => storage), tool);
+  };
   const logOf = async (source: DetailedRun): Promise<Log> => {
-    const { listed } = chooseForUpload(source);
-    const repository = { root, folders: [{ folder, path: 'services/shop' }] };
-    const placed = await placeResults(
-      source.run,
-      listed as readonly DetailedFinding[],
-      repository,
-      () => storage,
-    );
-    const target = {
-      names: ['shop'],
+    const listed = chooseForUpload(source).listed as readonly DetailedFinding[];
+    const repository = {
+      root,
+      folders: [{ folder, name: 'shop', path: 'services/shop' }],
       uri: repositoryUri('https://user:x@git.example/a/b.git'),
       commit: 'c0ffee',
     };
-    return toCodeScanning(source, placed, target, tool);
+    const assessed = await readAssessedPlaces(listed, () => storage);
+    const mainFile = await readMainFile(source.run, repository, storage);
+    return toCodeScanning({ source, listed, assessed, repository, mainFile }, tool);
   };
   const resultsOf = async (items: unknown, of: Run = run): Promise<readonly Result[]> =>
     (await logOf({ run: of, shown: findingsOf(items, of) })).runs[0]?.results ?? [];
@@ -106,12 +109,12 @@ describe('findings for code scanning', () => {
     );
   });
 
-  test('F151 of any form satisfy the SARIF specification', () => {
-    fc.assert(
-      fc.property(anyItems, anyItems, anyTriage, (items, former, triage) => {
+  test('F151 of any form satisfy the SARIF specification', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyItems, anyItems, anyTriage, async (items, former, triage) => {
         const shown = findingsOf(items).map((each) => ({ ...each, triage }));
         const absent = findingsOf(former).map((each) => ({ ...each, verdict: 'sameBytes' as const }));
-        assert.deepEqual(brokenRules(toSarif({ run, shown, absent }, tool), sarifProse), []);
+        assert.deepEqual(brokenRules(await everything({ run, shown, absent }), sarifProse), []);
       }),
       { numRuns: propertyRuns(100) },
     );
@@ -137,6 +140,63 @@ describe('findings for code scanning', () => {
     assert.deepEqual(placeOf(one), ['services/shop/src/app.js', 3, 1, 3, 'const line2 = 2;'.length + 1]);
     assert.deepEqual(placeOf(other), [uri, 2, 2, 2, 3]);
     assert.equal(one?.partialFingerprints?.['primaryLocationLineHash'], hashLines(app, new Set([3])).get(3));
+  });
+
+  test('F151 reach from the first column past the last, unless they have columns', async () => {
+    const regionsOf = async (lines: readonly object[]): Promise<unknown[]> =>
+      (await resultsOf(lines.map((each) => ({ title: 'A', file: 'src/marked.js', ...each })))).map((result) =>
+        (placeOf(result) as unknown[]).slice(1),
+      );
+    const lines = [
+      { line: 2 },
+      { line: 2, end_line: 3 },
+      { line: 2, start_column: 5, end_column: 6 },
+      { line: 2, start_column: 5, end_column: 5 },
+      { line: 2, start_column: 500, end_column: 600 },
+      { line: 9 },
+    ];
+    const known = [[2, 1, 2, 9], [2, 1, 3, 13], [2, 5, 2, 6], [2, 5, 2, 9], [2, 1, 2, 9], [9, 1, 9, 2]]; // prettier-ignore
+    assert.deepEqual(await regionsOf(lines), known);
+    await writeFile(path.join(folder, 'src/marked.js'), `${marked}changed`);
+    assert.deepEqual(await regionsOf(lines.slice(0, 1)), [[2, 1, 2, 2]], 'nothing has the sent bytes');
+    await writeFile(path.join(folder, 'src/marked.js'), marked);
+  });
+
+  test('F151 are hashed with the byte order mark, which the editor hides', async () => {
+    const [result] = await resultsOf([{ title: 'A', file: 'src/marked.js', line: 1 }]);
+    const hashOf = (text: string) => hashLines(text, new Set([1])).get(1);
+    assert.equal(result?.partialFingerprints?.['primaryLocationLineHash'], hashOf(marked));
+    assert.notEqual(hashOf(marked), hashOf(marked.slice(1)));
+  });
+
+  test('F151 say in both forms what was assessed: lines, hashes, commit, and uncommitted changes', async () => {
+    const reported = findingsOf([{ title: 'A', cwe: 89, file: 'src/app.js', line: 3 }]);
+    const [place] = reported[0]!.finding.places;
+    const here = { file: path.join(folder, 'src/app.js'), folder, path: 'src/app.js', reported: place! };
+    const shown = reported.map((each) => ({
+      ...each,
+      places: [{ ...here, startLine: 9, endLine: 9, drift: 'moved' as const }],
+    }));
+    const dirty = { ...run, targets: [{ folder, name: 'shop', commit: { id: 'c0ffee', dirty: true } }] };
+    for (const write of [everything, logOf]) {
+      const [log] = (await write({ run: dirty, shown })).runs;
+      const [result] = log!.results!;
+      assert.equal(result?.locations?.[0]?.physicalLocation?.region?.startLine, 3);
+      assert.equal(
+        result.partialFingerprints?.['primaryLocationLineHash'],
+        hashLines(app, new Set([3])).get(3),
+      );
+      assert.deepEqual(
+        log?.artifacts?.map(({ hashes }) => hashes),
+        [{ 'sha-256': sha256(Buffer.from(app)) }],
+      );
+      const [{ properties, toolExecutionNotifications: notes } = {}] = log.invocations!;
+      assert.deepEqual(properties?.['commits'], [{ folder: 'shop', commit: 'c0ffee', dirty: true }]);
+      assert.deepEqual(
+        notes?.map(({ message }) => message.text),
+        ['shop was assessed with uncommitted changes to commit c0ffee.'],
+      );
+    }
   });
 
   test('F151 with an equal hash or no line have different fingerprints', async () => {
@@ -196,7 +256,7 @@ describe('findings for code scanning', () => {
     assert.ok(!JSON.stringify(log).includes('security-severity'));
   });
 
-  test('F151 that are absent are included at their current place, unless settled or changed', async () => {
+  test('F151 that are absent are included at the lines of the run that reported them, unless settled or changed', async () => {
     const earlier = { ...run, id: '20290101000000-0badcafe' };
     const [gone] = findingsOf([{ title: 'Gone', cwe: 89, file: 'src/app.js', line: 3 }], earlier);
     const here = {
@@ -241,7 +301,7 @@ describe('findings for code scanning', () => {
     assert.deepEqual(closed, [source.absent[3]]);
     const log = await logOf({ run, shown: [], absent: [absent('sameBytes')] });
     const [result] = log.runs[0]?.results ?? [];
-    assert.deepEqual(placeOf(result), ['services/shop/src/app.js', 9, 1, 9, 'const line2 = 2;'.length + 1]);
+    assert.deepEqual(placeOf(result), ['services/shop/src/app.js', 3, 1, 3, 'const line2 = 2;'.length + 1]);
     assert.equal(
       result?.partialFingerprints?.['primaryLocationLineHash'],
       hashLines(app, new Set([3])).get(3),

@@ -49,7 +49,7 @@ test('an export has the details of findings, also of those that only an earlier 
   const { fixture, source } = await setUp(t);
   const { shown, absent = [] } = source;
   const folder = path.join(fixture.root, 'shop');
-  const repository = { root: folder, folders: [{ folder, path: '' }], names: ['shop'] };
+  const repository = { root: folder, folders: [{ folder, name: 'shop', path: '' }] };
   const forms: readonly (readonly [Form, readonly (keyof ReturnType<typeof textsOf>)[]])[] = [
     [{ kind: 'sarif' }, ['description', 'recommendation', 'impact']],
     [{ kind: 'csv' }, ['description', 'recommendation']],

@@ -43,7 +43,7 @@ describe('importing', () => {
       verdict: 'sameBytes' as const,
     }));
     for (const content of [
-      JSON.stringify(toSarif({ ...source, absent }, tool)),
+      JSON.stringify(toSarif({ ...source, absent }, new Map(), tool)),
       findings,
       await readFile(new URL('../../../fixtures/findings/semgrep.json', import.meta.url)),
     ]) {

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
-import {
-  type FileToRead,
-  hashLines,
-  readLines,
-} from '../../../../src/core/findings/importExport/sarif/lineHash.ts';
-import type { Place } from '../../../../src/core/findings/finding.ts';
+import { hashLines } from '../../../../src/core/findings/importExport/sarif/lineHash.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 function hashesOf(text: string): string[] {
@@ -106,50 +97,5 @@ describe('the line hash that GitHub matches alerts by', () => {
       }),
       { numRuns: propertyRuns(200) },
     );
-  });
-});
-
-describe('the lines of a place in the sent text', () => {
-  let folder: string;
-  before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'lines-'));
-  });
-  after(() => rm(folder, { recursive: true }));
-
-  const text = '\uFEFFone\r\ntwo = 2;\r\n  three = 3;\r\n';
-  const fileOf = (places: readonly Place[], content = Buffer.from(text)): FileToRead => ({
-    candidates: [path.join(folder, 'gone.js'), path.join(folder, 'a.js')],
-    bytes: content.length,
-    sha256: sha256(content),
-    places,
-  });
-  const read = async (place: Omit<Place, 'path'>) => {
-    await writeFile(path.join(folder, 'a.js'), text);
-    return readLines([fileOf([{ path: 'a.js', ...place }])])[0]?.[0];
-  };
-
-  test('F151 reach from the first column past the last, unless the finding has columns', async () => {
-    const region = async (place: Omit<Place, 'path'>): Promise<number[]> => {
-      const found = (await read(place))?.region;
-      return found === undefined ? [] : [found.startLine, found.startColumn, found.endLine, found.endColumn];
-    };
-    assert.deepEqual(await region({ startLine: 2 }), [2, 1, 2, 9]);
-    assert.deepEqual(await region({ startLine: 2, endLine: 3 }), [2, 1, 3, 13]);
-    assert.deepEqual(await region({ startLine: 2, startColumn: 5, endColumn: 6 }), [2, 5, 2, 6]);
-    assert.deepEqual(await region({ startLine: 2, startColumn: 5, endColumn: 5 }), [2, 5, 2, 9]);
-    assert.deepEqual(await region({ startLine: 2, startColumn: 500, endColumn: 600 }), [2, 1, 2, 9]);
-    assert.deepEqual(await region({ startLine: 1, snippet: 'three = 3;' }), [3, 1, 3, 13], 'by its quote');
-    assert.deepEqual(await region({ startLine: 9 }), [], 'past the end');
-    assert.deepEqual(await region({}), []);
-  });
-
-  test('F151 are hashed with the byte order mark, which the editor hides', async () => {
-    assert.equal((await read({ startLine: 1 }))?.hash, rollingHashes(text)[0]);
-    assert.notEqual(rollingHashes(text)[0], rollingHashes(text.slice(1))[0]);
-  });
-
-  test('F151 are unknown if no file has the sent bytes', async () => {
-    await writeFile(path.join(folder, 'a.js'), `${text}changed`);
-    assert.deepEqual(readLines([fileOf([{ path: 'a.js', startLine: 1 }])]), [[undefined]]);
   });
 });

@@ -103,13 +103,14 @@ function sourceOf(tokenOf: (number: number) => string) {
       drift: 'moved' as const,
     };
   });
-  const sent = facts.reported.places.map(({ path }) => {
-    return { target: 0, folder, file: { path, bytes: 1, sha256: 'ab' } };
+  // The main place is known by its file here only.
+  const sent = facts.reported.places.map(({ path }, at) => {
+    return at === 0 ? undefined : { target: 0, folder, file: { path, bytes: 1, sha256: 'ab' } };
   });
   const all: DetailedFinding = { ...shown, places, sent, owners: facts.owners, evidence: [facts.evidence] };
   const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
-  const folders = [{ folder, path: '' }];
-  const repository = { root: folder, folders, names: [names.name], uri: names.remote };
+  const folders = [{ folder, name: names.name, path: '' }];
+  const repository = { root: folder, folders, uri: names.remote };
   return { source, listed: [all], repository, tokens };
 }
 

@@ -43,7 +43,7 @@ const weak = {
 };
 
 function logOf(source: DetailedRun): Log {
-  return toSarif(source, tool);
+  return toSarif(source, new Map(), tool);
 }
 function resultsOf(source: DetailedRun): Result[] {
   return logOf(source).runs[0]?.results ?? [];
@@ -126,7 +126,7 @@ describe('SARIF', () => {
 
   test('of a live finding has its request and no file', () => {
     const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
-    const log = toSarif(sourceOf([{ title: 'Reflected', ...live }]), tool);
+    const log = toSarif(sourceOf([{ title: 'Reflected', ...live }]), new Map(), tool);
     const result = log.runs[0]?.results?.[0];
     assert.deepEqual(result?.webRequest, { method: 'GET', target: 'https://shop.example/s' });
     assert.deepEqual(result.locations, []);
@@ -267,7 +267,7 @@ describe('SARIF', () => {
 
   test('F155 without results because of a filter does not claim that the run found none', () => {
     const [invocation] = logOf({ ...sourceOf([]), cut: { shown: 0, total: 2 } }).runs[0]?.invocations ?? [];
-    assert.equal(invocation?.toolExecutionNotifications, undefined);
+    assert.doesNotMatch(JSON.stringify(invocation?.toolExecutionNotifications), /0 findings/);
     assert.equal(invocation?.properties?.['findingsInAll'], 2);
   });
 
@@ -281,7 +281,10 @@ describe('SARIF', () => {
         excludedFolders: 0,
         unpacked,
       };
-      const log = logOf({ ...sourceOf(items), run: { ...run, targets: [{ ...target!, coverage }] } });
+      const log = logOf({
+        ...sourceOf(items),
+        run: { ...run, targets: [{ ...target!, commit: undefined, coverage }] },
+      });
       const invocation = log.runs[0]!.invocations![0]!;
       assert.deepEqual(invocation.properties?.['coverage'], coverage);
       return (invocation.toolExecutionNotifications ?? []).map(({ level, message }) => [level, message.text]);

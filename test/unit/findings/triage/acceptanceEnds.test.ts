@@ -128,7 +128,8 @@ test('exports contain the end of an acceptance, and a bundle the original decisi
     const { run, shown } = await store.read(only().run);
     return { run, shown: await store.withDetails(shown) };
   };
-  const suppressionsNow = async () => toSarif(await source(), tool).runs[0]?.results?.[0]?.suppressions;
+  const suppressionsNow = async () =>
+    toSarif(await source(), new Map(), tool).runs[0]?.results?.[0]?.suppressions;
   assert.deepEqual((await suppressionsNow())?.[0]?.properties, {
     expiryUtc: `${dayAfter(Date.now(), 2)}T00:00:00.000Z`,
   });

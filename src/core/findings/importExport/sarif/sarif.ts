@@ -1,19 +1,14 @@
-import type { Location, Log, Result, Run as SarifRun } from 'sarif';
+import type { Artifact, ArtifactLocation, Location, Log, Notification, Result, Run as SarifRun } from 'sarif';
 import { isSamePath } from '../../../paths.ts';
 import { coverageOf } from '../../../run/state/coverage.ts';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../result/verdict.ts';
 import { type Finding, flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
-import {
-  type DetailedFinding,
-  type DetailedRun,
-  localPlaceOf,
-  type ShownFinding,
-  type ShownRun,
-} from '../../shownFinding.ts';
+import type { DetailedFinding, DetailedRun, ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
+import type { AssessedPlaces } from './assessedPlaces.ts';
 import {
   cweReference,
   cweTaxonomy,
@@ -32,26 +27,46 @@ export interface ExportTool {
 
 interface LogFacts {
   readonly run: Run;
+  readonly assessed: AssessedPlaces;
   readonly ruleIds: readonly string[];
   readonly hasVerdicts: boolean;
   readonly hasSuppressions: boolean;
 }
 
 /** A SARIF 2.1.0 log with everything about a run's findings; the same findings always give the same text. */
-export function toSarif(source: DetailedRun, tool: ExportTool): Log {
+export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: ExportTool): Log {
   const { run, shown, absent = [] } = source;
   const all = [...shown, ...absent];
   const findings = all.map(({ finding }) => finding);
   // Verdicts and suppressions are on all results or on none (2.1.0, 3.27.23 and 3.27.24).
   const facts = {
     run,
+    assessed,
     ruleIds: [...groupByRule(findings).keys()],
     hasVerdicts: all.every(({ verdict }) => verdict !== undefined),
     hasSuppressions: all.some(({ triage }) => needsNote(triage.state)),
   };
   return toLog(source, findings, tool, {
+    artifacts: toArtifacts(
+      shown
+        .flatMap((each) => each.finding.places.map((place) => ({ place, shown: each })))
+        .map(({ place, shown: each }) => ({
+          location: toArtifactLocation(place, each, facts),
+          sha256: assessed.get(place)?.sha256,
+        })),
+    ),
     results: all.map((finding) => toResult(finding, facts)),
   });
+}
+
+/** Files with the hashes of what was sent, each once. Only of the run itself: an earlier one may have been sent other bytes. */
+export function toArtifacts(
+  files: readonly { readonly location: ArtifactLocation; readonly sha256: string | undefined }[],
+): Artifact[] {
+  const byUri = new Map<string | undefined, Artifact>();
+  for (const { location, sha256 } of files)
+    if (sha256 !== undefined) byUri.set(location.uri, { location, hashes: { 'sha-256': sha256 } });
+  return [...byUri.values()];
 }
 
 /** The parts that every log has: the tool with its rules, the invocation, and the folders that paths are relative to. */
@@ -86,7 +101,28 @@ export function toLog(
   };
 }
 
-function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invocations']>[number] {
+/** What a reader has to know about all results. */
+function notesOf({ run, shown, cut }: ShownRun): Notification[] {
+  const notes: Notification[] = run.targets.flatMap(({ name, commit }) =>
+    commit?.dirty === true
+      ? [
+          {
+            level: 'note',
+            message: {
+              text: escapeMessage(`${name} was assessed with uncommitted changes to commit ${commit.id}.`),
+            },
+          },
+        ]
+      : [],
+  );
+  if (shown.length > 0 || cut !== undefined) return notes;
+  const text = zeroFindings(run, inEnglish);
+  return [{ level: isInPart(run) ? 'warning' : 'note', message: { text } }, ...notes];
+}
+
+function toInvocation(source: ShownRun): NonNullable<SarifRun['invocations']>[number] {
+  const { run, cut } = source;
+  const notes = notesOf(source);
   const { dispatchedAt, exitedAt } = { dispatchedAt: undefined, exitedAt: undefined, ...run };
   const commits = run.targets.flatMap(({ name, commit }) =>
     commit === undefined ? [] : [{ folder: name, commit: commit.id, dirty: commit.dirty }],
@@ -95,12 +131,7 @@ function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invo
     at === undefined ? undefined : new Date(at).toISOString();
   return {
     executionSuccessful: hasAllFindings(run),
-    ...(shown.length === 0 &&
-      cut === undefined && {
-        toolExecutionNotifications: [
-          { level: isInPart(run) ? 'warning' : 'note', message: { text: zeroFindings(run, inEnglish) } },
-        ],
-      }),
+    ...(notes.length > 0 && { toolExecutionNotifications: notes }),
     ...withoutUndefined({ startTimeUtc: toText(dispatchedAt), endTimeUtc: toText(exitedAt) }),
     properties: withoutUndefined({
       findingsHere: cut?.shown,
@@ -113,8 +144,10 @@ function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invo
   };
 }
 
-function toResult(shown: DetailedFinding, { run, ruleIds, hasVerdicts, hasSuppressions }: LogFacts): Result {
+function toResult(shown: DetailedFinding, facts: LogFacts): Result {
+  const { assessed, ruleIds, hasVerdicts, hasSuppressions } = facts;
   const { finding, details, fingerprint, triage, verdict } = shown;
+  const [main] = mainPlacesOf(finding);
   const score = securityScore(finding);
   const ruleId = toRuleId(finding);
   return {
@@ -126,11 +159,14 @@ function toResult(shown: DetailedFinding, { run, ruleIds, hasVerdicts, hasSuppre
       : { level: toLevel(finding.severity) }),
     ...withoutUndefined({ rank: score === undefined ? undefined : Math.round(score * 10) }),
     message: { text: toMessage(finding, details) },
-    ...toLocations(shown, run),
+    ...toLocations(shown, facts),
     ...(finding.url !== undefined && {
       webRequest: withoutUndefined({ method: finding.method, target: finding.url }),
     }),
-    partialFingerprints: { 'whiteboxFinding/v1': fingerprint },
+    partialFingerprints: withoutUndefined({
+      primaryLocationLineHash: main && assessed.get(main)?.hash,
+      'whiteboxFinding/v1': fingerprint,
+    }),
     ...(hasVerdicts && verdict !== undefined && { baselineState: toBaselineState(verdict) }),
     taxa: finding.cwes.map(cweReference),
     ...(hasSuppressions && {
@@ -167,17 +203,17 @@ function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']>
 /** The base of relative paths; with several folders, each is a folder below it. */
 export const sourceRoot = '%SRCROOT%';
 
-/** Main locations, data flow, and related places. Folders are those of `run`, which may be later than the finding's run. */
+/** Main locations, data flow, and related places. */
 function toLocations(
   shown: ShownFinding,
-  run: Run,
+  facts: LogFacts,
 ): Pick<Result, 'locations' | 'codeFlows' | 'relatedLocations'> {
   // A path of only `..` names no file.
   const places = shown.finding.places.filter(({ path }) => toRelativeUri(path) !== '');
   const related = (['evidence', 'related'] as const).flatMap((role) =>
     places.filter((place) => place.role === role),
   );
-  const locate = (place: Place): Location => toLocation(place, shown, run);
+  const locate = (place: Place): Location => toLocation(place, shown, facts);
   return {
     locations: mainPlacesOf({ places }).map(locate),
     ...toFlowAndRelated(flowOf({ places }), related, locate),
@@ -198,27 +234,33 @@ export function toFlowAndRelated(
   };
 }
 
-/** Lines are those of the assessed text; the path is the one in the workspace, if the file was found there. */
-function toLocation(place: Place, shown: ShownFinding, run: Run): Location {
-  const { targets } = shown.run;
-  const found = localPlaceOf(place, shown);
-  const target = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
-  const targetIn = (folder: string | undefined): Run['targets'][number] | undefined =>
-    run.targets.find((each) => isSamePath(each.folder, folder));
-  const base = targetIn(found?.folder) ?? targetIn(target?.folder);
-  const prefix = base === undefined || run.targets.length === 1 ? '' : `${base.name}/`;
+function toLocation(place: Place, shown: ShownFinding, facts: LogFacts): Location {
   const { startLine, endLine, startColumn, endColumn, snippet, label } = place;
   const text = snippet === undefined ? undefined : { text: snippet };
   return {
     physicalLocation: {
-      artifactLocation: {
-        uri: toRelativeUri(`${prefix}${found?.path ?? place.path}`),
-        ...(base !== undefined && { uriBaseId: sourceRoot }),
-      },
+      artifactLocation: toArtifactLocation(place, shown, facts),
       ...(startLine !== undefined && {
         region: { startLine, ...withoutUndefined({ endLine, startColumn, endColumn, snippet: text }) },
       }),
     },
     ...(label !== undefined && { message: { text: escapeMessage(label) } }),
   };
+}
+
+/** The path in the assessed folder, else as reported. Folders are those of `run`, which may be later than the finding's run. */
+function toArtifactLocation(
+  place: Place,
+  shown: ShownFinding,
+  { run, assessed }: Pick<LogFacts, 'run' | 'assessed'>,
+): ArtifactLocation {
+  const { targets } = shown.run;
+  const found = assessed.get(place);
+  const target = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
+  const targetIn = (folder: string | undefined): Run['targets'][number] | undefined =>
+    run.targets.find((each) => isSamePath(each.folder, folder));
+  const base = targetIn(found?.folder) ?? targetIn(target?.folder);
+  const prefix = base === undefined || run.targets.length === 1 ? '' : `${base.name}/`;
+  const uri = toRelativeUri(`${prefix}${found?.path ?? place.path}`);
+  return { uri, ...(base !== undefined && { uriBaseId: sourceRoot }) };
 }
