@@ -11,7 +11,7 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import manifest from '../package.json' with { type: 'json' };
-import { readStored, type StoredFolder } from './core/findings/agents/storedFindings.ts';
+import { type SavedFolder, savedFindings } from './core/findings/agents/savedFindings.ts';
 import { readingTools } from './core/findings/agents/toolAnswers.ts';
 import { pathKey, realPath } from './core/paths.ts';
 import { type Logger, systemClock as clock } from './core/ports.ts';
@@ -31,7 +31,7 @@ if (isMainThread) {
 
 async function serve(): Promise<void> {
   const options = await readOptions();
-  const reading = readingTools(readStored(options, { workerFile: import.meta.filename, clock, log }));
+  const reading = readingTools(savedFindings(options, { workerFile: import.meta.filename, clock, log }));
   const answers = new Map(Object.entries(reading));
   const tools = manifest.contributes.languageModelTools
     .map(({ name, modelDescription, inputSchema }) => ({
@@ -89,7 +89,7 @@ function toMcp(text: string): string {
 }
 
 /** Throws an error for the person who configures the server. */
-async function readOptions(): Promise<StoredFolder> {
+async function readOptions(): Promise<SavedFolder> {
   const { values } = parseArgs({ options: { folder: { type: 'string' }, storage: { type: 'string' } } });
   const { folder, storage } = values;
   if (folder === undefined || storage === undefined)

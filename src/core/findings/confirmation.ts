@@ -3,7 +3,8 @@ import { isFinal, isUnsent, type Run, runIdOf } from '../run/state/run.ts';
 import { type ApplicationInput, sharedInput } from '../workflows/application.ts';
 import { hasFindings } from './chooseRun.ts';
 import type { Finding } from './finding.ts';
-import { readResult, type ResultSource } from './result/readResult.ts';
+import type { ResultSource } from './result/readResult.ts';
+import type { RunResult } from './result/result.ts';
 
 /** The result of testing a finding's pair on a live application; `same` and `other` are a person's answers. */
 export type LiveResult =
@@ -19,17 +20,19 @@ export interface Confirmation {
 
 const maxRuns = 10;
 
+type Source = Pick<ResultSource, 'runs' | 'workerFile'> & {
+  /** The result of a run. */
+  readonly read: (run: Run) => Promise<Pick<RunResult, 'findings'>>;
+};
+
 /** The results of all runs that tested a pair for the finding with a name, latest first. */
-export async function readConfirmations(
-  name: string,
-  source: ResultSource,
-): Promise<readonly Confirmation[]> {
+export async function readConfirmations(name: string, source: Source): Promise<readonly Confirmation[]> {
   const runs = source.runs.all().filter(({ confirms }) => confirms === name);
   const read = await Promise.all(runs.slice(0, maxRuns).map((run) => readConfirmation(run, source)));
   return read.filter((confirmation) => confirmation !== undefined);
 }
 
-async function readConfirmation(run: Run, source: ResultSource): Promise<Confirmation | undefined> {
+async function readConfirmation(run: Run, source: Source): Promise<Confirmation | undefined> {
   const folder = source.runs.folderOf(run.id);
   const [pair] = run.input?.pairs ?? [];
   if (pair === undefined) return undefined;
@@ -51,10 +54,10 @@ export function resultOf(run: Run, found: readonly Finding[] | undefined, state:
   return state;
 }
 
-async function findingsOf(run: Run, source: ResultSource): Promise<readonly Finding[] | undefined> {
+async function findingsOf(run: Run, source: Source): Promise<readonly Finding[] | undefined> {
   if (!hasFindings(run)) return undefined;
   try {
-    const { findings } = await readResult(run, source);
+    const { findings } = await source.read(run);
     return findings.map(({ finding }) => finding);
   } catch {
     return undefined; // the run's own row shows why

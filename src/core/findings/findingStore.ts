@@ -26,7 +26,8 @@ import {
   toShownRun,
 } from './placedRun.ts';
 import type { Detailable, Detailed } from './result/details.ts';
-import { readCurrentHead, readItem, type ResultSource, withDetails } from './result/readResult.ts';
+import { readCurrentHead, readItem, readResult, withDetails } from './result/readResult.ts';
+import type { ResultSource } from './result/readResult.ts';
 import {
   areSameShown,
   decisionFolders,
@@ -313,7 +314,7 @@ export class FindingStore implements Disposable {
 
   /** The runs that tested a finding's pair on a live application, latest first. */
   confirmationsOf({ name }: Pick<ShownFinding, 'name'>): Promise<readonly Confirmation[]> {
-    return readConfirmations(name, this.#deps);
+    return readConfirmations(name, { ...this.#deps, read: (run) => readResult(run, this.#deps) });
   }
 
   /** Shows a run's findings in its folders until another run of its subject is chosen or ends with findings. Ignores a run without findings. */

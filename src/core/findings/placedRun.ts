@@ -57,8 +57,7 @@ type PlacingSource = Omit<ResultSource, 'runs'> & {
 interface Placing {
   /** By `pathKey` of a target's folder. */
   readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
-  /** Undefined: places are as they were reported, and no file is read. */
-  readonly texts: EditorTexts | undefined;
+  readonly texts: EditorTexts;
   /** Gets the run with the findings in the first files if others follow. */
   readonly onSome?: ((early: PlacedRun) => void) | undefined;
 }
@@ -67,7 +66,7 @@ interface Placing {
 export async function readPlaced(run: Run, source: PlacingSource, placing: Placing): Promise<PlacedRun> {
   try {
     const read = await readResult(run, source);
-    if (source.memory.results.has(run.id) && source.isReadOnly !== true)
+    if (source.memory.results.has(run.id))
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
@@ -75,14 +74,40 @@ export async function readPlaced(run: Run, source: PlacingSource, placing: Placi
     const names = allNamesOf([...result.findings, ...result.absent].map(({ found }) => found));
     return { run, result, names, failure: undefined };
   } catch (error) {
-    const failure = toFailure(
-      error instanceof AssessmentError
-        ? error
-        : new AssessmentError('storage', { detail: String(error) }, { cause: error }),
-    );
-    source.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
-    return { run, result: undefined, failure };
+    return toFailedRun(run, error, source.log);
   }
+}
+
+/** A run whose findings cannot be read. */
+export function toFailedRun(run: Run, error: unknown, log: Logger): PlacedRun {
+  const failure = toFailure(
+    error instanceof AssessmentError
+      ? error
+      : new AssessmentError('storage', { detail: String(error) }, { cause: error }),
+  );
+  log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
+  return { run, result: undefined, failure };
+}
+
+const noFacts = { removed: 0, hasOwners: false, owners: new Map(), ownersGaps: [] } as const;
+
+/** A result whose findings have no places yet. */
+export function withoutPlaces(run: Run, { head, findings, absent }: RunResult): PlacedRun {
+  const toPlaced = (found: ResultFinding): PlacedFinding => ({ found, places: [], evidence: found.evidence });
+  const result: PlacedResult = {
+    ...noFacts,
+    head,
+    findings: findings.map(toPlaced),
+    absent: judgedOf(absent).map(toPlaced),
+    missing: new Set(),
+    changed: new Set(),
+  };
+  return { run, result, names: allNamesOf([...findings, ...absent]), failure: undefined };
+}
+
+/** Those that a run did not report although it could have. */
+function judgedOf(absent: readonly ResultFinding[]): readonly ResultFinding[] {
+  return absent.filter(({ verdict }) => verdict !== undefined);
 }
 
 /** Places what a result reports, and what only earlier runs report, as far as these runs are still here. */
@@ -92,7 +117,7 @@ async function placeResult(
   source: PlacingSource,
   { mappings, texts, onSome }: Placing,
 ): Promise<PlacedResult> {
-  const facts = { head, absent: [], removed: 0, hasOwners: false, owners: new Map(), ownersGaps: [] };
+  const facts = { ...noFacts, head, absent: [] };
   const place = (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {
     const files = filesOf(of, source.runs.folderOf(of.id), found, mappings);
     return placeFindings(files, found, {
@@ -108,8 +133,7 @@ async function placeResult(
   const missing = new Set(placed.missing);
   const placedAbsent: PlacedFinding[] = [];
   let removed = 0;
-  const judged = absent.filter(({ verdict }) => verdict !== undefined);
-  for (const [id, found] of Map.groupBy(judged, (each) => each.run)) {
+  for (const [id, found] of Map.groupBy(judgedOf(absent), (each) => each.run)) {
     const earlier = source.runs.get(id);
     if (earlier === undefined) removed += found.length;
     else {

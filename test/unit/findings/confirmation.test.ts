@@ -10,6 +10,7 @@ import {
   toConfirmInput,
 } from '../../../src/core/findings/confirmation.ts';
 import type { Finding } from '../../../src/core/findings/finding.ts';
+import { readResult } from '../../../src/core/findings/result/readResult.ts';
 import { getFinding } from '../../../src/core/findings/agents/toolAnswers.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';
 import { isUnsent, type Run, runIdOf } from '../../../src/core/run/state/run.ts';
@@ -79,7 +80,8 @@ async function addTried(
 
 test('runs that tested the pair of a finding count for this pair only, latest first', async (t) => {
   const fixture = await setUpFindings(t);
-  const source = sourceFor(fixture.runs);
+  const results = sourceFor(fixture.runs);
+  const source = { ...results, read: (run: Run) => readResult(run, results) };
   const completed = { completed: [pair], skipped: [] };
   await addTried(fixture, [], { completed: [], skipped: [pair] });
   await addTried(fixture, [], completed);

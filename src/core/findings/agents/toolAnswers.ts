@@ -58,6 +58,8 @@ export type ToolFinding = Omit<ShownFinding, 'triage'> & { readonly triage: Tria
 export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly shown: readonly ToolFinding[];
   readonly absent?: readonly ToolFinding[] | undefined;
+  /** When VS Code saved what is known of it; undefined in VS Code, which knows the present. */
+  readonly savedAt?: number | 'never' | undefined;
 };
 
 type BranchChangeOf = Extract<ComparedBranch, { kind: 'known' }>['changeOf'];
@@ -177,10 +179,11 @@ export async function listFindings(
   const placed = await place(listed.slice(offset, offset + limit));
   const answer = {
     // Shows whether an empty list means that there are no findings, or that none were read.
-    runs: runs.map(({ run, failure, shown }) => ({
+    runs: runs.map(({ run, failure, shown, savedAt }) => ({
       run: run.id,
       state: run.state,
       failure: failure?.kind,
+      savedAt: savedAt === 'never' ? savedAt : toIso(savedAt),
       coverage: coverageOf(run),
       summary: failure === undefined && shown.length === 0 ? zeroFindings(run, inEnglish) : undefined,
     })),

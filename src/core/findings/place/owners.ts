@@ -19,12 +19,6 @@ export const OWNERS_FILES: readonly string[] = [
 
 const PIPELINE_FILE = '.gitlab-ci.yml';
 
-/** All files that decide on the owners of files in a folder: the repository may begin above it. */
-export function ownersFilesFor(folder: string): readonly string[] {
-  const here = [...OWNERS_FILES, PIPELINE_FILE, '.git/config'].map((name) => join(folder, name));
-  return dirname(folder) === folder ? here : [...here, ...ownersFilesFor(dirname(folder))];
-}
-
 /** What is not known of a CODEOWNERS file: the lines with these numbers, or all of it. */
 export interface OwnersGap {
   readonly file: string;

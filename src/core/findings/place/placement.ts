@@ -97,8 +97,7 @@ export interface PlacedFiles {
 }
 
 interface PlaceOptions {
-  /** Undefined: places are as they were reported, and no file is read. */
-  readonly texts: EditorTexts | undefined;
+  readonly texts: EditorTexts;
   /** Follows files that differ from what was sent. */
   readonly follow: (files: readonly PlacesOfFile[], texts: EditorTexts) => Promise<readonly CurrentPlaces[]>;
   /** Gets what is known once the first files are read, if others follow. */
@@ -133,7 +132,7 @@ export async function placeFindings(
   const isOpen = ({ place, spot }: SpotPlace): boolean => {
     const key =
       spot === undefined ? keyOf(targets[0]?.folder, place.path) : keyOf(spot.folder, spot.file.path);
-    return texts?.edited.has(key) === true || texts?.opened.has(key) === true;
+    return texts.edited.has(key) || texts.opened.has(key);
   };
   const groups = [...Map.groupBy(spots, spotKey).values()].sort(
     ([one], [other]) =>
@@ -153,8 +152,7 @@ export async function placeFindings(
     const each = file &&
       file !== 'silent' && { run: files.run.id, file, places: group.map(({ place }) => place) };
     if (each) {
-      const state =
-        texts === undefined ? 'silent' : await isAnswering.within(folder, stateOf(each.file, texts));
+      const state = await isAnswering.within(folder, stateOf(each.file, texts));
       if (state === 'asSent') add(each, asSent(each));
       else if (state === 'other') others.push(each);
       else add(each, asReported(each));
@@ -168,7 +166,7 @@ export async function placeFindings(
     done += 1;
     if (done === firstFiles && groups.length > firstFiles) onSome?.(placedSoFar());
   });
-  if (texts !== undefined && others.length > 0) {
+  if (others.length > 0) {
     if (groups.length <= firstFiles) onSome?.(placedSoFar());
     const current = await follow(others, texts);
     for (const [at, each] of others.entries()) add(each, current[at] ?? asReported(each));

@@ -34,13 +34,14 @@ export async function writeDetails(runFolder: string, mark: string, details: Det
   await writeFileAtomic(join(runFolder, fileName), lines());
 }
 
-/** Undefined if they are of another findings file, or are missing or damaged for one of the indexes. */
+/** Undefined if they are of another findings file than the one with this mark, or are missing or damaged for one of the indexes. */
 export async function readDetails(
   runFolder: string,
   indexes: ReadonlySet<number>,
+  wanted?: string,
 ): Promise<DetailsByIndex | undefined> {
   try {
-    const mark = await findingsMarkOf(runFolder);
+    const mark = wanted ?? (await findingsMarkOf(runFolder));
     const content = await readFile(join(runFolder, fileName));
     const found = new Map<number, Details>();
     let start = 0;

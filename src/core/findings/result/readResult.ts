@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askWorker } from '../../askWorker.ts';
 import { AssessmentError, workerCrash } from '../../errors.ts';
@@ -8,12 +9,12 @@ import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../choose
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import { findingsMarkOf, maxReadMs, withReadingNote } from '../parse/readFindings.ts';
 import type { CurrentPlaces, EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
-import type { Encodings } from '../place/encodings.ts';
+import { type Encodings, utf8Only } from '../place/encodings.ts';
 import type { FoundOwners } from '../place/owners.ts';
 import { isAbout } from './compareRuns.ts';
 import { addDetails, type Detailable, type Detailed, type DetailsByIndex, readDetails } from './details.ts';
 import { factsOf, type ResultHead, type RunResult } from './result.ts';
-import { readHead, readSaved } from './resultFile.ts';
+import { readHead, readSaved, resultName } from './resultFile.ts';
 import type { ResultJob } from './resultWorker.ts';
 
 /*
@@ -28,11 +29,14 @@ export interface ResultSource {
   readonly workerFile: string | URL;
   readonly encodings: () => Encodings;
   readonly memory: ResultMemory;
-  /** True: write nothing. */
-  readonly isReadOnly?: boolean | undefined;
   /** How long reading a findings file may take. */
   readonly maxReadMs?: number | undefined;
 }
+
+/** Where a file is read from, in a worker. */
+type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
+  readonly runs: Pick<RunStore, 'folderOf'>;
+};
 
 /** What cannot be on disk, by local run ID. */
 export interface ResultMemory {
@@ -117,7 +121,7 @@ class Asked {
   }
 
   async #workOutAfter(run: Run, { before, beforeOf, baseline, skipped }: Earlier): Promise<ResultHead> {
-    const { runs, memory, encodings, isReadOnly = false } = this.#source;
+    const { runs, memory, encodings } = this.#source;
     const mark = await this.#markOf(run);
     const runFolder = runs.folderOf(run.id);
     const about = [run.id, ...before.map((each) => each.run.id)];
@@ -132,7 +136,7 @@ class Asked {
       continued: earlierRuns(runs.all(), run).find((other) => continuesRun(run, other)),
       kept: about.flatMap((id) => memory.results.get(id) ?? []),
       encodings: encodings(),
-      isReadOnly,
+      isReadOnly: false,
     };
     try {
       const unsaved = (await askReader(task, run, this.#source, this.#signal)) as RunResult | undefined;
@@ -218,16 +222,63 @@ class Asked {
 /** Findings with their details. Throws what `readResult` of their runs throws. */
 export function withDetails<const T extends readonly Detailable[]>(
   findings: T,
-  source: ResultSource,
+  source: ReadingSource,
 ): Promise<Detailed<T>> {
   return addDetails(findings, async (run, indexes) => {
-    const { isReadOnly = false, runs } = source;
-    const runFolder = runs.folderOf(run.id);
-    const saved = await readDetails(runFolder, indexes);
-    if (saved !== undefined) return saved;
-    const job: ResultJob = { kind: 'details', run, indexes, isReadOnly, runsFolder: runs.folderOf('') };
-    return (await askReader(job, run, source)) as DetailsByIndex;
+    const saved = await readDetails(source.runs.folderOf(run.id), indexes);
+    return saved ?? readDetailsInWorker(run, indexes, source, false);
   });
+}
+
+async function readDetailsInWorker(
+  run: Run,
+  indexes: ReadonlySet<number>,
+  source: ReadingSource,
+  isReadOnly: boolean,
+): Promise<DetailsByIndex> {
+  const job: ResultJob = { kind: 'details', run, indexes, isReadOnly, runsFolder: source.runs.folderOf('') };
+  return (await askReader(job, run, source)) as DetailsByIndex;
+}
+
+/** `savedAt` is undefined for a result that was worked out without earlier runs, and not saved, since there was none. */
+interface LastResult {
+  readonly result: RunResult;
+  readonly savedAt: number | undefined;
+}
+
+/** The result of a run that was last saved, current or not. Writes nothing. Throws what `readResult` throws. */
+export async function readLastResult(run: Run, source: ReadingSource): Promise<LastResult> {
+  const runFolder = source.runs.folderOf(run.id);
+  const result = await readSaved(runFolder);
+  if (result !== undefined) return { result, savedAt: (await stat(join(runFolder, resultName))).mtimeMs };
+  const job: ResultJob = {
+    kind: 'workOut',
+    run,
+    runsFolder: source.runs.folderOf(''),
+    before: [],
+    beforeOf: new Map(),
+    baseline: undefined,
+    skipped: [],
+    continued: undefined,
+    kept: [],
+    encodings: utf8Only,
+    isReadOnly: true,
+  };
+  return { result: (await askReader(job, run, source)) as RunResult, savedAt: undefined };
+}
+
+/** The details of what `readLastResult` returns. Those of a findings file that is no longer here may be missing. Writes nothing. */
+export async function readLastDetails(
+  run: Run,
+  indexes: ReadonlySet<number>,
+  source: ReadingSource,
+): Promise<DetailsByIndex> {
+  const runFolder = source.runs.folderOf(run.id);
+  const present = await findingsMarkOf(runFolder);
+  const mark = (await readHead(runFolder))?.mark ?? present;
+  const saved = await readDetails(runFolder, indexes, mark);
+  if (saved !== undefined) return saved;
+  return mark === present ? readDetailsInWorker(run, indexes, source, true) : new Map();
 }
 
 /** The item of a findings file as JSON; undefined if it is too long or nested too deeply. Throws what `readResult` throws. */
@@ -240,7 +291,7 @@ export async function readItem(run: Run, index: number, source: ResultSource): P
 async function askReader(
   job: ResultJob,
   run: Run,
-  source: ResultSource,
+  source: ReadingSource,
   signal?: AbortSignal,
 ): Promise<unknown> {
   const runFolder = source.runs.folderOf(run.id);
@@ -250,7 +301,8 @@ async function askReader(
     throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
   }
   const limit = AbortSignal.timeout(source.maxReadMs ?? maxReadMs);
-  return withReadingNote(runFolder, mark, source.isReadOnly === true, async () => {
+  const isReadOnly = 'isReadOnly' in job && job.isReadOnly;
+  return withReadingNote(runFolder, mark, isReadOnly, async () => {
     try {
       return await ask(job, source, AbortSignal.any(signal === undefined ? [limit] : [signal, limit]));
     } catch (error) {
@@ -283,11 +335,10 @@ export async function askForOwners(files: ReadonlySet<string>, source: ResultSou
 /** Makes the file of an export. Throws what `readResult` of the run throws, and the signal's reason. */
 export async function makeExport(
   request: ExportRequest,
-  source: Pick<ResultSource, 'runs' | 'workerFile' | 'isReadOnly'>,
+  source: ReadingSource,
   signal?: AbortSignal,
 ): Promise<ExportedFile> {
-  const { runs, isReadOnly = false } = source;
-  const job: ResultJob = { kind: 'export', request, isReadOnly, runsFolder: runs.folderOf('') };
+  const job: ResultJob = { kind: 'export', request, runsFolder: source.runs.folderOf('') };
   return (await ask(job, source, signal)) as ExportedFile;
 }
 

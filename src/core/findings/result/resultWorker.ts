@@ -45,7 +45,6 @@ export type ResultJob =
   | ({
       readonly kind: 'export';
       readonly request: ExportRequest;
-      readonly isReadOnly: boolean;
     } & InRuns);
 
 const filesAtOnce = 16;
@@ -81,14 +80,14 @@ async function perform(job: ResultJob): Promise<unknown> {
     case 'owners':
       return findOwners(job.files);
     case 'export': {
-      const { request, runsFolder, isReadOnly } = job;
+      const { request, runsFolder } = job;
       // Loaded here, so that no other job loads it.
       const { exportRun } = await import('../importExport/exportRun.ts');
       return exportRun(request, {
         detailsOf: async (run, indexes): Promise<DetailsByIndex> => {
           try {
             const saved = await readDetails(join(runsFolder, run.id), indexes);
-            return saved ?? (await readDetailsAgain(run, runsFolder, indexes, isReadOnly));
+            return saved ?? (await readDetailsAgain(run, runsFolder, indexes, false));
           } catch (error) {
             const isKnown = error instanceof AssessmentError || fileError(error) !== undefined;
             // Findings of earlier runs that can no longer be read have their summaries.

@@ -8,6 +8,7 @@ import {
   readFile,
   realpath,
   rm,
+  stat,
   symlink,
   truncate,
   writeFile,
@@ -55,7 +56,12 @@ interface Agent {
 interface Answer {
   readonly total: number;
   readonly notRead?: number;
-  readonly runs: readonly { readonly run: string; readonly state: string; readonly failure?: string }[];
+  readonly runs: readonly {
+    readonly run: string;
+    readonly state: string;
+    readonly failure?: string;
+    readonly savedAt?: string;
+  }[];
   readonly findings: readonly {
     readonly finding: string;
     readonly title: string;
@@ -65,6 +71,7 @@ interface Answer {
     readonly verdict?: string;
   }[];
   readonly placesInWorkspace: readonly { readonly path: string }[];
+  readonly reported: { readonly description: string };
 }
 
 /** Starts the server for a folder of a fixture and connects an MCP client. */
@@ -156,7 +163,8 @@ test('a client lists and calls every tool without a running VS Code', async (t) 
       ['Old', 'a.js:2', 'unknown', 'open', 'unknown'],
     ],
   );
-  assert.deepEqual(list.runs, [{ run: 'run-2', state: 'succeeded' }]);
+  const { mtime } = await stat(path.join(fixture.runs.folderOf('run-2'), 'result.json'));
+  assert.deepEqual(list.runs, [{ run: 'run-2', state: 'succeeded', savedAt: mtime.toISOString() }]);
   const whole = await ask('getFinding', { finding: list.findings[0]?.finding });
   assert.equal(whole.placesInWorkspace[0]?.path, 'a.js');
   const { runs } = await ask('getRunStatus');
@@ -192,6 +200,7 @@ test('the server writes and locks nothing in the storage, and names what it cann
 test('a decision whose validity is unknown to the server is unknown, never open', async (t) => {
   const fixture = await setUpFindings(t);
   await fixture.addRun(['shop'], finding('Weak hash'));
+  await openTriage(fixture);
   const { ask } = await connect(t, fixture);
   const state = async (): Promise<string | undefined> => (await ask('listFindings')).findings[0]?.triage;
   assert.equal(await state(), 'open');
@@ -238,9 +247,28 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   await writeFile(file('later.js'), text);
   assert.equal((await later()).placesInWorkspace[0]?.path, 'later.js');
   assert.deepEqual(await readNow(), ['later.js', 'details.jsonl', 'details.jsonl']);
-  await writeFile(path.join(fixture.runs.folderOf(id), 'findings.json'), finding('Downloaded again'));
-  assert.equal((await worst())?.title, 'Downloaded again');
-  assert.deepEqual(await readNow(), ['a.js', 'findings.json', 'result.json']);
+});
+
+test('F153 the last saved result answers, also if it is out of date; without one, decisions are unknown', async (t) => {
+  const fixture = await setUpFindings(t);
+  const about = (title: string): string =>
+    finding(title, { file: 'a.js', line: 2, description: `About ${title}` });
+  await fixture.addRun(['shop'], about('Old'));
+  const { id } = await fixture.addRun(['shop'], about('As saved'));
+  await decide(fixture, 'falsePositive');
+  const runFolder = fixture.runs.folderOf(id);
+  const { ask } = await connect(t, fixture);
+  const answers = async () => {
+    const { findings, runs } = await ask('listFindings', { triage: ['falsePositive'] });
+    const { reported } = await ask('getFinding', { finding: `${id}:0` });
+    return [findings[0]?.title, findings[0]?.triage, runs[0]?.savedAt === 'never', reported.description];
+  };
+  await writeFile(path.join(runFolder, 'findings.json'), about('Downloaded again'));
+  assert.deepEqual(await answers(), ['As saved', 'falsePositive', false, 'About As saved']);
+  await rm(path.join(runFolder, 'result.json'));
+  const before = await snapshot(fixture.root);
+  assert.deepEqual(await answers(), ['Downloaded again', 'unknown', true, 'About Downloaded again']);
+  assert.deepEqual(await snapshot(fixture.root), before, 'nothing is written');
 });
 
 test('F153 a missing storage is an error and differs from no findings', async (t) => {

@@ -257,7 +257,7 @@ describe('tool answers', () => {
     };
     const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
     const summary = '0 findings in 239 uploaded files. 2 files were excluded.';
-    const said = { run: run.id, state: run.state, failure: undefined, coverage };
+    const said = { run: run.id, state: run.state, failure: undefined, savedAt: undefined, coverage };
     const runsOf = async (runs: ToolFindings['runs']) => (await list(runs)).runs;
     assert.deepEqual(await runsOf([{ run, shown: [] }]), [{ ...said, summary }]);
     assert.deepEqual(await runsOf([{ ...sourceOf(items), run }]), [{ ...said, summary: undefined }]);

@@ -197,17 +197,6 @@ test('working out a result ends with the reason of the signal', async (t) => {
   await assert.rejects(saving, (error) => error === reason);
 });
 
-test('without the right to write, a result is worked out and not saved', async (t) => {
-  const fixture = await setUpFindings(t);
-  const run = await fixture.storeRun(['shop'], listOf('a'));
-  const { findings } = await readResult(run, { ...sourceOf(fixture), isReadOnly: true });
-  assert.deepEqual(
-    findings.map(({ finding }) => finding.title),
-    ['a'],
-  );
-  await assert.rejects(readFile(resultFileOf(fixture, run)), { code: 'ENOENT' });
-});
-
 test('F165 a decision and a link find the finding on a machine that does not know what was sent', async (t) => {
   const found = listOf('sandbox/src/a', 'sandbox/src/b');
   const [uploaded, tracked, other] = [

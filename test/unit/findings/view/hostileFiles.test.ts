@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
 import { addOwners, readPlaced } from '../../../../src/core/findings/placedRun.ts';
+import { utf8Only } from '../../../../src/core/findings/place/encodings.ts';
 import { silent } from '../../../silentLog.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
 import { shopRun } from '../importExport/exportingFindings.ts';
@@ -34,8 +35,9 @@ await testBlocks(import.meta.filename, {
       const folderOf = (id: string): string => join(runFolder, '..', id);
       const runs = { all: () => [run], get: () => run, folderOf };
       const source = { ...sourceFor(runs), runs, log: silent };
+      const texts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
       return async () => {
-        const placed = await readPlaced(run, source, { mappings: {}, texts: undefined });
+        const placed = await readPlaced(run, source, { mappings: {}, texts });
         const { owners, ownersGaps = [] } = (await addOwners(placed, source)).result ?? {};
         assert.deepEqual([owners?.size, ownersGaps.map(({ lines }) => lines)], [0, ['tooComplex']]);
       };

@@ -1,0 +1,191 @@
+import { join } from 'node:path';
+import { markOf } from '../../files.ts';
+import { pathInside, realPath } from '../../paths.ts';
+import { once } from '../../yieldingWork.ts';
+import type { Clock, Logger } from '../../ports.ts';
+import { readRuns } from '../../run/disk/journal.ts';
+import type { Run } from '../../run/state/run.ts';
+import { FolderChoices } from '../chooseRun.ts';
+import { readConfirmations } from '../confirmation.ts';
+import { findingsMarkOf } from '../parse/readFindings.ts';
+import { type EditorTexts, followFile } from '../place/currentPlaces.ts';
+import { utf8Only } from '../place/encodings.ts';
+import { findOwners } from '../place/owners.ts';
+import { filesOf, placeFindings } from '../place/placement.ts';
+import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces } from '../placedRun.ts';
+import { addDetails } from '../result/details.ts';
+import { readLastDetails, readLastResult } from '../result/readResult.ts';
+import { resultName } from '../result/resultFile.ts';
+import { folderOf, mainPlaceOf, type ShownPlace, withoutOtherFolders } from '../shownFinding.ts';
+import { showDecided } from '../triage/decide.ts';
+import { triagePlaceOf } from '../triage/triageDisk.ts';
+import { TriageStore } from '../triage/triageStore.ts';
+import type { ToolFinding, ToolFindings, ToolSource } from './toolAnswers.ts';
+
+/*
+ * Answers agents from disk, without VS Code: the results that it last saved of the runs it shows of a folder by default, current or not, and the decisions on
+ * this machine. Only the findings of an answer are placed. Reads only the folder's runs, and writes nothing.
+ */
+
+export interface SavedFolder {
+  /** A real path. */
+  readonly folder: string;
+  /** The extension's folder in VS Code's global storage. */
+  readonly storage: string;
+}
+
+interface Deps {
+  /** The parsing worker's entry. */
+  readonly workerFile: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The runs of a folder and its subfolders, and the names that the runs use for these. */
+interface RunsOfFolder {
+  readonly runs: readonly Run[];
+  readonly unread: number;
+  readonly folders: ReadonlySet<string>;
+}
+
+/** A run with what was last saved of it, and when. */
+type LastRun = PlacedRun & { readonly savedAt?: number | undefined };
+
+const noTexts: EditorTexts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
+
+export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): ToolSource {
+  const runsFolder = join(storage, 'runs');
+  const runFolderOf = (id: string): string => join(runsFolder, id);
+  const source = { runs: { folderOf: runFolderOf }, workerFile: deps.workerFile };
+  let cached: { readonly marks: string; readonly load: () => Promise<readonly LastRun[]> } | undefined;
+
+  const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
+    if ((await markOf(runsFolder)) === undefined)
+      throw new Error(
+        `The folder of the stored runs does not exist: ${runsFolder}. Copy the configuration again in VS Code.`,
+      );
+    const { runs, unread } = await readRuns(runsFolder);
+    const folders = new Set<string>();
+    for (const named of new Set(runs.flatMap(({ targets }) => targets.map((target) => target.folder)))) {
+      const real = await realPath(named).catch(() => undefined); // the folder may be gone
+      if (real !== undefined && pathInside(folder, real) !== undefined) folders.add(named);
+    }
+    const runsOfFolder = runs.filter(({ targets }) => targets.some((target) => folders.has(target.folder)));
+    return { runs: runsOfFolder, unread, folders };
+  };
+
+  const readLast = async (run: Run): Promise<LastRun> => {
+    try {
+      const { result, savedAt } = await readLastResult(run, source);
+      return { ...withoutPlaces(run, result), savedAt };
+    } catch (error) {
+      return toFailedRun(run, error, deps.log);
+    }
+  };
+
+  /** Concurrent calls share one reading. */
+  const load = async (runs: readonly Run[]): Promise<readonly LastRun[]> => {
+    const marks = JSON.stringify(
+      await Promise.all(
+        runs.map(async ({ id }) => [
+          id,
+          await markOf(join(runFolderOf(id), resultName)),
+          await findingsMarkOf(runFolderOf(id)),
+        ]),
+      ),
+    );
+    if (cached?.marks !== marks) cached = { marks, load: once(() => Promise.all(runs.map(readLast))) };
+    const loaded = await cached.load();
+    // It may work at the next call.
+    const isPassing = (kind: string | undefined): boolean => kind === 'storage' || kind === 'workerCrashed';
+    if (loaded.some(({ failure }) => isPassing(failure?.kind))) cached = undefined;
+    return loaded;
+  };
+
+  return {
+    findings: async () => {
+      const { runs, folders } = await readRunsOfFolder();
+      const chosen = new FolderChoices().runsToShow(runs, (each) => folders.has(each));
+      const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
+      const triage = await readDecisions(runs, storage, deps);
+      const isKnown = triage.failures().length === 0;
+      const show = showDecided(triage);
+      const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
+      const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
+      return {
+        runs: loaded.map((last) => {
+          const shown = withoutOtherFolders(toShownRun(last, { get }, show), runIds);
+          // Who worked out the result alone does not know the names that decisions are about.
+          const hasDecisions = isKnown && last.savedAt !== undefined;
+          const toTool = (all: readonly ToolFinding[] = []): readonly ToolFinding[] =>
+            all
+              .filter((each) => isInside(each, folders))
+              .map((each) => (hasDecisions ? each : { ...each, triage: undefined }));
+          const savedAt = last.failure === undefined ? (last.savedAt ?? 'never') : undefined;
+          return { ...shown, savedAt, shown: toTool(shown.shown), absent: toTool(shown.absent) };
+        }),
+        place: (findings) => placeNow(findings, loaded, folders, runFolderOf),
+      };
+    },
+    runs: readRunsOfFolder,
+    withDetails: (findings) => addDetails(findings, (run, indexes) => readLastDetails(run, indexes, source)),
+    confirmationsOf: async ({ name }) => {
+      const { runs } = await readRunsOfFolder();
+      const read = async (run: Run) => (await readLastResult(run, source)).result;
+      return readConfirmations(name, { ...source, runs: { ...source.runs, all: () => runs }, read });
+    },
+    clock: deps.clock,
+  };
+}
+
+/** Not of the shared folder: only decisions in the books of this machine count. */
+async function readDecisions(
+  runs: readonly Run[],
+  storage: string,
+  { clock, log }: Deps,
+): Promise<TriageStore> {
+  const placeFor = (each: string) => triagePlaceOf(each, join(storage, 'triage'), false);
+  const triage = new TriageStore({ placeFor, clock, log });
+  await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
+  return triage;
+}
+
+/** A run may also have other folders, whose findings must not be shown. */
+function isInside(shown: ToolFinding, folders: ReadonlySet<string>): boolean {
+  return (
+    shown.run.targets.every((target) => folders.has(target.folder)) || folders.has(folderOf(shown) ?? '')
+  );
+}
+
+/** Findings with their places in the present text of their files, and with the owners of these. */
+async function placeNow(
+  findings: readonly ToolFinding[],
+  loaded: readonly LastRun[],
+  folders: ReadonlySet<string>,
+  runFolderOf: (id: string) => string,
+): ReturnType<ToolFindings['place']> {
+  const wanted = new Map(findings.map(({ run, finding }) => [finding, run]));
+  const places = new Map<unknown, readonly ShownPlace[]>();
+  const all = loaded.flatMap(({ result }) => [...(result?.findings ?? []), ...(result?.absent ?? [])]);
+  const byRun = Map.groupBy(
+    all.map(({ found }) => found),
+    ({ run }) => run,
+  );
+  for (const ofRun of byRun.values()) {
+    const some = ofRun.filter(({ finding }) => wanted.has(finding));
+    const run = some[0] && wanted.get(some[0].finding);
+    if (run === undefined) continue;
+    const placed = await placeFindings(filesOf(run, runFolderOf(run.id), ofRun, {}), some, {
+      texts: noTexts,
+      follow: (files, texts) => Promise.all(files.map((each) => followFile(each, texts, runFolderOf))),
+    });
+    for (const each of placed.findings)
+      places.set(
+        each.found.finding,
+        each.places.filter((place) => folders.has(place.folder)),
+      );
+  }
+  const shown = findings.map((each) => ({ ...each, places: places.get(each.finding) ?? [] }));
+  const { owners } = await findOwners(new Set(shown.flatMap((each) => mainPlaceOf(each)?.file ?? [])));
+  return shown.map((each) => ({ ...each, owners: owners.get(mainPlaceOf(each)?.file ?? '') }));
+}
