@@ -159,7 +159,8 @@ async function unlessMissing<T>(act: () => Promise<T>, platform?: NodeJS.Platfor
   try {
     return await untilFree(act, platform);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
+    // ENOTDIR: a file has the name of a folder in the path.
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
   }
 }

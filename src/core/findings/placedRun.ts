@@ -122,7 +122,12 @@ async function placeResult(
     const files = filesOf(of, source.runs.folderOf(of.id), found, mappings);
     return placeFindings(files, found, {
       texts,
-      follow: (some, now) => followFiles(some, now, source),
+      // Findings whose files cannot be followed are shown as reported.
+      follow: (some, now) =>
+        followFiles(some, now, source).catch((error: unknown) => {
+          source.log.warn(`Places of run ${of.id} cannot be followed: ${String(error)}`);
+          return [];
+        }),
       onSome:
         of.id === run.id && onSome
           ? (some) => onSome({ run, result: { ...facts, ...some }, failure: undefined })

@@ -44,7 +44,7 @@ describe('files as they were assessed', () => {
     await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
     await writeFile(path.join(root, 'secret.js'), 'not sent');
     const files = [...Object.keys(sent), '../secret.js', 'elsewhere/kept.js'];
-    const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 9, code: 'two' }));
+    const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 2, code: 'two' }));
     const { findings } = parseFindings(JSON.stringify(items), { runId: run.id });
     shown = findings.map((finding) => ({
       ...{ run, finding, places: [], folder, ...identityFor('invented'), triage: undecided },

@@ -140,6 +140,8 @@ describe('files', () => {
     const folder = await tempFolder(t);
     assert.equal(await readIfThere(join(folder, 'none')), undefined);
     assert.equal(await markOf(join(folder, 'none')), undefined);
+    await writeFileAtomic(join(folder, 'docs'), 'a file with the name of a folder');
+    assert.equal(await markOf(join(folder, 'docs', 'CODEOWNERS')), undefined);
     await assert.rejects(readIfThere(folder), { code: 'EISDIR' });
   });
 

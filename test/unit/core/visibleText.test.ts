@@ -16,6 +16,7 @@ test('F79 control and bidi characters of titles, IDs and ratings become visible 
     id: 'F\u0000\u200F1',
     title: 'safe\u202Eevil\u2066\u2069 \u0007\u001b[31m\r\nnext',
     severity: 'bad\u202Eness',
+    cwe: 79,
   };
   const finding = parseFindings(JSON.stringify([item]), { runId: 'run' }).findings[0];
   assert.equal(finding?.title, 'safe\\u{202E}evil\\u{2066}\\u{2069} \\u{0007}\\u{001B}[31m next');

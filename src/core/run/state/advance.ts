@@ -114,12 +114,10 @@ function intendDispatch(run: Run, at: number): Run {
 }
 
 /** The answer to another intent is that of another run. */
-function dispatched(run: Run, { runId, intendedAt, at }: EventOf<'dispatched'>): Run {
+function dispatched(run: Run, { runId, intendedAt }: EventOf<'dispatched'>): Run {
   if ((run.state !== 'dispatching' && run.state !== 'unknown') || run.intendedAt !== intendedAt) return run;
-  const answer = { ...shared(run), noticeDue: false, runId };
-  return run.state === 'unknown'
-    ? { ...answer, state: 'running', dispatchedAt: run.intendedAt }
-    : { ...answer, state: 'running', dispatchedAt: at };
+  // Not the time of this event: the answer may have been found in a note days later.
+  return { ...shared(run), noticeDue: false, runId, state: 'running', dispatchedAt: intendedAt };
 }
 
 /** This dispatch was not sent; a lost one before it may have been accepted. A person's stop is a cancellation, a closed window a failure. */

@@ -44,6 +44,15 @@ test('insertions above are followed at once, saved or not, and undone', async (t
   assert.equal(seen(), 'same 3');
 });
 
+test('a changed file that no worker can follow is shown as reported', async (t) => {
+  const { file, reopen } = await openShop(t);
+  await writeFile(file, above + code);
+  const store = reopen('no-such-worker.cjs');
+  await store.load();
+  const [found] = store.all();
+  assert.deepEqual([found?.places[0]?.drift, found?.places[0]?.startLine], ['unknown', 3]);
+});
+
 test('a file in another encoding is compared as the editor decodes it', async (t) => {
   const fixture = await setUpFindings(t);
   const { store, edit, root } = fixture;

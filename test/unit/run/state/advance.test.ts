@@ -110,14 +110,11 @@ describe('advance', () => {
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
-  test('an accepted run runs since the answer', () => {
-    const run = advance(runOf.dispatching, { type: 'dispatched', intendedAt: 10, runId: 'run-1', at: 5_000 });
-    assert.equal('dispatchedAt' in run && run.dispatchedAt, 5_000);
-  });
-
-  test('a run with an ID found by the user runs since the dispatch was intended', () => {
-    const run = advance(runOf.unknown, { type: 'dispatched', intendedAt: 10, runId: 'run-found', at: 5_000 });
-    assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
+  test('an accepted run runs since the dispatch was intended, however late its ID is found', () => {
+    for (const dispatched of [runOf.dispatching, runOf.unknown]) {
+      const run = advance(dispatched, { type: 'dispatched', intendedAt: 10, runId: 'run-1', at: 5_000 });
+      assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
+    }
   });
 
   test('a rejected second dispatch keeps what is known of the first, and records its own reason', () => {
