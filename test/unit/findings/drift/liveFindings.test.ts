@@ -45,9 +45,9 @@ test('insertions above are followed at once, saved or not, and undone', async (t
 });
 
 test('a changed file that no worker can follow is shown as reported', async (t) => {
-  const { file, reopen } = await openShop(t);
-  await writeFile(file, above + code);
-  const store = reopen('no-such-worker.cjs');
+  const shop = await openShop(t);
+  await writeFile(shop.file, above + code);
+  const store = shop.reopen('no-such-worker.cjs');
   await store.load();
   const [found] = store.all();
   assert.deepEqual([found?.places[0]?.drift, found?.places[0]?.startLine], ['unknown', 3]);
