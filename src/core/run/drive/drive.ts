@@ -33,7 +33,6 @@ export class Drive {
     this.#lease = lease;
     this.#delays = new Delays(deps.store.get(id), deps.clock, deps.random);
     lease.lost.addEventListener('abort', () => this.stop());
-    if (lease.lost.aborted) this.stop();
     this.ended = this.#drive();
   }
 

@@ -3,9 +3,6 @@ import { describe, test } from 'node:test';
 import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
 import { newRun } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import type { Lease } from '../../../../src/core/run/disk/lease.ts';
-import { Drive } from '../../../../src/core/run/drive/drive.ts';
-import type { DriveDeps } from '../../../../src/core/run/steps/step.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { killHolder } from '../deadProcess.ts';
 import { leap, minuteMs, pass, sleepOn, stayAwake } from '../passTime.ts';
@@ -16,17 +13,6 @@ import { VirtualClock } from '../virtualClock.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('a watched run', () => {
-  test('F63 is not driven with a lease that was lost before', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const { id } = await trackRemoteRun(fixture, window);
-    let released = 0;
-    const lease = { lost: AbortSignal.abort(), release: () => Promise.resolve(void (released += 1)) };
-    const { store } = window;
-    const deps = { store, clock: fixture.clock, random: () => 0 } as unknown as DriveDeps;
-    await new Drive(id, lease as unknown as Lease, deps).ended;
-    assert.ok(released > 0);
-  });
-
   test('F62 continues after VS Code was closed for days, with one notification', async (t) => {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);
