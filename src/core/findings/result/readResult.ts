@@ -18,8 +18,8 @@ import { readHead, readSaved, resultName } from './resultFile.ts';
 import type { ResultJob } from './resultWorker.ts';
 
 /*
- * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first, and an earlier run whose findings cannot be
- * read is skipped. Whether a result is current, its head says: the facts of its run, the results before it, and the runs that were skipped.
+ * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first. An earlier run whose findings cannot
+ * be read is skipped. The head says whether a result is current: it has the facts of its run, the results before it, and the skipped runs.
  */
 
 /** Where results come from. */

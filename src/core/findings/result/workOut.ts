@@ -59,7 +59,7 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
   const findings = reported.map((each) => splitReported(each).finding);
   const located = await locate(task, findings, sent);
   if (!isReadOnly) {
-    // What is not kept cannot be followed later; the findings are there all the same.
+    // What is not kept cannot be followed later; the findings do not depend on it.
     await keepSource(run, runFolder, located.spots.flat()).catch(() => undefined);
     await writeDetails(runFolder, mark, detailsIn(reported)).catch(() => undefined);
   }
