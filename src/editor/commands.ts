@@ -25,7 +25,7 @@ import { createFindingCommands, type FindingCommandDeps } from './findings/findi
 import { importFindings } from './findings/importFindings.ts';
 import { openFindingsFile, pickUnreadRun } from './findings/findingDetails.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
-import { hasArtifact } from './labels.ts';
+import { hasArtifact } from './runs/runLabels.ts';
 import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
 import type { TrendPanels } from './report/trend.ts';
 import { pickRun, pickShownRun, runOf, runOfTrend, runsOf } from './runs/pickRun.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
-import type { Cut } from '../core/findings/parse/parse.ts';
+import type { Cut } from '../core/findings/parse/parseFindings.ts';
 import { zeroFindings } from '../core/findings/view/zeroFindings.ts';
 import { type Coverage, excludedIn } from '../core/run/state/coverage.ts';
 import type { Run } from '../core/run/state/run.ts';
@@ -100,4 +100,9 @@ export function firstLines(lines: readonly string[], total = lines.length): stri
   const shown = lines.slice(0, 10);
   const more = total - shown.length;
   return [...shown, ...(more > 0 ? [moreLabel(more)] : [])].join('\n');
+}
+
+/** A label that begins a row or a heading. */
+export function capitalized(label: string): string {
+  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }

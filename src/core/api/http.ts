@@ -4,7 +4,7 @@ import type http from 'node:http';
 import { AssessmentError } from '../errors.ts';
 import { onDisk, replaceFile, toMark } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
-import { sendRequest, readAll } from './request.ts';
+import { sendRequest, readAll } from './sendRequest.ts';
 import { presignedFailure, replyFailure } from './failure.ts';
 import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 

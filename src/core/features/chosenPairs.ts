@@ -5,7 +5,7 @@ import { AssessmentError } from '../errors.ts';
 import { readIfThere, writeFileAtomic } from '../files.ts';
 import type { Run } from '../run/state/run.ts';
 import { type Feature, readFeatures } from './features.ts';
-import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/application.ts';
+import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/blackboxInput.ts';
 import type { Perspective } from './scanProgress.ts';
 
 /** Of one request (docs/api.md, section 2.7). */

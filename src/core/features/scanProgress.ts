@@ -10,7 +10,7 @@ import {
   normalKey,
 } from '../json.ts';
 import type { Run } from '../run/state/run.ts';
-import { perspectives } from '../workflows/application.ts';
+import { perspectives } from '../workflows/blackboxInput.ts';
 import { type ArtifactReader, maxFeatures, readArtifact, nonEmptyText } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];

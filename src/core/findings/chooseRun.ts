@@ -2,7 +2,7 @@ import { pathKey } from '../paths.ts';
 import { continuedRunOf, hasHitCreditLimit, isContinued, predecessorOf } from '../run/state/continuedRuns.ts';
 import { endedEarly, isFinal, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
 import { keptArtifact } from '../run/state/artifacts.ts';
-import { applicationSubject } from '../workflows/application.ts';
+import { applicationSubject } from '../workflows/blackboxInput.ts';
 
 export function hasFindings(run: Run): boolean {
   return isFinal(run) && keptArtifact(run, 'findings') !== undefined;

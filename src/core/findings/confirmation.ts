@@ -1,6 +1,6 @@
 import { type PairState, type Perspective, readScanProgress } from '../features/scanProgress.ts';
 import { isFinal, isUnsent, type Run, runIdOf } from '../run/state/run.ts';
-import { type ApplicationInput, sharedInput } from '../workflows/application.ts';
+import { type ApplicationInput, sharedInput } from '../workflows/blackboxInput.ts';
 import { hasFindings } from './chooseRun.ts';
 import type { Finding } from './finding.ts';
 import type { ResultSource } from './result/readResult.ts';

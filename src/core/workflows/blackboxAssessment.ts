@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { notificationSchema } from '../api/schema.ts';
-import { crawlLimitSchema, requestInput, scanLimitSchema, strictSchemas } from './application.ts';
+import { crawlLimitSchema, requestInput, scanLimitSchema, strictSchemas } from './blackboxInput.ts';
 import { creditLimitReached, toApplicationRequest, type Workflow } from './workflow.ts';
 
 /** Tests a live web application for vulnerabilities (docs/api.md, sections 2.6 and 2.7). */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { notificationSchema } from '../api/schema.ts';
-import { crawlLimitSchema, instructionsSchema, requestInput, strictSchemas } from './application.ts';
+import { crawlLimitSchema, instructionsSchema, requestInput, strictSchemas } from './blackboxInput.ts';
 import { toApplicationRequest, type Workflow } from './workflow.ts';
 
 /** Discovers the features of a live web application (docs/api.md, sections 2.6 and 2.8). */

@@ -4,7 +4,7 @@ import { originOf } from '../api/address.ts';
 import { AssessmentError } from '../errors.ts';
 import { isSamePath } from '../paths.ts';
 import type { KeyValueStore, SecretStore } from '../ports.ts';
-import type { ApplicationInput } from './application.ts';
+import type { ApplicationInput } from './blackboxInput.ts';
 import { type InputParts, partsOf } from './requestChanges.ts';
 import type { WorkflowId } from './workflow.ts';
 

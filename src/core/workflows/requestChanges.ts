@@ -1,5 +1,5 @@
 import { exactLine } from '../visibleText.ts';
-import type { ApplicationInput } from './application.ts';
+import type { ApplicationInput } from './blackboxInput.ts';
 
 /** The parts of an input that a saved password depends on: not logins, limits, pairs, or the predecessor. */
 export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlInstructions' | 'preferences';

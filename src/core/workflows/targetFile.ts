@@ -10,7 +10,7 @@ import {
   sharedInput,
   strictSchemas,
   targetUrlsSchema,
-} from './application.ts';
+} from './blackboxInput.ts';
 
 function optional<Schema extends z.ZodMiniType>(schema: Schema, description: string) {
   return z.optional(schema.check(z.describe(description)));

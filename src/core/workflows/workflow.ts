@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { ArchiveType, Language } from '../api/schema.ts';
-import type { ApplicationInput } from './application.ts';
+import type { ApplicationInput } from './blackboxInput.ts';
 
 /** docs/api.md, section 1. */
 export const workflowIds = ['whitebox-assessment', 'blackbox-crawl', 'blackbox-assessment'] as const;

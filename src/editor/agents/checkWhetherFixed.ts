@@ -11,7 +11,7 @@ import { type ChangedFile, changedFilesOf, whyNotSent } from '../findings/code/a
 import type { FindingStores } from '../findings/findingArguments.ts';
 import { findingsMarkdown, handToAgent } from '../findings/shareFindings.ts';
 import { formatNumber } from '../formats.ts';
-import { roleLabel } from '../labels.ts';
+import { roleLabel } from '../findingLabels.ts';
 import { withProgress } from '../progress.ts';
 
 const t = vscode.l10n.t;

@@ -14,7 +14,7 @@ import type { TriageDecision } from '../../core/findings/triage/triage.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { BranchComparison } from '../findings/changedOnBranch.ts';
-import { titleOfFinding, triageLabel } from '../labels.ts';
+import { titleOfFinding, triageLabel } from '../findingLabels.ts';
 
 const t = vscode.l10n.t;
 

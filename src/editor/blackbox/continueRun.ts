@@ -4,13 +4,13 @@ import { isOnlyPairOf, pairsToContinue } from '../../core/features/chosenPairs.t
 import { testsOnePair } from '../../core/findings/chooseRun.ts';
 import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
-import { type ApplicationInput, creditLimits, sharedInput } from '../../core/workflows/application.ts';
+import { type ApplicationInput, creditLimits, sharedInput } from '../../core/workflows/blackboxInput.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
 import type { Continuation } from '../../core/workflows/workflow.ts';
 import { firstLines, formatNumber } from '../formats.ts';
-import { continuationLabel, noContinuationLabel, runLabel } from '../labels.ts';
+import { continuationLabel, noContinuationLabel, runLabel } from '../runs/runLabels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
 import {

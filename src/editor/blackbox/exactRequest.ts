@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { toVisibleJson } from '../../core/visibleText.ts';
-import type { ApplicationInput } from '../../core/workflows/application.ts';
+import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
 import { openDocument } from '../folders.ts';
 import { showInformation } from '../showMessage.ts';

@@ -5,7 +5,7 @@ import { missingFeatures, isChosen, type Pair, pairsOf, withPairs } from '../../
 import { pairStates } from '../../core/features/scanProgress.ts';
 import { normalKey } from '../../core/json.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { perspectives, prioritySchema } from '../../core/workflows/application.ts';
+import { perspectives, prioritySchema } from '../../core/workflows/blackboxInput.ts';
 import { formatNumber } from '../formats.ts';
 import { type FeaturesNode, pairStateLabel, priorityLabel, type ShownFeatures } from './featureItems.ts';
 import { type FeaturesView, pairsBelow } from './featuresView.ts';

@@ -19,12 +19,12 @@ import { readScanProgress } from '../../core/features/scanProgress.ts';
 import type { KeyValueStore } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { isLive, type Run } from '../../core/run/state/run.ts';
-import { perspectives } from '../../core/workflows/application.ts';
+import { perspectives } from '../../core/workflows/blackboxInput.ts';
 import { focusView, type LazyView, maxRows } from '../../lazyView.ts';
 import type { Attempt } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
-import { runLabel } from '../labels.ts';
+import { runLabel } from '../runs/runLabels.ts';
 import { type FeaturesNode, isUntested, type ShownFeatures, toItem } from './featureItems.ts';
 
 const t = vscode.l10n.t;

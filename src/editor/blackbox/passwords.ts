@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
-import { maxPasswordLength } from '../../core/workflows/application.ts';
+import { maxPasswordLength } from '../../core/workflows/blackboxInput.ts';
 import {
   type EnteredPasswords,
   type Login,

@@ -5,7 +5,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { predecessorOf } from '../../core/run/state/continuedRuns.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
-import { type ApplicationInput, applicationSubject } from '../../core/workflows/application.ts';
+import { type ApplicationInput, applicationSubject } from '../../core/workflows/blackboxInput.ts';
 import type { EnteredPasswords, PasswordRequest, PasswordStore } from '../../core/workflows/passwordStore.ts';
 import { toInput } from '../../core/workflows/targetFile.ts';
 import type { WorkflowId } from '../../core/workflows/workflow.ts';

@@ -5,7 +5,7 @@ import { maxPairs, type PairsFault } from '../../core/features/chosenPairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
 import { isSarifFault } from '../../core/findings/parse/sarifLog.ts';
 import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
-import { maxIgnoreFileBytes } from '../../core/upload/ignore/ignoreFile.ts';
+import { maxIgnoreFileBytes } from '../../core/upload/ignore/readIgnoreFile.ts';
 import { maxRules } from '../../core/upload/ignore/ignoreRules.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatAccount, formatBytes, formatNumber } from '../formats.ts';

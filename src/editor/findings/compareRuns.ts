@@ -3,7 +3,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { hasFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { nameOf } from '../labels.ts';
+import { nameOf } from '../runs/runLabels.ts';
 import { focusView } from '../../lazyView.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';

@@ -14,7 +14,7 @@ import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/
 import { focusView } from '../../lazyView.ts';
 import { repositoryOf } from '../folders.ts';
 import { countFindings, countShown, firstLines, formatBytes, formatNumber } from '../formats.ts';
-import { nameOf } from '../labels.ts';
+import { nameOf } from '../runs/runLabels.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
 import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun, saveExport } from './exportFile.ts';

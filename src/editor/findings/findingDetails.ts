@@ -32,7 +32,7 @@ import {
   titleOfFinding,
   decisionLabel,
   verdictLabel,
-} from '../labels.ts';
+} from '../findingLabels.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { placeNow, revealPlace } from './code/goToFinding.ts';

@@ -15,7 +15,7 @@ import { clip, visibleLine } from '../../core/visibleText.ts';
 import { answerOf } from '../../core/yieldingWork.ts';
 import { remotesOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
-import { blockLabel, severityLabel, titleOfFinding, decisionLabel } from '../labels.ts';
+import { blockLabel, severityLabel, titleOfFinding, decisionLabel } from '../findingLabels.ts';
 import { askInDialog, offerText, showInformation } from '../showMessage.ts';
 import { toAddress } from './findingArguments.ts';
 import { standingOf } from './findingDetails.ts';

@@ -6,7 +6,7 @@ import { asOf, dayAfter } from '../../core/findings/triage/triage.ts';
 import type { SharedDecisions, TriageStore } from '../../core/findings/triage/triageStore.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { formatNumber, moreLabel } from '../formats.ts';
-import { decisionLabel } from '../labels.ts';
+import { decisionLabel } from '../findingLabels.ts';
 import { showInformation } from '../showMessage.ts';
 import { toArgument } from './findingArguments.ts';
 import { subjectLabel } from './triage.ts';

@@ -18,7 +18,7 @@ import { inBackground } from '../../core/yieldingWork.ts';
 import { describeError } from '../errors/messages.ts';
 import { showLog } from '../errors/errorActions.ts';
 import { countFindings, formatDate } from '../formats.ts';
-import { severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
+import { severityLabel, titleOfFinding, triageLabel } from '../findingLabels.ts';
 import { readTriageStorage } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 

@@ -20,7 +20,8 @@ import {
   formatTime,
 } from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { commitLabel, severityLabel, stateLabel, verdictHeading } from '../labels.ts';
+import { commitLabel, stateLabel } from '../runs/runLabels.ts';
+import { severityLabel, verdictHeading } from '../findingLabels.ts';
 import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
 import { findInRun } from '../findings/findingArguments.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';

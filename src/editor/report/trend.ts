@@ -19,7 +19,7 @@ import { type Run, titleOf } from '../../core/run/state/run.ts';
 import { focusView } from '../../lazyView.ts';
 import type { Filtering } from '../findings/tree/filtering.ts';
 import { countFindings, formatNumber, formatTime } from '../formats.ts';
-import { severityLabel } from '../labels.ts';
+import { severityLabel } from '../findingLabels.ts';
 import { withProgress } from '../progress.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';

@@ -10,7 +10,7 @@ import { roleOf } from '../../core/run/state/artifacts.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { showRuns } from '../errors/errorActions.ts';
 import { countShown, describeZero, formatNumber } from '../formats.ts';
-import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
+import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from './runLabels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { type MessageAction, showError, showInformation, showWarning } from '../showMessage.ts';

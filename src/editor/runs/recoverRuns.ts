@@ -9,7 +9,7 @@ import { describeError } from '../errors/messages.ts';
 import { showLog } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
-import { workflowTitle } from '../labels.ts';
+import { workflowTitle } from './runLabels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
 import { focusView, type LazyView } from '../../lazyView.ts';

@@ -8,7 +8,7 @@ import { waitsForToken } from '../../core/run/state/trouble.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
 import { formatNumber, formatTime } from '../formats.ts';
-import { hasArtifact } from '../labels.ts';
+import { hasArtifact } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';

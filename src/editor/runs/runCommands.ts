@@ -11,7 +11,7 @@ import { askForPasswords, type PasswordDeps } from '../blackbox/passwords.ts';
 import { showRuns } from '../errors/errorActions.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatTime, moreLabel } from '../formats.ts';
-import { lostAnswerLabel, workflowTitle } from '../labels.ts';
+import { lostAnswerLabel, workflowTitle } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { pickRun } from './pickRun.ts';

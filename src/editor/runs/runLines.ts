@@ -10,7 +10,7 @@ import { mayStopWatching } from '../../core/run/state/trouble.ts';
 import { elapsedMs, type Failure, isFinal, isLive, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { roleOf } from '../../core/run/state/artifacts.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
-import { perspectives } from '../../core/workflows/application.ts';
+import { perspectives } from '../../core/workflows/blackboxInput.ts';
 import { openFile } from '../errors/errorActions.ts';
 import { describeFailure, describeRefusal, describeTrouble } from '../errors/messages.ts';
 import {
@@ -29,7 +29,7 @@ import {
   lostAnswerLabel,
   nameOf,
   uploadLabel,
-} from '../labels.ts';
+} from './runLabels.ts';
 import { onRun } from './pickRun.ts';
 
 const t = vscode.l10n.t;

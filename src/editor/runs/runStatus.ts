@@ -7,7 +7,7 @@ import { lastGoodAnswerAt } from '../../core/run/state/trouble.ts';
 import { elapsedMs, isLive, type Run, wasStartedHere } from '../../core/run/state/run.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatDuration, formatTime } from '../formats.ts';
-import { runTitle, stateLabel } from '../labels.ts';
+import { runTitle, stateLabel } from './runLabels.ts';
 
 const t = vscode.l10n.t;
 

@@ -23,16 +23,15 @@ import {
 import { needsToken } from '../../core/run/state/trouble.ts';
 import { type ForeignRun } from '../../core/run/disk/journal.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { formatDay, formatDuration, formatTime } from '../formats.ts';
 import {
   attentionLabel,
-  capitalized,
   hasArtifact,
   kindLabel,
   noContinuationLabel,
   runTitle,
   stateLabel,
-} from '../labels.ts';
+} from './runLabels.ts';
+import { capitalized, formatDay, formatDuration, formatTime } from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type FolderNode, type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';

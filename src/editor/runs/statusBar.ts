@@ -10,7 +10,7 @@ import { needsToken } from '../../core/run/state/trouble.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { describeUnavailable } from '../errors/messages.ts';
 import { countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';
-import { attentionLabel, hasArtifact, runTitle, stateLabel } from '../labels.ts';
+import { attentionLabel, hasArtifact, runTitle, stateLabel } from './runLabels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { focusView } from '../../lazyView.ts';
 import { toRunNode } from './pickRun.ts';

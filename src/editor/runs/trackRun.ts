@@ -18,7 +18,7 @@ import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
 import { type Attempt, openSetting, showRuns } from '../errors/errorActions.ts';
 import { pickFolder } from '../folders.ts';
 import { formatAccount, formatTime } from '../formats.ts';
-import { nameOf, workflowLabel, workflowTitle } from '../labels.ts';
+import { nameOf, workflowLabel, workflowTitle } from './runLabels.ts';
 import { withViewProgress } from '../progress.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';

@@ -12,7 +12,7 @@ import {
   withoutExcluded,
   withoutLines,
 } from '../../core/upload/choose/choices.ts';
-import { readOwnFile, toOwnFile } from '../../core/upload/ignore/ignoreFile.ts';
+import { readOwnFile, toOwnFile } from '../../core/upload/ignore/readIgnoreFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import { type Attempt, openFile } from '../errors/errorActions.ts';
 import { answerAbout, openDocument } from '../folders.ts';

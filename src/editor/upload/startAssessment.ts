@@ -10,7 +10,7 @@ import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { type Folder, isInside, repositoryOf, saveDocument } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
-import { stateLabel } from '../labels.ts';
+import { stateLabel } from '../runs/runLabels.ts';
 import { byteSteps, withProgress } from '../progress.ts';
 import { onRun } from '../runs/pickRun.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts';
 import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepareUpload.ts';
-import type { UnreadByGit } from '../../core/upload/ignore/ignoreFile.ts';
+import type { UnreadByGit } from '../../core/upload/ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
 import type { IndexProblem } from '../../core/upload/ignore/gitIndex.ts';
 import type { UnreadIndex } from '../../core/upload/ignore/trackedFiles.ts';

@@ -1,5 +1,5 @@
 import ignore from 'ignore';
-import { readLines } from '../../../src/core/upload/ignore/ignoreFile.ts';
+import { readLines } from '../../../src/core/upload/ignore/readIgnoreFile.ts';
 import { IgnoreRules } from '../../../src/core/upload/ignore/ignoreRules.ts';
 import { toGitBytes } from '../../../src/core/upload/ignore/pattern.ts';
 import { inPairs } from '../pairs.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';

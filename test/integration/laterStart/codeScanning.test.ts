@@ -8,7 +8,7 @@ import type { Log } from 'sarif';
 import * as vscode from 'vscode';
 import { extensionId } from '../../../src/core/run/state/runLink.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { Filter } from '../../../src/core/findings/view/filter.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import { pairsToContinue } from '../../../src/core/features/chosenPairs.ts';
-import { perspectives } from '../../../src/core/workflows/application.ts';
+import { perspectives } from '../../../src/core/workflows/blackboxInput.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';

@@ -5,7 +5,7 @@ import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { Verdict } from '../../../src/core/findings/result/verdict.ts';
-import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import {
   toVisibleJson,
   visibleLine,

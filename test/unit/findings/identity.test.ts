@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFinder, fingerprintOf, type Identity } from '../../../src/core/findings/identity.ts';
-import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import { createResolver } from '../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
 import { readResult } from '../../../src/core/findings/result/readResult.ts';

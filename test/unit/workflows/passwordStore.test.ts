@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { respelled } from '../core/respelled.ts';
-import type { ApplicationInput } from '../../../src/core/workflows/application.ts';
+import type { ApplicationInput } from '../../../src/core/workflows/blackboxInput.ts';
 import { changesBetween, partsOf } from '../../../src/core/workflows/requestChanges.ts';
 import { PasswordStore } from '../../../src/core/workflows/passwordStore.ts';
 

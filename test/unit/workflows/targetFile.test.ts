@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { applicationInputSchema, requestInput } from '../../../src/core/workflows/application.ts';
+import { applicationInputSchema, requestInput } from '../../../src/core/workflows/blackboxInput.ts';
 import {
   readTargetFile,
   takePasswords,

@@ -8,9 +8,9 @@ import { AssessmentError } from '../../errors.ts';
 import { parseJson } from '../../json.ts';
 import { coverageSchema } from '../../run/state/coverage.ts';
 import { visibleLine } from '../../visibleText.ts';
-import { targetUrlsSchema } from '../../workflows/application.ts';
+import { targetUrlsSchema } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
-import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '../parse/parse.ts';
+import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '../parse/parseFindings.ts';
 import { isSarifFault, type SarifFault } from '../parse/sarifLog.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from '../triage/triage.ts';
 

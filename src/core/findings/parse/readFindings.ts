@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
 import { markOf, readIfThere, writeFileAtomic } from '../../files.ts';
-import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parse.ts';
+import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parseFindings.ts';
 
 /** A findings file that takes longer to be shown or imported counts as too large. */
 export const maxReadMs = 60_000;

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { pathKey } from '../../paths.ts';
-import { type Drift, followLines } from '../drift/drift.ts';
+import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { followLines, isEditOf } from '../drift/drift.ts';
+import { followLines, isEditOf } from '../drift/followLines.ts';
 import { compact, compactEach, contains, type LineRange, splitLines } from '../drift/lineText.ts';
 import { anchorIn } from '../drift/anchor.ts';
 import type { Finding, Place } from '../finding.ts';

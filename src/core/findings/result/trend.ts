@@ -3,7 +3,7 @@ import { pathKey } from '../../paths.ts';
 import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
 import { hasFindings, isOfSameAccount, subjectOf, testsOnePair } from '../chooseRun.ts';
 import { SEVERITIES, type Severity } from '../finding.ts';
-import type { Cut } from '../parse/parse.ts';
+import type { Cut } from '../parse/parseFindings.ts';
 import { readResult, type ResultSource } from './readResult.ts';
 import type { RunResult } from './result.ts';
 import { decide } from '../triage/decide.ts';

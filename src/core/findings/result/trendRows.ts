@@ -2,7 +2,7 @@ import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { allNamesOf, identityOf, type Named } from '../identity.ts';
-import type { Cut } from '../parse/parse.ts';
+import type { Cut } from '../parse/parseFindings.ts';
 import type { ResultFinding, RunResult } from './result.ts';
 import type { Verdict } from './verdict.ts';
 

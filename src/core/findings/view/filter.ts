@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { pathKey } from '../../paths.ts';
 import { VERDICTS } from '../result/verdict.ts';
-import type { Drift } from '../drift/drift.ts';
+import type { Drift } from '../drift/followLines.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../place/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type ArchiveType, identifierSchema, type Language, languageSchema } from '../../api/schema.ts';
 import type { UploadSelection } from '../../upload/choose/prepareUpload.ts';
-import type { ApplicationInput } from '../../workflows/application.ts';
+import type { ApplicationInput } from '../../workflows/blackboxInput.ts';
 import { type WorkflowId, workflowIds } from '../../workflows/workflow.ts';
 import { idSchema, type RunIn, type Target } from './run.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { archiveTypeSchema, identifierSchema, languageSchema } from '../../api/schema.ts';
 import { type AssessmentError, errorKinds } from '../../errors.ts';
-import { applicationInputSchema, looseObject } from '../../workflows/application.ts';
+import { applicationInputSchema, looseObject } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { coverageSchema } from './coverage.ts';
 

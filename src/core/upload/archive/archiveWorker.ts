@@ -7,7 +7,7 @@ import {
   type PackMessage,
   packTask,
 } from './packing.ts';
-import { tarSegments } from './tar.ts';
+import { tarSegments } from './tarGz.ts';
 import { zipSegments } from './zip.ts';
 
 export interface PackStart {

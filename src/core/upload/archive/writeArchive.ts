@@ -15,7 +15,7 @@ import {
   type Segment,
   toPackedPaths,
 } from './packing.ts';
-import { combineCrc32, tarGzEnd, tarGzStart } from './tar.ts';
+import { combineCrc32, tarGzEnd, tarGzStart } from './tarGz.ts';
 import { placeCentral, zipEnd } from './zip.ts';
 
 export interface ArchiveOptions {

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { realPath } from '../../paths.ts';
 import { type IgnoreRule, IgnoreRules, maxRules, type RuleLine } from './ignoreRules.ts';
-import { readGitFile, readLines, readOwnFile, settingLines, unreadable, type UnreadByGit } from './ignoreFile.ts'; // prettier-ignore
+import { readGitFile, readLines, readOwnFile, settingLines, unreadable, type UnreadByGit } from './readIgnoreFile.ts'; // prettier-ignore
 import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
 import { toGitBytes } from './pattern.ts';
 import {

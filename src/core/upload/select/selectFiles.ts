@@ -2,7 +2,7 @@ import { lstatSync, opendirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import type { UnreadByGit } from '../ignore/ignoreFile.ts';
+import type { UnreadByGit } from '../ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 import { findRepository, repositoryAt } from '../ignore/repository.ts';
 import {

@@ -1,4 +1,4 @@
-import type { UnreadByGit } from '../ignore/ignoreFile.ts';
+import type { UnreadByGit } from '../ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 import type { UnreadIndex } from '../ignore/trackedFiles.ts';
 

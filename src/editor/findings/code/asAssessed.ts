@@ -18,7 +18,7 @@ import type { Run, Target } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
 import { answerOfGit, openDocument, repositoryOf } from '../../folders.ts';
 import { firstLines } from '../../formats.ts';
-import { commitLabel, nameOf } from '../../labels.ts';
+import { commitLabel, nameOf } from '../../runs/runLabels.ts';
 import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
 import { type FindingStores, toArgument } from '../findingArguments.ts';

@@ -7,7 +7,7 @@ import { addressOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { answerOf } from '../../../core/yieldingWork.ts';
 import { openDocument } from '../../folders.ts';
-import { driftLabel, roleLabel, titleOfFinding } from '../../labels.ts';
+import { driftLabel, roleLabel, titleOfFinding } from '../../findingLabels.ts';
 import { showInformation } from '../../showMessage.ts';
 
 const t = vscode.l10n.t;

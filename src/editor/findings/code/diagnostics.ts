@@ -5,7 +5,7 @@ import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFindi
 import type { Logger } from '../../../core/ports.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { inSlices } from '../../../core/yieldingWork.ts';
-import { severityLabel, titleOfFinding } from '../../labels.ts';
+import { severityLabel, titleOfFinding } from '../../findingLabels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import { toAddress } from '../findingArguments.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { inOrder, neighbor } from '../../../core/findings/view/problems.ts';
 import { openDocument } from '../../folders.ts';
-import { titleOfFinding } from '../../labels.ts';
+import { titleOfFinding } from '../../findingLabels.ts';
 import { showInformation } from '../../showMessage.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { DetailedFinding } from '../../../core/findings/shownFinding.ts';
 import { escapeMarkdown, inertMarkdown } from '../../../core/findings/view/findingMarkdown.ts';
-import { blockLabel, severityLabel, titleOfFinding } from '../../labels.ts';
+import { blockLabel, severityLabel, titleOfFinding } from '../../findingLabels.ts';
 import type { DisplayedFindings } from './displayedFindings.ts';
 
 const maxFindings = 5;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { clip } from '../../../core/visibleText.ts';
-import { titleOfFinding } from '../../labels.ts';
+import { titleOfFinding } from '../../findingLabels.ts';
 import { toAddress, toArgument } from '../findingArguments.ts';
 import type { DisplayedFindings } from './displayedFindings.ts';
 

@@ -18,7 +18,7 @@ import {
 } from '../../../core/findings/view/filter.ts';
 import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
 import { countFindings } from '../../formats.ts';
-import { severityLabel, triageLabel, verdictHeading } from '../../labels.ts';
+import { severityLabel, triageLabel, verdictHeading } from '../../findingLabels.ts';
 import { type BranchComparison, noBranchLabel } from '../changedOnBranch.ts';
 import type { Filtering } from './filtering.ts';
 

@@ -27,7 +27,7 @@ import {
   triageLabel,
   verdictHeading,
   verdictLabel,
-} from '../../labels.ts';
+} from '../../findingLabels.ts';
 import { cweLabel, featureLabel, ownersLabel } from './filterPicks.ts';
 
 const t = vscode.l10n.t;

@@ -10,7 +10,7 @@ import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { SignInState } from '../../../../src/editor/account/accounts.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
-import { capitalized } from '../../../../src/editor/labels.ts';
+import { capitalized } from '../../../../src/editor/formats.ts';
 import { showStorageProblem } from '../../../../src/editor/runs/recoverRuns.ts';
 import { type RunsNode, showRuns } from '../../../../src/editor/runs/runsView.ts';
 import { showMenu, showStatus } from '../../../../src/editor/runs/statusBar.ts';

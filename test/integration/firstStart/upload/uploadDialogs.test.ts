@@ -9,7 +9,7 @@ import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { NotUploaded } from '../../../../src/core/upload/choose/prepareUpload.ts';
-import { uploadLabel } from '../../../../src/editor/labels.ts';
+import { uploadLabel } from '../../../../src/editor/runs/runLabels.ts';
 import { describeSuspicions, type Prepared } from '../../../../src/editor/upload/checkAndPack.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { storeManifest } from '../../../unit/run/storedManifest.ts';

@@ -15,7 +15,7 @@ import {
   toCodeScanning,
 } from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';

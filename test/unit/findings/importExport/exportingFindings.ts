@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type ReportedFinding, splitReported } from '../../../../src/core/findings/finding.ts';
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { fingerprintOf } from '../../../../src/core/findings/identity.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import {
   type TriageDecision,
   TRIAGE_STATES,

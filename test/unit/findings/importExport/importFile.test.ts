@@ -9,7 +9,7 @@ import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { importRun, readImport, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';

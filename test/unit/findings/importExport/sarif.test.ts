@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
 import type { DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';

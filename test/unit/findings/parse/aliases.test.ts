@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { splitReported, toPlainFinding } from '../../../../src/core/findings/finding.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { at, keysOf, readOne, spellings } from './spellings.ts';
 
 test('the ID is read from any alias, as text or number', () => {

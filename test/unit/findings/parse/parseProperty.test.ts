@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const options = { runId: 'run' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { maxFindingsBytes } from '../../../../src/core/findings/parse/parse.ts';
+import { maxFindingsBytes } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { type ResultSource, readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { type Scope, tempFolder } from '../../run/tempFolder.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 
 async function readSample(name: string): Promise<readonly ReportedFinding[]> {
   const text = await readFile(new URL(`../../../fixtures/findings/${name}`, import.meta.url), 'utf8');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
 import { inText } from '../../../../src/core/findings/parse/inText.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 
 // All logs here are invented. Sections are those of SARIF 2.1.0.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
-import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 
 /** Reads an item in a list of findings: alone, one without a place and a rating would be refused. */
 export function readOne(item: unknown): ReportedFinding {

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/core/upload/archive/packing.ts';
 import { ArchiveWriter, writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { tarSegments } from '../../../../src/core/upload/archive/tar.ts';
+import { tarSegments } from '../../../../src/core/upload/archive/tarGz.ts';
 import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { type ArchivePlace, formats, pack, place, read, sha256, workerFile } from './archiving.ts';
 import { oracle } from './readArchive.ts';

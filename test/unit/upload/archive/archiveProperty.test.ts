@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { ArchiveWriter } from '../../../../src/core/upload/archive/writeArchive.ts';
-import { combineCrc32, tarSegments } from '../../../../src/core/upload/archive/tar.ts';
+import { combineCrc32, tarSegments } from '../../../../src/core/upload/archive/tarGz.ts';
 import { packTask } from '../../../../src/core/upload/archive/packing.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';

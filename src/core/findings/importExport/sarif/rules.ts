@@ -1,5 +1,5 @@
 import type { ReportingDescriptor, ReportingDescriptorReference, ToolComponent } from 'sarif';
-import { perspectives } from '../../../workflows/application.ts';
+import { perspectives } from '../../../workflows/blackboxInput.ts';
 import { cweUrl, type Finding, type Severity, severityRank } from '../../finding.ts';
 import { escapeMarkdown } from '../../view/findingMarkdown.ts';
 import { escapeMessage, toSentence } from './sarifText.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffArrays } from 'diff';
 import fc from 'fast-check';
-import { type DriftedRange, followLines } from '../../../../src/core/findings/drift/drift.ts';
+import { type DriftedRange, followLines } from '../../../../src/core/findings/drift/followLines.ts';
 import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
