@@ -111,9 +111,10 @@ export class RunStore {
     await this.#readAll(new Set([...folders, ...this.#runs.keys(), ...this.#foreign.keys()]));
   }
 
-  /** As `reload`, of new runs and of those that are open: ended runs are not looked at. */
+  /** As `reload`, of new runs and of those that are open: ended runs are not looked at. Nothing is new where no window can write. */
   async readOpen(isOpen: (run: Run) => boolean): Promise<void> {
     await this.#checkFolder();
+    if (this.#problem !== undefined) return;
     const added = (await this.#folders()).filter((id) => !this.has(id));
     const open = [...this.#runs.values()].filter(isOpen).map(({ id }) => id);
     await this.#readAll([...added, ...open]);
