@@ -14,17 +14,14 @@ import { openWorkbench, type Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import { packageExtension } from '../tools/package.ts';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
-import {
-  type InventedApplication,
-  startInventedApplication,
-} from '../service/blackbox/inventedApplication.ts';
+import { inventedShop } from '../service/blackbox/inventedShop.ts';
 
 /** Everything an e2e test needs: service, VS Code with the packaged extension, and a folder to assess. */
 export interface Stage {
   readonly service: AssessmentService;
   readonly server: VsCodeServer;
   /** The live application that the target file of the folder names, where one was asked for. */
-  readonly application: InventedApplication | undefined;
+  readonly application: typeof inventedShop | undefined;
   /** The sample workspace's copy, with ignored files that must never leave it. */
   readonly folder: string;
   /** The extension's global storage, which may be filled before a window opens. */
@@ -77,9 +74,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     const folder = await (options.makeFolder ?? makeShop)(scratch);
     const service = await startService(options.service ?? {});
     onUndo(() => service.close());
-    const application = options.application === true ? await startInventedApplication() : undefined;
-    onUndo(() => application?.close() ?? Promise.resolve());
-    if (application !== undefined) await writeTargetFile(folder, application);
+    const application = options.application === true ? inventedShop : undefined;
+    if (application !== undefined) await writeTargetFile(folder);
     const extensionsDir = path.join(scratch, 'extensions');
     if (process.env[installedVariable] === undefined) await installPackaged(extensionsDir);
     else await cp(process.env[installedVariable], extensionsDir, { recursive: true });
@@ -149,11 +145,8 @@ export async function makeSampleWorkspace(folder: string): Promise<string> {
   return folder;
 }
 
-/** A target file for the invented application, whose port is another at each start. */
-async function writeTargetFile(
-  folder: string,
-  { origin, credentials }: Pick<InventedApplication, 'origin' | 'credentials'>,
-): Promise<void> {
+async function writeTargetFile(folder: string): Promise<void> {
+  const { origin, credentials } = inventedShop;
   const file = {
     target_urls: [`${origin}/`],
     oos_urls: [`${origin}/logout`],

@@ -50,6 +50,4 @@ export const ABORT_CODES = {
   internalError: 'internal_error',
   /** Whitebox: an archive that is damaged or must not be unpacked. */
   invalidArchive: 'invalid_archive',
-  /** Blackbox: the application does not answer. */
-  targetUnreachable: 'target_unreachable',
 } as const;

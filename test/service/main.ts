@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { startService } from './assessmentService.ts';
-import { startInventedApplication } from './blackbox/inventedApplication.ts';
+import { inventedShop } from './blackbox/inventedShop.ts';
 
 const usage = `Usage: node test/service/main.ts [--port N] [--run-seconds N]
 
-Starts the assessment service and the invented application on loopback and runs until it is interrupted.
+Starts the assessment service on loopback and runs until it is interrupted.
   --port N          the port to listen on (default: a free one)
   --run-seconds N   how long a run takes at least (default: 30)
 `;
@@ -30,19 +30,18 @@ if (values.help) {
     runDurationMs: runSeconds * 1000,
     log: (line) => process.stdout.write(`${new Date().toISOString()} ${line}\n`),
   });
-  const application = await startInventedApplication();
   process.stdout.write(
     [
       `Base URL:        ${service.baseUrl}`,
       `Organization ID: ${service.organizationId}`,
       `Token:           ${service.token}`,
-      `Application:     ${application.origin}/`,
-      ...application.credentials.map(({ id, password, role }) => `  ${role}: ${id}, ${password}`),
+      `Application:     ${inventedShop.origin}/ (invented: nothing answers there)`,
+      ...inventedShop.credentials.map(({ id, password, role }) => `  ${role}: ${id}, ${password}`),
       `A run takes ${runSeconds} s. Ctrl+C stops the service.`,
       '',
     ].join('\n'),
   );
-  const stop = () => void Promise.all([service.close(), application.close()]);
+  const stop = () => void service.close();
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
 }

@@ -22,9 +22,7 @@ import {
   type Pair,
   type ScanProgress,
 } from './blackboxSchemas.ts';
-import { crawl, signedIn, signInForm, usable } from './crawl.ts';
-import { probes } from './probes.ts';
-import { Visitor } from './visitor.ts';
+import { crawl, probe } from './inventedShop.ts';
 
 const JSON_TYPE = 'application/json';
 const LIMIT_REACHED = 'credit_limit_reached';
@@ -41,9 +39,7 @@ export const blackboxCrawl: Workflow = {
     const known = earlier && read(earlier, 'features');
     return {
       archives: [],
-      async perform(signal) {
-        return contentsOf({ features: await crawl(input, { limit, known: known ?? [], signal }) });
-      },
+      perform: () => Promise.resolve(contentsOf({ features: crawl(input, known ?? [], limit) })),
     };
   },
 };
@@ -68,9 +64,9 @@ export const blackboxAssessment: Workflow = {
     const isContinued = input.resume?.kind === 'continue_assessment';
     return {
       archives: [],
-      async perform(signal) {
-        const features = known ?? (await crawl(input, { limit: input.crawl_credit_limit, signal }));
-        return assess(input, { features, earlier: isContinued ? earlier : undefined, signal });
+      async perform() {
+        const features = known ?? crawl(input, [], input.crawl_credit_limit);
+        return Promise.resolve(assess(input, features, isContinued ? earlier : undefined));
       },
     };
   },
@@ -114,14 +110,7 @@ function requireEligible({ end, contents }: EarlierRun, ends: readonly string[])
 }
 
 /** Tests pair by pair, a credit for each, until the limit; what an earlier run has tested is carried over (section 2.7, rule 4). */
-async function assess(
-  input: AssessmentInput,
-  {
-    features,
-    earlier,
-    signal,
-  }: { features: readonly Feature[]; earlier: EarlierRun | undefined; signal: AbortSignal },
-): Promise<Contents> {
+function assess(input: AssessmentInput, features: readonly Feature[], earlier?: EarlierRun): Contents {
   const before: ScanProgress = (earlier && read(earlier, 'scan_progress')) ?? {
     completed: [],
     skipped: [],
@@ -129,36 +118,22 @@ async function assess(
   const [completed, skipped] = [[...before.completed], [...before.skipped]];
   const findings = [...((earlier && read(earlier, 'findings')) ?? [])];
   const done = new Set([...completed, ...skipped].map(keyOf));
-  const own = usable(features, input);
-  const form = signInForm(own);
-  const visitors = [
-    new Visitor('anonymous', input, signal),
-    ...(form ? await signedIn(form, input, signal) : []),
-  ];
-
   let credits = 0;
   let isCut = false;
   for (const pair of pairsOf(input, features)) {
     if (done.has(keyOf(pair))) continue;
     done.add(keyOf(pair));
-    const { feature_name, perspective } = pair;
-    const feature = own.find(({ name }) => name === feature_name);
-    const probe = probes[perspective];
-    const user = visitors.find(({ role }) => feature?.roles.includes(role));
-    if (!feature || !user || !probe?.isApplicable(feature)) {
+    const found = probe(input, pair.feature_name, pair.perspective);
+    if (found === undefined) {
       skipped.push(pair);
       continue;
     }
     isCut = credits >= (input.scan_credit_limit ?? Infinity);
     if (isCut) break;
     credits++;
-    const others = visitors.filter(({ role }) => !feature.roles.includes(role));
-    const evidence = await probe.look(feature, user, others);
     completed.push(pair);
-    if (evidence === undefined) continue;
-    const { cwe, severity, method, url } = { ...probe, ...feature };
     const id = `BB-${createHash('sha256').update(keyOf(pair)).digest('hex').slice(0, 12)}`;
-    findings.push({ id, ...probe[input.language], severity, cwe, ...pair, method, url, evidence });
+    if (found !== null) findings.push({ id, ...found, ...pair });
   }
 
   const progress: ScanProgress = { completed, skipped };

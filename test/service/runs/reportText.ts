@@ -11,7 +11,9 @@ export interface RuleText {
   readonly recommendation: string;
 }
 
-export function text(title: string, description: string, recommendation: string): RuleText {
+/** Title, description and recommendation, parted by `||`. */
+export function text([line = '']: readonly string[]): RuleText {
+  const [title = '', description = '', recommendation = ''] = line.split(' || ');
   return { title, description, recommendation };
 }
 

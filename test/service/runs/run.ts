@@ -8,11 +8,8 @@ import {
 } from './workflow.ts';
 
 export type RunOutcome =
-  /**
-   * As the work ends: SUCCESS, or ABORTED where it cannot go on. `contents` replaces what it produced, by artifact name, and adds
-   * to it; `without` leaves artifacts out, as for a run from before they were introduced (section 9.3).
-   */
-  | { kind: 'success'; contents?: Readonly<Record<string, string>>; without?: readonly string[] }
+  /** As the work ends: SUCCESS, or ABORTED where it cannot go on. `contents` replaces what it produced, by artifact name, and adds to it. */
+  | { kind: 'success'; contents?: Readonly<Record<string, string>> }
   /** ABORTED for this reason and with these artifacts, whatever the work produced. */
   | { kind: 'aborted'; code: string; detail?: unknown; contents?: Readonly<Record<string, string>> }
   /** EXITED without output and artifacts, which section 2.3 allows to be read as possible. */
@@ -79,7 +76,6 @@ export function exitOf(run: Run, at: number): RunExit {
   const { result = new RunAborted(ABORT_CODES.internalError) } = run;
   if (result instanceof RunAborted) return aborted(at, result);
   const contents = new Map([...result, ...Object.entries(outcome.contents ?? {})]);
-  for (const name of outcome.without ?? []) contents.delete(name);
   const successOutput = Object.fromEntries(
     [...contents.keys()].map((name) => [name, { artifact_name: name }]),
   );

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { request } from 'undici';
@@ -115,8 +114,4 @@ export function text(answer: WireAnswer, member: string): string {
   const value = answer.json[member];
   assert.ok(typeof value === 'string', `${member} is missing in ${answer.text}`);
   return value;
-}
-
-export function sha256(content: Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }

@@ -6,10 +6,7 @@ import * as vscode from 'vscode';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import type { LoggedRequest } from '../../../service/httpServer.ts';
-import {
-  type InventedApplication,
-  startInventedApplication,
-} from '../../../service/blackbox/inventedApplication.ts';
+import { inventedShop as application } from '../../../service/blackbox/inventedShop.ts';
 import type { RunOutcome } from '../../../service/runs/run.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';
@@ -24,7 +21,6 @@ const storage = process.env[storageVariable]!;
 describe('starting a blackbox run', () => {
   let folder: string;
   let service: AssessmentService;
-  let application: InventedApplication;
   let messages: MessageWatch;
   let press: (message: ShownMessage) => string | undefined | Promise<string | undefined>;
   let file: string;
@@ -34,7 +30,6 @@ describe('starting a blackbox run', () => {
   before(async () => {
     [folder = ''] = await openFolders(1);
     file = path.join(folder, 'starts.blackbox.json');
-    application = await startInventedApplication();
     service = await startService({ webhookEndpointIds: ['hook-1'] });
   });
 
@@ -75,7 +70,6 @@ describe('starting a blackbox run', () => {
         items.find((item) => item.detail !== undefined),
     });
     await call('blackboxPasswords');
-    await application.close();
     await service.close();
   });
 
@@ -270,7 +264,7 @@ describe('starting a blackbox run', () => {
 
   it('F137 shows changes of the target file since the last start as plain text', async () => {
     const [login] = application.credentials;
-    const seller = { id: login?.id, role: 'seller, too' };
+    const seller = { id: login.id, role: 'seller, too' };
     const hook = { webhook_endpoint_ids: ['hook-1'] };
     const { id } = await startBy('startCrawl', await write({ notification: hook }));
     await finish(id);

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
 import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import { workflowIds, type WorkflowId } from '../../../../src/core/workflows/workflow.ts';
-import {
-  type InventedApplication,
-  startInventedApplication,
-} from '../../../service/blackbox/inventedApplication.ts';
+import { inventedShop } from '../../../service/blackbox/inventedShop.ts';
 import { killHolder } from '../deadProcess.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import type { Scope } from '../tempFolder.ts';
@@ -23,23 +20,18 @@ const disguises = passwords.flatMap((password) => [
   Buffer.from(password).toString('base64'),
 ]);
 
-let application: InventedApplication;
-/** Belongs to a suite, since Node would not close it if `--grep` skips all tests of the file. */
-function useApplication(): void {
-  before(async () => {
-    application = await startInventedApplication();
-  });
-  after(() => application.close());
-}
-
 function inputOf(workflow: WorkflowId): Partial<Assessment> {
   if (workflow === 'whitebox-assessment') return {};
   const credentials = [
     { id: 'alice', role: 'buyer' },
     { id: 'bob', role: 'seller' },
   ];
-  const input = { target_urls: [`${application.origin}/`], authentication: { credentials } };
-  return { workflow, input, targets: [{ folder: '/invented/shop', name: new URL(application.origin).host }] };
+  const input = { target_urls: [`${inventedShop.origin}/`], authentication: { credentials } };
+  return {
+    workflow,
+    input,
+    targets: [{ folder: '/invented/shop', name: new URL(inventedShop.origin).host }],
+  };
 }
 
 /** All stored files of the runs and all log lines. */
@@ -65,7 +57,6 @@ const open = (t: Scope, fixture: Fixture): RunWindow => openWindow(t, fixture, {
 
 for (const workflow of workflowIds) {
   describe(`F133 a run of ${workflow}`, () => {
-    useApplication();
     const isBlackbox = workflow !== 'whitebox-assessment';
 
     test('with a lost dispatch is unknown, and dispatched again only when the user says so', async (t) => {
@@ -130,7 +121,6 @@ for (const workflow of workflowIds) {
 }
 
 describe('a blackbox run', () => {
-  useApplication();
   for (const [how, disguise] of [
     ['plain', (text: string) => text],
     ['in an address', encodeURIComponent],
