@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
 import type { Cut } from '../core/findings/parse/parseFindings.ts';
 import { zeroFindings } from '../core/findings/view/zeroFindings.ts';
-import { type Coverage, excludedIn } from '../core/run/state/coverage.ts';
+import { type Coverage, excludedIn } from '../core/upload/choose/coverage.ts';
 import type { Run } from '../core/run/state/run.ts';
 
 const t = vscode.l10n.t;

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { extensionId } from '../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../src/editor/runs/runLink.ts';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 import { installExtension, startVsCode, type VsCodeServer } from '../host/server.ts';
 import type { Settings } from '../host/settings.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { extensionId } from '../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../src/editor/runs/runLink.ts';
 import type { FindingStore } from '../../src/core/findings/findingStore.ts';
 import type { Failure } from '../../src/core/run/state/run.ts';
 import { RunStore } from '../../src/core/run/disk/runStore.ts';

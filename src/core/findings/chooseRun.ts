@@ -1,5 +1,5 @@
 import { pathKey } from '../paths.ts';
-import { continuedRunOf, hasHitCreditLimit, isContinued, predecessorOf } from '../run/state/continuedRuns.ts';
+import { continuedRunOf, hasHitCreditLimit, isContinued, predecessorOf } from '../features/continuedRuns.ts';
 import { endedEarly, isFinal, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
 import { keptArtifact } from '../run/state/artifacts.ts';
 import { applicationSubject } from '../workflows/blackboxInput.ts';

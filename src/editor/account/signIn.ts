@@ -5,7 +5,7 @@ import { connectionParts, type ConnectionPart, failedPart } from '../../core/api
 import { AssessmentError, isAbortError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { extensionId } from '../../core/run/state/runLink.ts';
+import { extensionId } from '../runs/runLink.ts';
 import { describeError } from '../errors/messages.ts';
 import { openSetting } from '../errors/errorActions.ts';
 import { firstLines, formatAccount } from '../formats.ts';

@@ -10,7 +10,7 @@ import {
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { requestOf } from '../../core/findings/view/findingMarkdown.ts';
-import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
+import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { type ApplicationInput, perspectives } from '../../core/workflows/blackboxInput.ts';

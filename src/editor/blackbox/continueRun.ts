@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { readIfThere } from '../../core/files.ts';
 import { isOnlyPairOf, pairsToContinue } from '../../core/features/chosenPairs.ts';
 import { testsOnePair } from '../../core/findings/chooseRun.ts';
-import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
+import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type ApplicationInput, creditLimits, sharedInput } from '../../core/workflows/blackboxInput.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';

@@ -3,7 +3,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { predecessorOf } from '../../core/run/state/continuedRuns.ts';
+import { predecessorOf } from '../../core/features/continuedRuns.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { type ApplicationInput, applicationSubject } from '../../core/workflows/blackboxInput.ts';
 import type { EnteredPasswords, PasswordRequest, PasswordStore } from '../../core/workflows/passwordStore.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isObject } from '../../core/json.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
-import { extensionId, toLinkQuery } from '../../core/run/state/runLink.ts';
+import { extensionId, toLinkQuery } from '../runs/runLink.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';

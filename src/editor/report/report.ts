@@ -8,7 +8,7 @@ import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/sho
 import { placeLinks } from '../../core/findings/view/placeLinks.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
-import { coverageOf } from '../../core/run/state/coverage.ts';
+import { coverageOf } from '../../core/upload/choose/coverage.ts';
 import { elapsedMs, type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import {

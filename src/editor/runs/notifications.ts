@@ -4,7 +4,7 @@ import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import { isSettled } from '../../core/findings/triage/triage.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
+import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { isUnsent, type Run, type RunIn, titleOf } from '../../core/run/state/run.ts';
 import { roleOf } from '../../core/run/state/artifacts.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';

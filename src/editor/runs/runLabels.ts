@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isOffline, needsDecision, waitsForToken } from '../../core/run/state/trouble.ts';
-import { hasHitCreditLimit } from '../../core/run/state/continuedRuns.ts';
+import { hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
 import { isFinal, isLive, type Run, type RunIn, type Target, titleOf } from '../../core/run/state/run.ts';
 import { keptArtifact } from '../../core/run/state/artifacts.ts';
 import { visibleLine } from '../../core/visibleText.ts';

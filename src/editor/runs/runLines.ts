@@ -4,7 +4,7 @@ import { inBrief, inWords } from '../../core/api/replyBody.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
-import { isContinued, predecessorOf } from '../../core/run/state/continuedRuns.ts';
+import { isContinued, predecessorOf } from '../../core/features/continuedRuns.ts';
 import { resultsKeptUntil } from '../../core/run/state/retention.ts';
 import { mayStopWatching } from '../../core/run/state/trouble.ts';
 import { elapsedMs, type Failure, isFinal, isLive, type Run, runIdOf } from '../../core/run/state/run.ts';

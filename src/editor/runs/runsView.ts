@@ -8,7 +8,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
 import type { RunNotes } from '../../core/run/disk/runNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuedRuns.ts';
+import { continuationsOf, hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
 import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/trouble.ts';
 import {
   elapsedMs,

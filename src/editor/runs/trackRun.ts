@@ -6,13 +6,7 @@ import type { Logger } from '../../core/ports.ts';
 import { createFinder } from '../../core/findings/identity.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import {
-  accountHash,
-  isReferredTo,
-  readLink,
-  readPasted,
-  type RunReference,
-} from '../../core/run/state/runLink.ts';
+import { accountHash, isReferredTo, readLink, readPasted, type RunReference } from './runLink.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
 import { type Attempt, openSetting, showRuns } from '../errors/errorActions.ts';

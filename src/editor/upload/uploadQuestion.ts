@@ -5,7 +5,7 @@ import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { coverageOf, isUnread } from '../../core/run/state/coverage.ts';
+import { coverageOf, isUnread } from '../../core/upload/choose/coverage.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { withIncluded } from '../../core/upload/choose/choices.ts';

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector/promises';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../src/editor/runs/runLink.ts';
 import { activationWatch } from '../../integration/runner/activationWatch.ts';
 
 /** Called by VS Code when the window is there. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../src/editor/runs/runLink.ts';
 import { watchMessages } from '../dialogs.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import type { Log } from 'sarif';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../src/editor/runs/runLink.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';

@@ -6,7 +6,7 @@ import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { DetailedFinding, ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
-import { extensionId, toLinkQuery } from '../../../src/core/run/state/runLink.ts';
+import { extensionId, toLinkQuery } from '../../../src/editor/runs/runLink.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { copyFindings, shareFinding } from '../../../src/editor/findings/shareFindings.ts';
 import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { extensionId } from '../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../src/editor/runs/runLink.ts';
 import { prepareLaterStart } from '../laterStart/workspace.ts';
 
 export const activationWatchFolder = path.resolve(import.meta.dirname, '../../fixtures/activation-watch');

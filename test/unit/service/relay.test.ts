@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { readPasted } from '../../../src/core/run/state/runLink.ts';
+import { readPasted } from '../../../src/editor/runs/runLink.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 
 const data = { workflow_id: 'whitebox-assessment', workflow_run_id: 'run-7' };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Clock } from '../../ports.ts';
 import type { RunsOnDisk } from '../../run/disk/journal.ts';
-import { coverageOf } from '../../run/state/coverage.ts';
+import { coverageOf } from '../../upload/choose/coverage.ts';
 import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, requestOf } from '../view/findingMarkdown.ts';

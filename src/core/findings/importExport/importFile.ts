@@ -4,10 +4,11 @@ import { askWorker } from '../../askWorker.ts';
 import { AssessmentError } from '../../errors.ts';
 import { makePrivateFolder, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
-import { importedRun } from '../../run/state/newRun.ts';
-import type { Run } from '../../run/state/run.ts';
+import type { Identity } from '../../run/state/newRun.ts';
+import { journalVersion, type Run, type RunIn, type Target } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { visibleLine } from '../../visibleText.ts';
+import type { WorkflowId } from '../../workflows/workflow.ts';
 import { maxReadMs } from '../parse/readFindings.ts';
 import { toTriageSubjects, type ShownFinding } from '../shownFinding.ts';
 import type { TriageEntry } from '../triage/book.ts';
@@ -110,4 +111,39 @@ export function undecidedBy(
     }
   }
   return { byFolder, count };
+}
+
+/** Results from a file: nothing is on a service. The times of its run count only if both are known. */
+export function importedRun(
+  { id, now }: Identity,
+  facts: Pick<RunIn<'imported'>, 'language' | 'importedFrom' | 'artifacts' | 'runId' | 'endedEarly'> & {
+    readonly workflow?: WorkflowId | undefined;
+    readonly targetUrls?: readonly string[] | undefined;
+    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit' | 'coverage'>[];
+    readonly dispatchedAt?: number | undefined;
+    readonly exitedAt?: number | undefined;
+  },
+): RunIn<'imported'> {
+  const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
+  const { workflow = 'whitebox-assessment', targetUrls, endedEarly } = facts;
+  return {
+    version: journalVersion,
+    id,
+    workflow,
+    baseUrl: '',
+    organizationId: '',
+    language,
+    webhookEndpointIds: [],
+    targets: [...targets],
+    input: targetUrls === undefined ? undefined : { target_urls: [...targetUrls] },
+    noticeDue: false,
+    state: 'imported',
+    createdAt: Math.min(now, dispatchedAt ?? now),
+    endedAt: now,
+    importedFrom,
+    artifacts,
+    runId,
+    ...(dispatchedAt === undefined || exitedAt === undefined ? {} : { dispatchedAt, exitedAt }),
+    endedEarly,
+  };
 }

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import { parseJson } from '../../json.ts';
-import { coverageSchema } from '../../run/state/coverage.ts';
+import { coverageSchema } from '../../upload/choose/coverage.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { targetUrlsSchema } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';

@@ -1,7 +1,7 @@
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import { normalKey } from '../../json.ts';
 import { isSamePath } from '../../paths.ts';
-import { isContinued } from '../../run/state/continuedRuns.ts';
+import { isContinued } from '../../features/continuedRuns.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/blackboxInput.ts';
 import { hasAllFindings } from '../chooseRun.ts';

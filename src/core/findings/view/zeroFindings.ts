@@ -1,4 +1,4 @@
-import { coverageOf, excludedIn } from '../../run/state/coverage.ts';
+import { coverageOf, excludedIn } from '../../upload/choose/coverage.ts';
 import { endedEarly, type Run } from '../../run/state/run.ts';
 
 export interface Language {

@@ -7,7 +7,7 @@ import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import { writeArchive } from '../../upload/archive/writeArchive.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
-import { toCoverage } from '../state/coverage.ts';
+import { toCoverage } from '../../upload/choose/coverage.ts';
 import { type Assessment, newRun } from '../state/newRun.ts';
 import type { RunIn, Target } from '../state/run.ts';
 import type { RunDeps } from '../steps/step.ts';

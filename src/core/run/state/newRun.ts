@@ -3,9 +3,9 @@ import { type ArchiveType, identifierSchema, type Language, languageSchema } fro
 import type { UploadSelection } from '../../upload/choose/prepareUpload.ts';
 import type { ApplicationInput } from '../../workflows/blackboxInput.ts';
 import { type WorkflowId, workflowIds } from '../../workflows/workflow.ts';
-import { idSchema, type RunIn, type Target } from './run.ts';
+import { idSchema, journalVersion, type RunIn, type Target } from './run.ts';
 
-interface Identity {
+export interface Identity {
   readonly id: string;
   readonly now: number;
 }
@@ -55,7 +55,7 @@ function baseOf(
 ): Omit<RunIn<'preparing'>, 'state' | 'step'> {
   const { workflow, baseUrl, organizationId, language, retryOf, input, targetFile } = plan;
   return {
-    version: 1,
+    version: journalVersion,
     id,
     workflow,
     baseUrl,
@@ -102,33 +102,5 @@ export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running
     runId,
     dispatchedAt,
     lastAnswerAt: now,
-  };
-}
-
-export function importedRun(
-  { id, now }: Identity,
-  facts: Pick<RunIn<'imported'>, 'language' | 'importedFrom' | 'artifacts' | 'runId' | 'endedEarly'> & {
-    readonly workflow?: WorkflowId | undefined;
-    readonly targetUrls?: readonly string[] | undefined;
-    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit' | 'coverage'>[];
-    readonly dispatchedAt?: number | undefined;
-    readonly exitedAt?: number | undefined;
-  },
-): RunIn<'imported'> {
-  const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
-  const { workflow = 'whitebox-assessment', targetUrls, endedEarly } = facts;
-  const nowhere = { workflow, baseUrl: '', organizationId: '' };
-  const input = targetUrls === undefined ? undefined : { target_urls: [...targetUrls] };
-  return {
-    ...baseOf({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets, input }),
-    targets: [...targets],
-    state: 'imported',
-    createdAt: Math.min(now, dispatchedAt ?? now),
-    endedAt: now,
-    importedFrom,
-    artifacts,
-    runId,
-    ...(dispatchedAt === undefined || exitedAt === undefined ? {} : { dispatchedAt, exitedAt }),
-    endedEarly,
   };
 }

@@ -3,7 +3,7 @@ import { archiveTypeSchema, identifierSchema, languageSchema } from '../../api/s
 import { type AssessmentError, errorKinds } from '../../errors.ts';
 import { applicationInputSchema, looseObject } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
-import { coverageSchema } from './coverage.ts';
+import { coverageSchema } from '../../upload/choose/coverage.ts';
 
 const time = z.number();
 const count = z.int().check(z.minimum(0));

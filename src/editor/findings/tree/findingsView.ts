@@ -19,7 +19,7 @@ import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
 import type { OwnersGap } from '../../../core/findings/place/owners.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
-import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuedRuns.ts';
+import { continuationsOf, hasHitCreditLimit } from '../../../core/features/continuedRuns.ts';
 import { isOffline } from '../../../core/run/state/trouble.ts';
 import { endedEarly, isFinal, isLive, type Run, titleOf } from '../../../core/run/state/run.ts';
 import { waitsForToken } from '../../../core/run/state/trouble.ts';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { type ActivationWatch, activationWatch } from '../../runner/activationWatch.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 
 describe('the extension host', () => {
   it('is the oldest VS Code that the manifest admits, or a newer one', () => {

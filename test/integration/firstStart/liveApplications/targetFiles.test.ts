@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import { passesSecretCheck } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';

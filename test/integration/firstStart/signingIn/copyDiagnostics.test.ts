@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
 import {
   copyDiagnostics,

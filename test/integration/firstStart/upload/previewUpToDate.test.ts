@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import type { LazyView } from '../../../../src/lazyView.ts';
 import type { PreviewNode } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 import { createPreparation } from '../../../../src/editor/upload/checkAndPack.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/core/run/state/runLink.ts';
+import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';

@@ -8,7 +8,12 @@ import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
-import { importRun, readImport, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
+import {
+  importedRun,
+  importRun,
+  readImport,
+  undecidedBy,
+} from '../../../../src/core/findings/importExport/importFile.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';
@@ -222,4 +227,58 @@ describe('importing', () => {
     );
     assert.equal(await readFile(join(tools, 'triage.jsonl'), 'utf8').catch(() => 'none'), 'none');
   });
+});
+
+test('an imported run names no service, and has the times of its run only if both are known', () => {
+  const identity = { id: 'one', now: 1_000 };
+  const targets = [{ folder: '/shop', name: 'shop' }];
+  const facts = {
+    language: 'japanese' as const,
+    importedFrom: 'findings.sarif',
+    artifacts: [],
+    targets,
+  };
+  const imported = {
+    version: 1,
+    id: 'one',
+    workflow: 'whitebox-assessment',
+    baseUrl: '',
+    organizationId: '',
+    language: 'japanese',
+    webhookEndpointIds: [],
+    targets,
+    createdAt: 1_000,
+    noticeDue: false,
+    state: 'imported',
+    endedAt: 1_000,
+    importedFrom: 'findings.sarif',
+    artifacts: [],
+  };
+  assert.deepEqual(asJournaled(importedRun(identity, facts)), imported);
+  const times = { dispatchedAt: 300, exitedAt: 500 };
+  assert.deepEqual(
+    asJournaled(
+      importedRun(identity, {
+        ...facts,
+        ...times,
+        workflow: 'blackbox-crawl',
+        targetUrls: ['http://127.0.0.1:9/'],
+        runId: 'run-1',
+        endedEarly: true,
+      }),
+    ),
+    {
+      ...imported,
+      ...times,
+      createdAt: 300,
+      workflow: 'blackbox-crawl',
+      input: { target_urls: ['http://127.0.0.1:9/'] },
+      runId: 'run-1',
+      endedEarly: true,
+    },
+  );
+  for (const [key, at] of Object.entries(times)) {
+    const run = importedRun(identity, { ...facts, [key]: at });
+    assert.deepEqual([run.dispatchedAt, run.exitedAt], [undefined, undefined], key);
+  }
 });

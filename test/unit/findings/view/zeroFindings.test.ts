@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inEnglish, isInPart, zeroFindings } from '../../../../src/core/findings/view/zeroFindings.ts';
-import { type Coverage, toCoverage } from '../../../../src/core/run/state/coverage.ts';
+import { type Coverage, toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { NotUploadedReason } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { shopRun } from '../importExport/exportingFindings.ts';

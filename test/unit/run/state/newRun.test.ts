@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { importedRun, trackedRun } from '../../../../src/core/run/state/newRun.ts';
-import { asJournaled } from '../sampleRuns.ts';
+import { trackedRun } from '../../../../src/core/run/state/newRun.ts';
 
 const identity = { id: 'one', now: 1_000 };
-const targets = [{ folder: '/shop', name: 'shop' }];
 
 test('a run that was started elsewhere runs since its start, and its files are confirmed', () => {
   const note = {
@@ -26,56 +24,4 @@ test('a run that was started elsewhere runs since its start, and its files are c
   );
   const withoutStart = trackedRun(identity, note);
   assert.deepEqual([withoutStart.createdAt, withoutStart.dispatchedAt], [1_000, 1_000]);
-});
-
-test('an imported run names no service, and has the times of its run only if both are known', () => {
-  const facts = {
-    language: 'japanese' as const,
-    importedFrom: 'findings.sarif',
-    artifacts: [],
-    targets,
-  };
-  const imported = {
-    version: 1,
-    id: 'one',
-    workflow: 'whitebox-assessment',
-    baseUrl: '',
-    organizationId: '',
-    language: 'japanese',
-    webhookEndpointIds: [],
-    targets,
-    createdAt: 1_000,
-    noticeDue: false,
-    state: 'imported',
-    endedAt: 1_000,
-    importedFrom: 'findings.sarif',
-    artifacts: [],
-  };
-  assert.deepEqual(asJournaled(importedRun(identity, facts)), imported);
-  const times = { dispatchedAt: 300, exitedAt: 500 };
-  assert.deepEqual(
-    asJournaled(
-      importedRun(identity, {
-        ...facts,
-        ...times,
-        workflow: 'blackbox-crawl',
-        targetUrls: ['http://127.0.0.1:9/'],
-        runId: 'run-1',
-        endedEarly: true,
-      }),
-    ),
-    {
-      ...imported,
-      ...times,
-      createdAt: 300,
-      workflow: 'blackbox-crawl',
-      input: { target_urls: ['http://127.0.0.1:9/'] },
-      runId: 'run-1',
-      endedEarly: true,
-    },
-  );
-  for (const [key, at] of Object.entries(times)) {
-    const run = importedRun(identity, { ...facts, [key]: at });
-    assert.deepEqual([run.dispatchedAt, run.exitedAt], [undefined, undefined], key);
-  }
 });

@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { toCoverage } from '../../../../src/core/run/state/coverage.ts';
+import { toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
 import { asNobody, options, plant, plantMany, plantRepository, testPlace } from '../trees.ts';

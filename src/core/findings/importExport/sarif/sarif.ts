@@ -1,6 +1,6 @@
 import type { Artifact, ArtifactLocation, Location, Log, Notification, Result, Run as SarifRun } from 'sarif';
 import { isSamePath } from '../../../paths.ts';
-import { coverageOf } from '../../../run/state/coverage.ts';
+import { coverageOf } from '../../../upload/choose/coverage.ts';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../result/verdict.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import manifest from '../../../../package.json' with { type: 'json' };
-import { originOf } from '../../api/address.ts';
-import { identifierSchema } from '../../api/schema.ts';
-import { workflowIds } from '../../workflows/workflow.ts';
-import { type Run, runIdOf } from './run.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { originOf } from '../../core/api/address.ts';
+import { identifierSchema } from '../../core/api/schema.ts';
+import { workflowIds } from '../../core/workflows/workflow.ts';
+import { type Run, runIdOf } from '../../core/run/state/run.ts';
 
 /** The ID of this extension, which is the authority of links to it. */
 export const extensionId = `${manifest.publisher}.${manifest.name}`;

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Description } from '../../../../src/core/api/schema.ts';
-import { advance } from '../../../../src/core/run/state/advance.ts';
-import type { RunEvent } from '../../../../src/core/run/state/event.ts';
+import type { Description } from '../../../src/core/api/schema.ts';
+import { advance } from '../../../src/core/run/state/advance.ts';
+import type { RunEvent } from '../../../src/core/run/state/event.ts';
 import {
   continuationsOf,
   hasHitCreditLimit,
   isContinued,
   predecessorOf,
-} from '../../../../src/core/run/state/continuedRuns.ts';
-import { endedEarly, type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
-import type { WorkflowId } from '../../../../src/core/workflows/workflow.ts';
-import { aborted, answered, runOf, success } from '../sampleRuns.ts';
+} from '../../../src/core/features/continuedRuns.ts';
+import { endedEarly, type Run, type RunIn } from '../../../src/core/run/state/run.ts';
+import type { WorkflowId } from '../../../src/core/workflows/workflow.ts';
+import { aborted, answered, runOf, success } from '../run/sampleRuns.ts';
 
 const at = 10;
 const atCreditLimit: Description = {

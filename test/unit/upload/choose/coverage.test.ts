@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coverageOf, excludedIn, isUnread, toCoverage } from '../../../../src/core/run/state/coverage.ts';
+import { coverageOf, excludedIn, isUnread, toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import type { NotUploaded, NotUploadedReason } from '../../../../src/core/upload/choose/prepareUpload.ts';
 
 const notUploaded = (path: string, reason: object): NotUploaded => ({

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { NotUploadedReason, UploadSelection } from '../../upload/choose/prepareUpload.ts';
-import { countLfsPointers } from '../../upload/select/selection.ts';
+import type { NotUploadedReason, UploadSelection } from './prepareUpload.ts';
+import { countLfsPointers } from '../select/selection.ts';
 
 const count = z.int().check(z.minimum(0));
 
