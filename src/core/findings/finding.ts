@@ -31,7 +31,7 @@ export interface Place {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** Characters before the place in its file, where it has no line: see `inText`. */
+  /** Characters before the place in its file, where it has no line: see `inText` in `parse/sarif`. */
   readonly charOffset?: number | undefined;
   /** True if columns and `charOffset` count code points, not UTF-16 units. */
   readonly inCodePoints?: boolean | undefined;

@@ -3,7 +3,7 @@ import { AssessmentError, type OwnErrorKind, systemCode } from '../../core/error
 import type { FeaturesFault } from '../../core/features/features.ts';
 import { maxPairs, type PairsFault } from '../../core/features/chosenPairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
-import { isSarifFault } from '../../core/findings/parse/sarifLog.ts';
+import { isSarifFault } from '../../core/findings/parse/sarif.ts';
 import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
 import { maxIgnoreFileBytes } from '../../core/upload/ignore/readIgnoreFile.ts';
 import { maxRules } from '../../core/upload/ignore/ignoreRules.ts';

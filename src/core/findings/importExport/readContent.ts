@@ -11,7 +11,7 @@ import { visibleLine } from '../../visibleText.ts';
 import { targetUrlsSchema } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '../parse/parseFindings.ts';
-import { isSarifFault, type SarifFault } from '../parse/sarifLog.ts';
+import { isSarifFault, type SarifFault } from '../parse/sarif.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from '../triage/triage.ts';
 
 /** Also for each file inside a bundle. */

@@ -1,7 +1,7 @@
 import * as aliases from './aliases.ts';
 import { inherit, isPass, isReadable, type Item, type Look, lookOf } from './item.ts';
 import { looksLikePath } from './pathText.ts';
-import { itemsOfSarif } from './sarifLog.ts';
+import { itemsOfSarif } from './sarif.ts';
 import { type Fields, isObject, type JsonObject, normalKey } from '../../json.ts';
 
 /** Keys from the root to a list. The elements of an array are on its level. */

@@ -4,7 +4,7 @@ import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { type Anchor, anchorIn, quotedIn } from '../drift/anchor.ts';
 import type { Finding, Place } from '../finding.ts';
-import { inText } from '../parse/inText.ts';
+import { inText } from '../parse/sarif.ts';
 import type { Decode, DecodedText } from './encodings.ts';
 import { readSentText, readTextBelow, type RunSource, type SentSpot } from './sentFiles.ts';
 

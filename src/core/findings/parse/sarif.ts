@@ -1,0 +1,377 @@
+import { AssessmentError } from '../../errors.ts';
+import { isObject, type JsonObject } from '../../json.ts';
+import { clip, visibleLine } from '../../visibleText.ts';
+import { splitLines } from '../drift/lineText.ts';
+import { MAX_PATH, type Place } from '../finding.ts';
+import { codeBlock, codeSpan } from '../view/codeMarkdown.ts';
+import { gather, MAX_TEXT, toFreeText } from './freeText.ts';
+import type { Item } from './item.ts';
+import { isWebAddress } from './pathText.ts';
+
+/*
+ * Reads SARIF 2.1.0, whose sections are named here. Objects of a log refer to each other: a result to its rule, a location to an artifact and its base, a
+ * message to a template, a link in a message to a location. A result is copied with all of these resolved, so that the reader of any findings file can read
+ * it. What one part of a file may repeat in many results is cut before it is joined.
+ */
+
+/** The `subject` of `malformedFindings` for a log that says why it has no results. The `detail` of `toolFailed` is what the tool says. */
+const SARIF_FAULTS = ['toolFailed', 'noResults', 'oldSarif'] as const;
+
+export type SarifFault = (typeof SARIF_FAULTS)[number];
+
+export function isSarifFault(subject: string | undefined): subject is SarifFault {
+  return SARIF_FAULTS.some((fault) => fault === subject);
+}
+
+const maxDetail = 300;
+const maxJustification = 10_000;
+/** Of objects in each other, of bases in each other, and of parts of a rule's ID. */
+const maxNesting = 20;
+const maxBases = 100;
+/** A longer text is no path. */
+const maxUri = MAX_PATH + 1;
+/** A longer address is not written into texts. */
+const maxAddress = 300;
+
+/** The objects of a run that its results refer to. */
+interface References {
+  readonly ruleOf: (result: JsonObject) => JsonObject;
+  /** An artifact's location with its path below the repository. */
+  readonly toArtifact: (location: unknown) => unknown;
+  /** Texts by ID that all rules share. */
+  readonly messages: JsonObject;
+}
+
+/**
+ * The results of all runs of a log, or of an array of logs; undefined for any other value. Throws `malformedFindings` with a `SarifFault`. A run whose
+ * results are null or absent did not look; an empty list means that it did (3.14.23).
+ */
+export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
+  const all: readonly unknown[] = Array.isArray(root) ? root : [root];
+  const logs = all.filter(isObject).filter((log) => Array.isArray(log['runs']));
+  if (logs.length === 0) return undefined;
+  if (logs.some(({ version }) => typeof version === 'string' && version.startsWith('1.')))
+    throw fault('oldSarif');
+  const runs = logs.flatMap((log) => listAt(log, 'runs')).filter(isObject);
+  const withResults = runs.filter((run) => Array.isArray(run['results']));
+  const outside = logs.flatMap((log) => listAt(log, 'inlineExternalProperties'));
+  const failure = failureOf([...logs, ...outside, ...runs], withResults);
+  if (failure !== undefined) throw fault('toolFailed', failure || undefined);
+  if (withResults.length === 0 && runs.length > 0) {
+    if (!runs.some((run) => Object.hasOwn(run, 'tool') || Object.hasOwn(run, 'results'))) return undefined;
+    throw fault('noResults');
+  }
+  return withResults.flatMap(itemsOfRun);
+}
+
+function itemsOfRun(run: JsonObject): readonly Item[] {
+  const references = {
+    ruleOf: createRuleFinder(run),
+    toArtifact: createArtifactFinder(run),
+    messages: objectAt(objectAt(objectAt(run, 'tool'), 'driver'), 'globalMessageStrings'),
+  };
+  const inCodePoints = run['columnKind'] === 'unicodeCodePoints' || undefined;
+  return (
+    listAt(run, 'results')
+      // Not what only an earlier run had (3.27.24).
+      .filter((result) => !isObject(result) || result['baselineState'] !== 'absent')
+      .map((result) => (isObject(result) ? { ...toItem(result, references), inCodePoints } : { raw: result }))
+  );
+}
+
+function fault(subject: SarifFault, detail?: string): AssessmentError {
+  return new AssessmentError('malformedFindings', { subject, detail });
+}
+
+/** What the tool says about its failure, or empty; undefined if it did not fail. With an empty list of results, only an error is a failure. */
+function failureOf(parts: readonly unknown[], withResults: readonly unknown[]): string | undefined {
+  if (withResults.some((run) => listAt(run, 'results').length > 0)) return undefined;
+  const invocations = parts.flatMap((part) => listAt(part, 'invocations')).filter(isObject);
+  const notifications = invocations.flatMap((invocation) => [
+    ...listAt(invocation, 'toolExecutionNotifications'),
+    ...listAt(invocation, 'toolConfigurationNotifications'),
+  ]);
+  const hasFailed = invocations.some((invocation) => invocation['executionSuccessful'] === false);
+  const hasError = notifications.some((each) => isObject(each) && each['level'] === 'error');
+  if (!hasError && (withResults.length > 0 || (!hasFailed && notifications.length === 0))) return undefined;
+  const texts = notifications.map((each) => toFreeText(objectAt(each, 'message')));
+  return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);
+}
+
+/** A result that this extension exported holds the whole finding, without the escapes of SARIF. */
+function toItem(result: JsonObject, references: References): Item {
+  const suppression = suppressionOf(result);
+  const exported = objectAt(objectAt(objectAt(result, 'properties'), 'whitebox'), 'finding');
+  if (Object.keys(exported).length > 0) return { raw: exported, suppression };
+  const rule = references.ruleOf(result);
+  const whole = resolve(result, references, [objectAt(rule, 'messageStrings'), references.messages]);
+  const target = uriOf(listAt(whole, 'locations')[0]);
+  const resolved: JsonObject = {
+    ...whole,
+    message: withPlaces(whole),
+    // An artifact on the web is a part of a live application, not a file.
+    ...(target !== undefined && isWebAddress(target) && { webRequest: whole['webRequest'] ?? { target } }),
+    recommendation: fixesOf(whole),
+    // These are no fields to show: they are resolved.
+    ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined, fixes: undefined },
+    // A result that is not a failure has no level unless it says so, whatever its rule says (3.27.10).
+    ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),
+  };
+  return { raw: result, resolved, rule, suppression };
+}
+
+/** Undefined if the result counts: also while any of the decisions about it is under review, or was rejected (3.35.3). */
+function suppressionOf(result: JsonObject): string | undefined {
+  const suppressions = listAt(result, 'suppressions');
+  const isSuppressed = suppressions.every(
+    (each) => isObject(each) && (each['status'] ?? 'accepted') === 'accepted',
+  );
+  if (!isSuppressed || suppressions.length === 0) return undefined;
+  const reasons = suppressions.map((each) => toFreeText(isObject(each) ? each['justification'] : undefined));
+  return clip([...new Set(reasons)].filter((each) => each !== '').join('\n'), maxJustification);
+}
+
+/** Finds the rule of a result by index, in the tool or in an extension, else by the longest known part of its ID (3.27.5 to 3.27.7, 3.52). */
+function createRuleFinder(run: JsonObject): References['ruleOf'] {
+  const tool = objectAt(run, 'tool');
+  const components = [objectAt(tool, 'driver'), ...listAt(tool, 'extensions')].map((component) =>
+    listAt(component, 'rules').map(toRule),
+  );
+  // Of several with one ID, the first.
+  const byId = new Map(
+    components
+      .flat()
+      .toReversed()
+      .map((rule) => [rule['id'], rule]),
+  );
+  const unknownRule = toRule({});
+  return (result) => {
+    const reference = objectAt(result, 'rule');
+    const index = Number(result['ruleIndex'] ?? reference['index'] ?? -1);
+    const component = Number(objectAt(reference, 'toolComponent')['index'] ?? -1) + 1;
+    const indexed = components[component]?.[index];
+    const ids = withParents(result['ruleId'] ?? reference['id']);
+    if (indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed['id'])))) return indexed;
+    return byId.get(ids.find((id) => byId.has(id))) ?? unknownRule;
+  };
+}
+
+/** `a/b/c`, `a/b`, `a`. */
+function withParents(id: unknown): readonly string[] {
+  if (typeof id !== 'string') return [];
+  const ids = [id];
+  for (let end = id.length; ids.length < maxNesting; ids.push(id.slice(0, end))) {
+    end = id.lastIndexOf('/', end - 1);
+    if (end <= 0) break;
+  }
+  return ids;
+}
+
+/** A rule without a level means `warning` (3.50.3). */
+function toRule(rule: unknown): JsonObject {
+  const defaultConfiguration = { level: 'warning', ...objectAt(rule, 'defaultConfiguration') };
+  return { ...(isObject(rule) && rule), defaultConfiguration };
+}
+
+/** Resolves `index` and `uriBaseId` (3.4). */
+function createArtifactFinder(run: JsonObject): References['toArtifact'] {
+  const prefixOf = createPrefixFinder(objectAt(run, 'originalUriBaseIds'));
+  const toPath = ({ uri, uriBaseId }: JsonObject): string | undefined =>
+    typeof uri === 'string'
+      ? decoded(`${isAbsolute(uri) ? '' : prefixOf(uriBaseId)}${uri.slice(0, maxUri)}`)
+      : undefined;
+  // Once: many locations may name one artifact.
+  const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
+  return (location) => {
+    if (!isObject(location)) return location;
+    const uri = toPath(location) ?? paths[Number(location['index'] ?? -1)];
+    return uri === undefined || uri === location['uri'] ? location : { ...location, uri };
+  };
+}
+
+/** The path of a URI; a web address as it is. */
+function decoded(uri: string): string {
+  if (isWebAddress(uri) || !/%[0-9a-f]{2}/i.test(uri)) return uri;
+  try {
+    return decodeURIComponent(uri);
+  } catch (error) {
+    if (error instanceof URIError) return uri;
+    throw error;
+  }
+}
+
+/**
+ * What stands before a path with a base: the part below the outermost base around it, which is the repository. A base that is not in another one may be
+ * any folder of the repository on another machine: it is kept whole, and its end tells.
+ */
+function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
+  const ids = Object.keys(bases).slice(0, maxBases);
+  const wholes = new Map<unknown, string>(ids.map((id) => [id, wholeBase(id, bases)]));
+  const all = [...wholes.values()].filter(isAbsolute);
+  const roots = all
+    .filter((root) => !/^(?:file:)?\/*(?:[a-z]:\/*)?$/i.test(root))
+    .filter((root) => all.some((whole) => whole !== root && whole.startsWith(root)))
+    .toSorted((one, other) => one.length - other.length);
+  return (id) => {
+    const whole = wholes.get(id) ?? '';
+    if (isWebAddress(whole)) return whole;
+    return whole.slice(roots.find((root) => whole.startsWith(root))?.length ?? 0);
+  };
+}
+
+/** At most a little longer than any path. */
+function wholeBase(id: string, bases: JsonObject): string {
+  let whole = '';
+  let base: JsonObject | undefined = objectAt(bases, id);
+  for (let count = 0; base !== undefined && count < maxNesting && whole.length < maxUri; count += 1) {
+    const { uri, uriBaseId }: JsonObject = base;
+    if (typeof uri === 'string' && uri !== '')
+      whole = `${uri.slice(0, maxUri)}${uri.endsWith('/') ? '' : '/'}${whole}`;
+    base = typeof uriBaseId === 'string' && !isAbsolute(whole) ? objectAt(bases, uriBaseId) : undefined;
+  }
+  return whole;
+}
+
+function isAbsolute(uri: string): boolean {
+  return /^(?:[a-z][a-z0-9+.-]*:|[\\/])/i.test(uri);
+}
+
+/** An object with its artifacts and messages resolved, and those of all objects inside it. */
+function resolve(object: JsonObject, references: References, messages: readonly JsonObject[]): JsonObject {
+  const inside = (value: unknown, depth: number): unknown => {
+    if (depth > maxNesting) return value;
+    if (Array.isArray(value)) return value.map((part) => inside(part, depth + 1));
+    return isObject(value) ? members(value, depth) : value;
+  };
+  const members = (value: JsonObject, depth: number): JsonObject =>
+    Object.fromEntries(
+      Object.entries(value).map(([key, part]) => {
+        if (key === 'artifactLocation') return [key, references.toArtifact(part)];
+        return [key, key === 'message' ? toMessage(part, messages) : inside(part, depth + 1)];
+      }),
+    );
+  return members(object, 0);
+}
+
+/** The text of a message (3.11) that refers to one, or has arguments; any other message as it is. */
+function toMessage(message: unknown, byId: readonly JsonObject[]): unknown {
+  if (!isObject(message)) return message;
+  const { id, text: own, arguments: values } = message;
+  const isReference = typeof id === 'string' && typeof own !== 'string';
+  const found = isReference ? byId.find((messages) => Object.hasOwn(messages, id)) : undefined;
+  if (found === undefined && !Array.isArray(values)) return message;
+  const text = textOf(found === undefined ? message : found[String(id)]);
+  if (text === undefined || !Array.isArray(values)) return text ?? message;
+  // Braces are doubled in a template.
+  return replaceSome(text, /\{\{|\}\}|\{(\d{1,4})\}/g, (whole, index) => {
+    const value: unknown = index === undefined ? whole.charAt(0) : values[Number(index)];
+    return typeof value === 'string' ? value : whole;
+  });
+}
+
+/** Its Markdown, if it has any. */
+function textOf(message: unknown): string | undefined {
+  const { markdown, text } = isObject(message) ? message : { markdown: undefined, text: message };
+  return [markdown, text].find((each) => typeof each === 'string');
+}
+
+/** `text.replace`, which leaves the rest as it is once the text grows too long. */
+function replaceSome(
+  text: string,
+  pattern: RegExp,
+  replacement: (whole: string, ...groups: (string | undefined)[]) => string,
+): string {
+  let { length } = text;
+  return text.replace(pattern, (whole: string, ...groups: (string | undefined)[]) => {
+    if (length > MAX_TEXT) return whole;
+    const present = replacement(whole, ...groups);
+    length += present.length;
+    return present;
+  });
+}
+
+/** The message of a result, in which links to the IDs of locations lead to their `path:line` (3.11.6). */
+function withPlaces(result: JsonObject): unknown {
+  const { message } = result;
+  const text = textOf(message)?.slice(0, MAX_TEXT + 1);
+  if (text?.includes('](') !== true) return message;
+  const steps = listAt(result, 'codeFlows')
+    .flatMap((flow) => listAt(flow, 'threadFlows'))
+    .flatMap((thread) => listAt(thread, 'locations'))
+    .map((step) => objectAt(step, 'location'));
+  const all = [...steps, ...listAt(result, 'relatedLocations'), ...listAt(result, 'locations')];
+  const addresses = new Map(all.filter(isObject).map((location) => [location['id'], addressOf(location)]));
+  return replaceSome(text, /\[((?:[^\\[\]]|\\[^])*)\]\((\d{1,9})\)/g, (whole, label = '', id) => {
+    const address = addresses.get(Number(id));
+    if (address === undefined || /[<>\r\n]/.test(address)) return whole;
+    return `[${label}](${/[\s()]/.test(address) ? `<${address}>` : address})`;
+  });
+}
+
+/** What a result proposes as its fixes (3.55), with the code. */
+function fixesOf(result: JsonObject): string {
+  const parts = listAt(result, 'fixes').flatMap((fix) => [
+    () => toFreeText(objectAt(fix, 'description')),
+    ...listAt(fix, 'artifactChanges').flatMap((change) =>
+      listAt(change, 'replacements').map((replacement) => () => {
+        const artifactLocation = objectAt(change, 'artifactLocation');
+        const region = objectAt(replacement, 'deletedRegion');
+        const address = addressOf({ physicalLocation: { artifactLocation, region } });
+        const { text } = objectAt(replacement, 'insertedContent');
+        const code =
+          typeof text === 'string' && text !== '' ? codeBlock(clip(text, MAX_TEXT).split('\n')) : '';
+        return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
+      }),
+    ),
+  ]);
+  return gather(parts, (toText) => toText()).join('\n\n');
+}
+
+/** `path:line` of a location; without a line, its path alone. Undefined for one that is too long to repeat. */
+function addressOf(location: unknown): string | undefined {
+  const uri = uriOf(location);
+  if (uri === undefined || uri.length > maxAddress) return undefined;
+  const { startLine } = objectAt(objectAt(location, 'physicalLocation'), 'region');
+  return typeof startLine === 'number' ? `${uri}:${String(startLine)}` : uri;
+}
+
+function uriOf(location: unknown): string | undefined {
+  const { uri } = objectAt(objectAt(location, 'physicalLocation'), 'artifactLocation');
+  return typeof uri === 'string' ? uri : undefined;
+}
+
+/** A member of an object from outside; `{}` if it is no object. */
+function objectAt(value: unknown, key: string): JsonObject {
+  const member = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isObject(member) ? member : {};
+}
+
+function listAt(value: unknown, key: string): readonly unknown[] {
+  const member = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return Array.isArray(member) ? member : [];
+}
+
+/** A place with what only its text can tell: the line of a `charOffset`, and columns in UTF-16 units. */
+export function inText(place: Place, text: string): Place {
+  const { charOffset, inCodePoints = false, ...plain } = place;
+  const unitsOf = (part: string, count: number): number => {
+    const points = inCodePoints ? [...part.slice(0, 2 * count)].slice(0, count) : [];
+    return points.length === count ? points.join('').length : count;
+  };
+  if (plain.startLine === undefined) {
+    const offset = charOffset === undefined ? Infinity : unitsOf(text, charOffset);
+    if (offset > text.length) return plain;
+    const before = splitLines(text.slice(0, offset));
+    return { ...plain, startLine: before.length, startColumn: (before.at(-1) ?? '').length + 1 };
+  }
+  if (!inCodePoints) return plain;
+  const lines = splitLines(text);
+  const { startLine, endLine = startLine, startColumn, endColumn } = plain;
+  const toColumn = (line: number, column: number | undefined): number | undefined =>
+    column === undefined ? undefined : unitsOf(lines[line - 1] ?? '', column - 1) + 1;
+  return {
+    ...plain,
+    startColumn: toColumn(startLine, startColumn),
+    endColumn: toColumn(endLine, endColumn),
+  };
+}
