@@ -78,10 +78,8 @@ export interface Cvss {
 export interface Finding {
   /** Position in the findings file, from 0. */
   readonly index: number;
-  /** The ID in the file, else a hash of run, title, path, start line, and ordinal. For display, not for identity across runs. */
+  /** The ID in the file, else `#` and the position from 1. For display, not for identity. */
   readonly id: string;
-  /** True if `id` is a hash, which means nothing to a person. */
-  readonly isGeneratedId?: boolean | undefined;
   readonly title: string;
   readonly rule?: string | undefined;
   readonly severity: Severity;

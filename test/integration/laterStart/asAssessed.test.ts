@@ -45,7 +45,7 @@ describe('files as they were assessed', () => {
     await writeFile(path.join(root, 'secret.js'), 'not sent');
     const files = [...Object.keys(sent), '../secret.js', 'elsewhere/kept.js'];
     const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 2, code: 'two' }));
-    const { findings } = parseFindings(JSON.stringify(items), { runId: run.id });
+    const { findings } = parseFindings(JSON.stringify(items));
     shown = findings.map((finding) => ({
       ...{ run, finding, places: [], folder, ...identityFor('invented'), triage: undecided },
       sent: finding.places.map((place) => toSpot(place.path, sent, folder)),

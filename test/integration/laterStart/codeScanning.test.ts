@@ -44,7 +44,7 @@ describe('exporting findings as SARIF', () => {
   const dist = (name: string): string => path.join(extension.extensionPath, 'dist', name);
 
   const findingsOf = (items: readonly object[], of: Run = run): ShownFinding[] => {
-    const { findings } = parseFindings(JSON.stringify(items), { runId: of.id });
+    const { findings } = parseFindings(JSON.stringify(items));
     return shownOf(findings, undefined, of).map((shown) => {
       const [name, file = ''] = shown.finding.places[0]?.path.split('/') ?? [];
       const target = of.targets.findIndex((each) => each.name === name);

@@ -154,7 +154,7 @@ describe('an open document', () => {
 
   it('says where a finding is truncated, and how to see the rest', async () => {
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
-      const parsed = parseFindings(JSON.stringify(items), { runId: run.id });
+      const parsed = parseFindings(JSON.stringify(items));
       const contents = parsed.findings.map((finding) => {
         const shown = { run, finding, places: [], folder: undefined, ...identity, triage: undecided };
         return toDetails(shown, nothingRead).load();
@@ -177,7 +177,7 @@ describe('an open document', () => {
       ...{ id: 'WB-[1](x)', title: 'Invented', severity: 'high', cwe: 89, cvss: 8.1, confidence: 'likely' },
       ...{ impact: 'i', description: 'd', recommendation: 'r', file: 'src/server.js', line: 2 },
     };
-    const [finding] = parseFindings(JSON.stringify([item]), { runId: run.id }).findings;
+    const [finding] = parseFindings(JSON.stringify([item])).findings;
     const shown = {
       ...{ run, finding: finding!, places: [], folder: shop, ...identity },
       triage: { state: 'open', note: '', at: 1, until: '2026-11-26' } as const,
@@ -226,9 +226,7 @@ describe('an open document', () => {
     const [finding] = parseFindings(
       JSON.stringify([
         { title: 'Invented', locations: [12, 2, 2].map((line) => ({ path: 'src/server.js', line })) },
-      ]),
-      { runId: run.id },
-    ).findings;
+      ])).findings;
     const placeNow = (at: number, startLine: number, file: string): ShownPlace => {
       const reported = finding!.places[at]!;
       return { file, folder: shop, path: reported.path, startLine, reported, drift: 'moved' };

@@ -18,7 +18,7 @@ test('F79 control and bidi characters of titles, IDs and ratings become visible 
     severity: 'bad\u202Eness',
     cwe: 79,
   };
-  const finding = parseFindings(JSON.stringify([item]), { runId: 'run' }).findings[0];
+  const finding = parseFindings(JSON.stringify([item])).findings[0];
   assert.equal(finding?.title, 'safe\\u{202E}evil\\u{2066}\\u{2069} \\u{0007}\\u{001B}[31m next');
   assert.equal(finding.id, 'F\\u{0000}\\u{200F}1');
   assert.equal(finding.severityText, 'bad\\u{202E}ness');

@@ -23,8 +23,8 @@ interface Item {
 }
 
 /** The fingerprints of findings in one folder whose paths are valid. */
-function prints(items: readonly Item[], runId = 'run'): readonly string[] {
-  const { findings } = parseFindings(JSON.stringify(items), { runId });
+function prints(items: readonly Item[]): readonly string[] {
+  const { findings } = parseFindings(JSON.stringify(items));
   return findings.map((each) => fingerprintOf(each, { path: each.places[0]?.path ?? '' }));
 }
 

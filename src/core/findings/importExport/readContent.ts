@@ -147,7 +147,7 @@ async function fromBundle(content: Buffer): Promise<BundleContent> {
 
 function parse(content: Buffer): ParsedFindings {
   try {
-    return parseFindings(content.toString('utf8'), { runId: 'import' });
+    return parseFindings(content.toString('utf8'));
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
     const { subject, detail } = error.data;

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { AssessmentError } from '../../errors.ts';
 import { clip, visibleLine } from '../../visibleText.ts';
 import {
@@ -11,11 +10,10 @@ import {
 } from '../finding.ts';
 import * as aliases from './aliases.ts';
 import { findList } from './findList.ts';
-import { attempt, fieldsOfItem, type Item, othersOf } from './item.ts';
+import { attempt, fieldsOfItem, type Item, othersOf, readLive } from './item.ts';
 import { type Fields, firstHit, hitsAt, isObject, type KeyPath, readJson } from '../../json.ts';
 import { MAX_TEXT, type TextStyle, toFreeText } from './freeText.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
-import { readLive } from './readLive.ts';
 import { type Places, readPlaces } from './readPlaces.ts';
 
 export const maxFindingsBytes = 64 * 1024 * 1024;
@@ -42,15 +40,14 @@ export interface Cut {
 }
 
 /**
- * Reads the text of a findings file of any plausible shape. Every item of its list becomes a finding. `runId` makes the IDs of findings without one differ
- * between runs. Throws `malformedFindings` when there is no list, and `findingsTooLarge`. Runs in a worker: see `readFindings`.
+ * Reads the text of a findings file of any plausible shape. Every item of its list becomes a finding. Throws `malformedFindings` when there is no list, and `findingsTooLarge`. Runs in a worker: see `readFindings`.
  */
-export function parseFindings(text: string, { runId }: { readonly runId: string }): ParsedFindings {
+export function parseFindings(text: string): ParsedFindings {
   const items = findList(readJson(withoutFence(text)));
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
-  if (total <= maxFindings) return { findings: readItems(items.entries(), runId), cut: undefined };
-  return { findings: readItems(worstOf(items), runId), cut: { shown: maxFindings, total } };
+  if (total <= maxFindings) return { findings: readItems(items.entries()), cut: undefined };
+  return { findings: readItems(worstOf(items)), cut: { shown: maxFindings, total } };
 }
 
 /** The file in a Markdown fence around all of it. */
@@ -70,12 +67,11 @@ function worstOf(items: readonly Item[]): readonly (readonly [number, Item])[] {
     .sort(([one], [other]) => one - other);
 }
 
-function readItems(items: Iterable<readonly [number, Item]>, runId: string): readonly ReportedFinding[] {
-  const makeId = createIds(runId);
+function readItems(items: Iterable<readonly [number, Item]>): readonly ReportedFinding[] {
   const findings: ReportedFinding[] = [];
   let length = 0;
   for (const [index, item] of items) {
-    const finding = readFinding(item, index, makeId);
+    const finding = readFinding(item, index);
     length += lengthOf(finding);
     if (length > maxLength) throw new AssessmentError('findingsTooLarge');
     findings.push(finding);
@@ -92,22 +88,8 @@ function lengthOf({ title, places, description, recommendation, blocks, raw = ''
   return length;
 }
 
-/** Makes the ID of a finding that has none, from its title and its main place. */
-type MakeId = (title: string, place: Place | undefined) => string;
-
-/** IDs are a hash of run, title, path and start line, and of the ordinal among findings that are equal in these. */
-function createIds(runId: string): MakeId {
-  const ordinals = new Map<string, number>();
-  return (title, place) => {
-    const identity = JSON.stringify([runId, title, place?.path, place?.startLine]);
-    const ordinal = ordinals.get(identity) ?? 0;
-    ordinals.set(identity, ordinal + 1);
-    return hash('sha256', `${identity}${String(ordinal)}`, 'hex').slice(0, 12);
-  };
-}
-
 /** Every item gives a finding, whatever it is. */
-function readFinding(item: Item, index: number, makeId: MakeId): ReportedFinding {
+function readFinding(item: Item, index: number): ReportedFinding {
   const fields = fieldsOfItem(item);
   const name =
     firstHit(fields, aliases.TITLE, (value) => toFreeText(value) || undefined) ??
@@ -127,7 +109,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): ReportedFinding
   const [recommendation = '', ...recommendations] = textsAt(fields, aliases.RECOMMENDATION);
   const summaries = textsAt(fields, aliases.SUMMARY).filter((text) => text !== name);
   const title = toTitle(name ?? firstLine(description));
-  const reportedId = firstHit(fields, aliases.ID, toId);
+  const id = firstHit(fields, aliases.ID, toId) ?? `#${String(index + 1)}`;
   const rule = firstHit(fields, aliases.RULE, toId);
   const confidence = readConfidence(fields);
   const cwes = readCwes(fields);
@@ -148,8 +130,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): ReportedFinding
     );
   return {
     index,
-    id: reportedId ?? makeId(title, places[0]),
-    isGeneratedId: reportedId === undefined,
+    id,
     title,
     rule,
     severity,

@@ -28,13 +28,13 @@ export function findingsMarkOf(runFolder: string): Promise<string | undefined> {
 }
 
 /** Reads the findings file of a run, which takes time and memory: only in a worker. Throws `findingsTooLarge`, `malformedFindings`, or the system's error. */
-export async function readFindings(runFolder: string, runId: string): Promise<FindingsFile> {
+export async function readFindings(runFolder: string): Promise<FindingsFile> {
   const { size } = await stat(fileIn(runFolder));
   if (size > maxFindingsBytes)
     throw new AssessmentError('findingsTooLarge', { limit: maxFindingsBytes, actual: size });
   const content = await readFile(fileIn(runFolder));
   const file = hash('sha256', content, 'hex').slice(0, 16);
-  return { ...parseFindings(content.toString('utf8'), { runId }), file };
+  return { ...parseFindings(content.toString('utf8')), file };
 }
 
 /**

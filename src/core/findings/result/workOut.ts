@@ -55,7 +55,7 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
   const runFolder = join(runsFolder, run.id);
   const mark = (await findingsMarkOf(runFolder)) ?? '';
   const sent = await readSent(run, runFolder);
-  const { findings: reported, cut, file } = await readFindings(runFolder, run.id);
+  const { findings: reported, cut, file } = await readFindings(runFolder);
   const findings = reported.map((each) => splitReported(each).finding);
   const located = await locate(task, findings, sent);
   if (!isReadOnly) {
@@ -90,7 +90,7 @@ export async function readDetailsAgain(
 ): Promise<DetailsByIndex> {
   const runFolder = join(runsFolder, id);
   const mark = (await findingsMarkOf(runFolder)) ?? '';
-  const details = detailsIn((await readFindings(runFolder, id)).findings);
+  const details = detailsIn((await readFindings(runFolder)).findings);
   if (!isReadOnly) await writeDetails(runFolder, mark, details).catch(() => undefined);
   return new Map([...details].filter(([index]) => indexes.has(index)));
 }
@@ -101,7 +101,7 @@ function detailsIn(reported: readonly ReportedFinding[]): DetailsByIndex {
 
 /** The item of a findings file as JSON; undefined if it is too long or nested too deeply. */
 export async function readItem({ id }: Run, runsFolder: string, index: number): Promise<string | undefined> {
-  const { findings } = await readFindings(join(runsFolder, id), id);
+  const { findings } = await readFindings(join(runsFolder, id));
   return findings.find((each) => each.index === index)?.raw;
 }
 

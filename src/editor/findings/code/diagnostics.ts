@@ -100,9 +100,8 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   return [diagnostic];
 }
 
-function linkTextOf({ cwes: [cwe], id, isGeneratedId }: Finding): string {
-  if (cwe !== undefined) return `CWE-${String(cwe)}`;
-  return isGeneratedId === true ? t('details') : id;
+function linkTextOf({ cwes: [cwe], id }: Finding): string {
+  return cwe === undefined ? id : `CWE-${String(cwe)}`;
 }
 
 function messageOf(finding: Finding, main: ShownPlace): string {

@@ -76,7 +76,7 @@ describe('findings of ended runs', () => {
     assert.deepEqual(problemsIn('src/server.js'), [
       [Warning, 'Whitebox', 'WB-3', 'Medium: No rate limit', 2, 2],
       [Information, 'Whitebox', 'CWE-200', 'Low: Version is told', 3, 3],
-      [Information, 'Whitebox', 'details', 'No impact: Style [here](command:workbench.action.quit)', 4, 4],
+      [Information, 'Whitebox', '#5', 'No impact: Style [here](command:workbench.action.quit)', 4, 4],
       [Information, 'Whitebox', 'WB-6', 'Unrated: Some risk (line unknown)', 1, 1],
     ]);
   });

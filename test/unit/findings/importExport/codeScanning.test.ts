@@ -58,7 +58,7 @@ describe('findings for code scanning', () => {
   after(() => rm(root, { recursive: true }));
 
   const findingsOf = (items: unknown, of: Run = run): DetailedFinding[] =>
-    shownOf(parseFindings(JSON.stringify(items), { runId: of.id }).findings, undefined, of).map((shown) => ({
+    shownOf(parseFindings(JSON.stringify(items)).findings, undefined, of).map((shown) => ({
       ...shown,
       sent: shown.finding.places.map((place) => toSpot(place.path, sent, folder)),
     }));

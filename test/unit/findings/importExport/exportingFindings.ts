@@ -53,7 +53,7 @@ export function shownOf(
 }
 
 export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): DetailedRun {
-  const { findings } = parseFindings(JSON.stringify(items), { runId: shopRun.id });
+  const { findings } = parseFindings(JSON.stringify(items));
   return { run: shopRun, shown: shownOf(findings, triage) };
 }
 

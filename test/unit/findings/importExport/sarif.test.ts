@@ -76,7 +76,7 @@ describe('SARIF', () => {
 
   test('has severity, weakness, title and places where SARIF readers look', () => {
     const log = logOf(sourceOf([injection, weak]));
-    const { findings } = parseFindings(JSON.stringify(log), { runId: 'run' });
+    const { findings } = parseFindings(JSON.stringify(log));
     assert.deepEqual(
       findings.map(({ title, severity, cwes, places }) => [title, severity, cwes, places[0]?.startLine]),
       [
@@ -141,7 +141,7 @@ describe('SARIF', () => {
     const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
     const inShop = (targets: Run['targets'], index: number): DetailedRun => {
       const run = { ...shopRun, targets };
-      const { findings } = parseFindings(JSON.stringify([{ ...weak, target_index: index }]), { runId: 'r' });
+      const { findings } = parseFindings(JSON.stringify([{ ...weak, target_index: index }]));
       return { run, shown: shownOf(findings, undefined, run) };
     };
     const now = inShop([shop!, tool!], 0);
@@ -181,7 +181,7 @@ describe('SARIF', () => {
       [undefined, undefined, undefined],
       'none where one is not known to be new',
     );
-    const { findings } = parseFindings(JSON.stringify(logOf(compared)), { runId: 'run' });
+    const { findings } = parseFindings(JSON.stringify(logOf(compared)));
     assert.deepEqual(
       findings.map(({ title }) => title),
       ['SQL injection', 'Weak hash'],
@@ -227,7 +227,7 @@ describe('SARIF', () => {
   test('is imported again as it was exported', () => {
     const wording = { title: 'Use of {0}', description: 'if (a) { b } [x](y)', recommendation: 'None.' };
     const source = sourceOf([{ ...injection, ...wording }]);
-    const [finding] = parseFindings(JSON.stringify(logOf(source)), { runId: 'run' }).findings;
+    const [finding] = parseFindings(JSON.stringify(logOf(source))).findings;
     const read = [finding?.title, finding?.description, finding?.recommendation, finding?.places];
     assert.deepEqual(read, [...Object.values(wording), source.shown[0]?.finding.places]);
     assert.ok(resultsOf(source)[0]?.message.text?.startsWith('Use of {{0}}.'), 'no placeholder');

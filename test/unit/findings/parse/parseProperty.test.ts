@@ -5,7 +5,6 @@ import { AssessmentError } from '../../../../src/core/errors.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-const options = { runId: 'run' };
 const isMalformed = (error: unknown) =>
   error instanceof AssessmentError && error.kind === 'malformedFindings';
 
@@ -19,7 +18,7 @@ test('a JSON list of which most are findings gives one finding per item', () => 
   fc.assert(
     fc.property(fc.array(item), (some) => {
       const list = [...some, ...sure(some.length + 1)];
-      const { findings } = parseFindings(JSON.stringify(list), options);
+      const { findings } = parseFindings(JSON.stringify(list));
       assert.deepEqual(
         findings.map(({ index }) => index),
         list.map((_, index) => index),
@@ -69,7 +68,7 @@ test('findings of known keys with random values satisfy every rule of a place', 
   fc.assert(
     fc.property(fc.array(finding, { maxLength: 4 }), (some) => {
       const list = [...some, ...sure(some.length + 1)];
-      const { findings } = parseFindings(JSON.stringify(list), options);
+      const { findings } = parseFindings(JSON.stringify(list));
       assert.equal(findings.length, list.length);
       for (const { places, cwes } of findings) {
         for (const { path, startLine, endLine, startColumn, endColumn } of places) {
@@ -94,7 +93,7 @@ test('any text is read or refused as malformed, and nothing else is thrown', () 
   fc.assert(
     fc.property(text, (anything) => {
       try {
-        parseFindings(anything, options);
+        parseFindings(anything);
       } catch (error) {
         assert.ok(isMalformed(error), String(error));
       }

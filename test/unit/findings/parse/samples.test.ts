@@ -6,7 +6,7 @@ import { parseFindings } from '../../../../src/core/findings/parse/parseFindings
 
 async function readSample(name: string): Promise<readonly ReportedFinding[]> {
   const text = await readFile(new URL(`../../../fixtures/findings/${name}`, import.meta.url), 'utf8');
-  const { findings, cut } = parseFindings(text, { runId: 'run' });
+  const { findings, cut } = parseFindings(text);
   assert.equal(cut, undefined);
   for (const { shortfall } of findings) assert.equal(shortfall, undefined);
   return findings;
@@ -66,7 +66,7 @@ test('Semgrep JSON: the placeholder that its CLI writes without an account is no
     start: { line: 1 },
     extra: { message: 'm', lines: 'requires login' },
   };
-  const { findings } = parseFindings(JSON.stringify({ results: [result] }), { runId: 'run' });
+  const { findings } = parseFindings(JSON.stringify({ results: [result] }));
   assert.equal(findings[0]?.places[0]?.snippet, undefined);
 });
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
-import { readOne } from './spellings.ts';
 
 /** Title, severity, path and line of each finding. */
 function read(file: unknown): string[] {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
-  return parseFindings(text, { runId: 'run' }).findings.map(({ title, severity, places: [place] }) =>
+  return parseFindings(text).findings.map(({ title, severity, places: [place] }) =>
     [
       title,
       severity,
@@ -71,7 +70,7 @@ describe('where the findings are', () => {
   });
 
   test('F107 a map by ID provides the IDs', () => {
-    const { findings } = parseFindings(JSON.stringify({ findings: { F1: a } }), { runId: 'run' });
+    const { findings } = parseFindings(JSON.stringify({ findings: { F1: a } }));
     assert.equal(findings[0]?.id, 'F1');
   });
 
@@ -166,83 +165,5 @@ describe('where the findings are', () => {
     const steps = [{ message: 'from here', file: 'src/b.ts' }];
     assert.deepEqual(read([{ title: 'a', severity: 'high', steps }]), ['a high']);
     assert.deepEqual(read({ title: 'a', severity: 'high' }), ['a high']);
-  });
-});
-
-describe('output of language models', () => {
-  test('F107 may have an object as line and a list as file', () => {
-    const [place] = readOne({ title: 't', file: 'a.ts', line: { start: 3, end: 9 } }).places;
-    assert.deepEqual([place?.startLine, place?.endLine], [3, 9]);
-    const { places } = readOne({ title: 't', file: ['a.ts', 'b.ts:7'], line: 3 });
-    assert.deepEqual(
-      places.map(({ path, startLine }) => [path, startLine]),
-      [
-        ['a.ts', 3],
-        ['b.ts', 7],
-      ],
-    );
-  });
-
-  test('F107 may have more words in a severity, but not another severity', () => {
-    for (const [word, severity] of [
-      ['High Risk', 'high'],
-      ['S1 - critical', 'critical'],
-      ['Severity: Medium', 'medium'],
-      ['危険度：高', 'high'],
-      ['low to medium', 'unrated'],
-      ['highly unlikely', 'unrated'],
-    ] as const)
-      assert.equal(readOne({ title: 't', severity: word }).severity, severity, word);
-    assert.equal(readOne({ title: 't', impact: 'High, since all orders can be read.' }).severity, 'unrated');
-  });
-
-  test('F107 may have a number from 0 to 1 beside a confidence, which is no severity', () => {
-    for (const key of ['confidence', 'probability']) {
-      const finding = readOne({ title: 't', score: 0.87, [key]: 0.87 });
-      assert.deepEqual(
-        [finding.severity, finding.cvss, finding.confidence],
-        ['unrated', undefined, '0.87'],
-        key,
-      );
-      assert.equal(readOne({ title: 't', score: 8.7, [key]: 0.87 }).severity, 'high');
-    }
-    assert.equal(readOne({ title: 't', confidence: 'HIGH' }).confidence, 'HIGH');
-    assert.equal(readOne({ title: 't', score: 0.87 }).severity, 'low');
-  });
-
-  test('F107 may have a snippet in a fence or with line numbers, which are removed', () => {
-    for (const snippet of [
-      '```ts\nif (a) {\n  b();\n}\n```',
-      '\n```\nif (a) {\n  b();\n}\n```\n',
-      '9 | if (a) {\n10 |   b();\n11 | }',
-      '   9\tif (a) {\n  10\t  b();\n  11\t}',
-      '   9: if (a) {\n> 10:   b();\n  11: }',
-      '```\n9 if (a) {\n10   b();\n11 }\n```',
-      ['9: if (a) {', '10:   b();', '11: }'],
-    ])
-      assert.equal(
-        readOne({ title: 't', file: 'a.ts', snippet }).places[0]?.snippet,
-        'if (a) {\n  b();\n}',
-        JSON.stringify(snippet),
-      );
-    const left = ['9 | if (a) {', '...', '11 | }'].join('\n');
-    for (const [snippet, code] of [
-      ['9: if (a) {', 'if (a) {'],
-      ['> 9\tif (a) {', 'if (a) {'],
-      [left, 'if (a) {\n...\n}'],
-      ['8: if (a) {', '8: if (a) {'],
-      ['...\n9: if (a) {', '...\n9: if (a) {'],
-      [left.replace('11', '9'), left.replace('11', '9')],
-    ] as const)
-      assert.equal(
-        readOne({ title: 't', file: 'a.ts', line: 9, snippet }).places[0]?.snippet,
-        code,
-        JSON.stringify(snippet),
-      );
-    for (const code of ['1: "one",\n2: "two"', '10 PRINT "A"', 'a\n```\nb', '3 | x\n7 | y']) {
-      const isCounted = code.startsWith('1:');
-      const found = readOne({ title: 't', file: 'a.ts', snippet: code }).places[0]?.snippet;
-      assert.equal(found, isCounted ? '"one",\n"two"' : code, code);
-    }
   });
 });

@@ -5,24 +5,24 @@ import { parseFindings } from '../../../../src/core/findings/parse/parseFindings
 /** Reads an item in a list of findings: alone, one without a place and a rating would be refused. */
 export function readOne(item: unknown): ReportedFinding {
   const sure = { title: 'sure', severity: 'low' };
-  const { findings } = parseFindings(JSON.stringify([item, sure, sure]), { runId: 'run' });
+  const { findings } = parseFindings(JSON.stringify([item, sure, sure]));
   assert.equal(findings.length, 3);
   return findings[0]!;
 }
 
 /** An object with one value, at a dotted key. */
-export function at(key: string, value: unknown): Record<string, unknown> {
+function at(key: string, value: unknown): Record<string, unknown> {
   return key.split('.').reduceRight<unknown>((inner, part) => ({ [part]: inner }), value) as Record<
     string,
     unknown
   >;
 }
 
-/** All spellings of a key. */
-export function spellings(key: string): string[] {
-  const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return [...new Set([key, camel, key.replaceAll('_', '-').toUpperCase(), key.replaceAll('_', ' ')])];
+/** Objects with a value under each of some keys, in every spelling. */
+export function under(keys: string, value: unknown): Record<string, unknown>[] {
+  return keys.split(/\s+/).flatMap((key) => {
+    const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const spellings = [key, camel, key.replaceAll('_', '-').toUpperCase(), key.replaceAll('_', ' ')];
+    return [...new Set(spellings)].map((spelling) => at(spelling, value));
+  });
 }
-
-/** Every spelling of the keys of a row. */
-export const keysOf = (row: string): string[] => row.split(/\s+/).flatMap(spellings);

@@ -1,0 +1,415 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  type ReportedFinding,
+  splitReported,
+  toPlainFinding,
+} from '../../../../src/core/findings/finding.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
+import { readOne, under } from './spellings.ts';
+
+/** What a row compares; all of a finding's places as `path:startLine`. */
+type Part = 'places' | Exclude<keyof ReportedFinding, 'places'>;
+
+function partOf(found: ReportedFinding, part: Part): unknown {
+  if (part !== 'places') return found[part];
+  return found.places.map(({ path, startLine = '?' }) => `${path}:${String(startLine)}`).join(' ');
+}
+
+const vector = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
+
+describe('a key of findings-format is read in every spelling:', () => {
+  for (const [part, keys, value, expected, beside = {}] of [
+    ['id', 'id finding_id vulnerability_id uuid guid fingerprint number', 7, '7'],
+    ['title', 'title name summary rule_name type category check_id rule_id', 'SQL', 'SQL', { cwe: 1 }],
+    ['severity', 'severity severity_level risk risk_level level priority impact', 'High', 'high'],
+    ['description', 'description details detail message explanation rationale overview body', 'd', 'd'],
+    [
+      'recommendation',
+      'recommendation recommendations remediation solution fix suggested_fix mitigation countermeasure countermeasures how_to_fix remediation_steps suggestion recommended_fix',
+      'r',
+      'r',
+    ],
+    ['cwes', 'cwe cwe_id cwe_ids cwes taxonomy.cwe', ['CWE-89', 'CWE-20', 'CWE-89'], [89, 20]],
+    [
+      'cvss',
+      'cvss cvss_score score cvss.score cvss.base_score severity.score',
+      '9.8',
+      { score: 9.8, vector: undefined },
+    ],
+    ['cvss', 'cvss.vector cvss.vector_string vector_string cvss', vector, { score: undefined, vector }],
+    ['confidence', 'confidence probability', 0.87, '0.87'],
+    ['blocks', 'root_cause technical_analysis', 'x', [{ kind: 'rootCause', text: 'x' }]],
+    ['blocks', 'poc poc_description proof_of_concept', 'x', [{ kind: 'proofOfConcept', text: 'x' }]],
+    ['blocks', 'exploit_scenario', 'x', [{ kind: 'exploitScenario', text: 'x' }]],
+    ['blocks', 'attack_scenario', 'x', [{ kind: 'attackScenario', text: 'x' }]],
+    ['blocks', 'reproduction_steps', ['x', 'y'], [{ kind: 'reproductionSteps', text: '1. x\n2. y' }]],
+    [
+      'places',
+      'locations location affected_locations code_locations occurrences affected_files files code_snippets evidence nodes source sink trace',
+      [{ file: 'src/a.py', line: 3 }],
+      'src/a.py:3',
+    ],
+    ['places', 'file file_path path filename relative_path uri source_file ref', 'src/a.py', 'src/a.py:?'],
+    [
+      'places',
+      'start_line line_start line line_number lineno begin_line from start.line begin.line region.start_line range.start.line',
+      '12',
+      'a.py:12',
+      { file: 'a.py' },
+    ],
+  ] as const)
+    test(`${part} under ${keys.split(' ', 1)[0] ?? ''}`, () => {
+      for (const fields of under(keys, value))
+        assert.deepEqual(
+          partOf(
+            readOne({
+              title: 't',
+              description: 'd',
+              ...beside,
+              ...fields,
+              ...(part === 'title' && { title: fields['title'] }),
+            }),
+            part,
+          ),
+          expected,
+          JSON.stringify(fields),
+        );
+    });
+
+  for (const [part, keys, value, expected] of [
+    ['endLine', 'end_line line_end to end.line region.end_line', 20, 20],
+    ['startColumn', 'column col start_column start_column', 7, 7],
+    ['endColumn', 'end_column', 9, 9],
+    ['snippet', 'snippet code code_snippet lines', '  x = 1', '  x = 1'],
+    ['snippet', 'snippet', { text: 'x = 1' }, 'x = 1'],
+    ['snippet', 'lines', ['a = 1', 'b = 2'], 'a = 1\nb = 2'],
+    ['targetIndex', 'target_index', 1, 1],
+  ] as const)
+    test(`${part} of a place, ${JSON.stringify(value)}`, () => {
+      for (const fields of under(keys, value)) {
+        const [place] = readOne({ title: 't', location: { file: 'a.py', line: 1, ...fields } }).places;
+        assert.equal(place?.[part], expected, JSON.stringify(fields));
+      }
+    });
+});
+
+describe('titles and texts:', () => {
+  const blocks = [
+    { kind: 'details', text: 'What.' },
+    { kind: 'details', text: 'Short.' },
+  ];
+  for (const [name, item, part, expected] of [
+    ['the first line of the description is a title', { description: 'One.\nTwo.' }, 'title', 'One.'],
+    ['a name counts before a rule', { rule_id: 'R', name: 'Name' }, 'title', 'Name'],
+    ['an empty name counts for nothing', { title: '', rule_id: 'R' }, 'title', 'R'],
+    ['Markdown counts before text', { detail: { text: 'x', markdown: '*x*' } }, 'description', '*x*'],
+    ['lines are a list', { description: ['One.', 'Two.'] }, 'description', '- One.\n- Two.'],
+    [
+      'a second text is a block',
+      { title: 't', rationale: 'Why.', overview: 'What.', summary: 'Short.' },
+      'blocks',
+      blocks,
+    ],
+    [
+      'a recommendation has steps',
+      { fix: { summary: 'Do it.', steps: ['First.', 'Then.'] } },
+      'recommendation',
+      'Do it.\n1. First.\n2. Then.',
+    ],
+  ] as const)
+    test(name, () => assert.deepEqual(partOf(readOne({ cwe: 1, ...item }), part), expected));
+});
+
+test('every severity word is known, in any letter case, and a number is a CVSS score', () => {
+  for (const [severity, words] of Object.entries({
+    critical: 'critical 重大 blocker 9 10',
+    high: 'high 高 error important 7 8.9',
+    medium: 'medium 中 moderate warning 4 6.9',
+    low: 'low 低 minor note 0.1 3.9',
+    none: 'none なし info informational 情報 0',
+    unrated: 'Showstopper 11',
+  }))
+    for (const word of words.split(' ').flatMap((each) => [each, each.toUpperCase(), ` ${each} `]))
+      assert.equal(readOne({ title: 't', severity: word }).severity, severity, word);
+});
+
+describe('a rating:', () => {
+  const prose = 'All orders can be read.';
+  for (const [item, severity, text] of [
+    [{ severity: 'Showstopper', level: 'medium' }, 'medium'],
+    [{ severity: null, risk: 'low', impact: prose }, 'low'],
+    [{ severity: 'Showstopper', impact: prose }, 'unrated', 'Showstopper'],
+    [{ severity: 'x', priority: 'P1' }, 'unrated', 'x'],
+    [{ priority: 1 }, 'unrated'],
+    [{ impact: 'High, since all orders can be read.' }, 'unrated'],
+    [{ severity: { level: 'P2', value: 'Medium' } }, 'medium'],
+    [{ severity: { name: 'P1', score: 8.8 } }, 'high', '8.8'],
+    [{ severity: { level: '', name: 'P3', score: 88 } }, 'unrated', 'P3'],
+    [{ severity: 'High Risk' }, 'high', 'High Risk'],
+    [{ severity: 'S1 - critical' }, 'critical', 'S1 - critical'],
+    [{ severity: '危険度：高' }, 'high', '危険度：高'],
+    [{ severity: 'low to medium' }, 'unrated', 'low to medium'],
+    [{ severity: 'highly unlikely' }, 'unrated', 'highly unlikely'],
+    [{ score: 0.87 }, 'low'],
+    [{ score: 0.87, confidence: 0.87 }, 'unrated'],
+    [{ score: 0.87, probability: 0.87 }, 'unrated'],
+    [{ score: 8.7, confidence: 0.87 }, 'high'],
+  ] as const)
+    test(`F107 ${JSON.stringify(item)} is ${severity}`, () => {
+      const found = readOne({ title: 't', ...item });
+      assert.deepEqual([found.severity, found.severityText], [severity, text]);
+    });
+});
+
+describe('CWE numbers:', () => {
+  for (const [item, cwes] of [
+    [{ cwe: 89 }, [89]],
+    [{ cwe: '89' }, [89]],
+    [{ cwe: 'CWE-89: SQL Injection' }, [89]],
+    [{ cwe: 'cwe_89' }, [89]],
+    [{ cwe: [{ id: 'CWE-89' }] }, [89]],
+    [{ cwe: { id: 89, name: 'SQL Injection' } }, [89]],
+    [{ tags: ['security', 'external/cwe/cwe-089', '2021'] }, [89]],
+    [
+      {
+        identifiers: [
+          { type: 'semgrep_id', value: '7' },
+          { type: 'cwe', value: '89' },
+        ],
+      },
+      [89],
+    ],
+  ] as const)
+    test(JSON.stringify(item), () => assert.deepEqual(readOne({ title: 't', ...item }).cwes, cwes));
+});
+
+describe('places:', () => {
+  const own = { file: 'src/login.ts', line: 42 };
+  const files = ['src/session.ts', 'src/login.ts'];
+  for (const [name, item, places] of [
+    ['a string with its line', { location: 'src/a.py:3' }, 'src/a.py:3'],
+    ['strings with their lines', { evidence: ['src/a.py:3'] }, 'src/a.py:3'],
+    ['not a tool', { ...own, source: 'Scanner 1.0' }, 'src/login.ts:42'],
+    ['not a tool’s version', { source: 'Scanner v1.2' }, ''],
+    ['not code', { sink: 'cursor.execute' }, ''],
+    ['not prose', { evidence: 'The log shows src/a.py failing.' }, ''],
+    ['not a web address', { uri: 'https://example.com/a.py', trace: 'https://example.com/a.py' }, ''],
+    ['not what has no path', { location: 'the login handler', file: 'a.py' }, 'a.py:?'],
+    ['in the file around them', { file: 'a.py', occurrences: [{ line: 3 }, { line: 9 }] }, 'a.py:3 a.py:9'],
+    [
+      'in their own file',
+      { files: [{ path: 'a.py', locations: [{ line: 3 }, { line: 9 }] }] },
+      'a.py:3 a.py:9',
+    ],
+    ['completed by the finding', { location: 'src/a.py', line: 12 }, 'src/a.py:12'],
+    ['its own before others', { ...own, affected_files: ['b.ts'] }, 'src/login.ts:42 b.ts:?'],
+    [
+      'its own before listed ones',
+      { ...own, locations: [{ file: 'a.ts', line: 1 }] },
+      'src/login.ts:42 a.ts:1',
+    ],
+    ['its own in a list of files', { ...own, files }, 'src/login.ts:42 src/session.ts:?'],
+    ['its own file in a list', { file: own.file, files }, 'src/session.ts:? src/login.ts:?'],
+    ['once with and without a line', { ...own, locations: [{ file: own.file }, own] }, 'src/login.ts:42'],
+    [
+      'as listed where they have lines',
+      {
+        ...own,
+        locations: [
+          { file: 'a.ts', line: 1 },
+          { file: own.file, line: 7 },
+        ],
+      },
+      'a.ts:1 src/login.ts:7',
+    ],
+    ['a list as file', { file: ['a.ts', 'b.ts:7'], line: 3 }, 'a.ts:3 b.ts:7'],
+  ] as const)
+    test(`F107 ${name}`, () => assert.equal(partOf(readOne({ title: 't', ...item }), 'places'), places));
+
+  test('are in the order of their roles, each time they are reported, with labels and code', () => {
+    const place = { file: 'a.py', line: 1, target_index: 1 };
+    const { places } = readOne({
+      title: 't',
+      locations: [place, { file: 'b.py', line: 2, label: 'here' }, { ...place, target_index: 0 }],
+      trace: [{ file: 'a.py', line: 1, code: 'x()' }],
+      source: { file: 'd.py', line: 4 },
+      sink: 'src/e.py:5',
+    });
+    assert.deepEqual(
+      places.map(({ path, startLine, role, targetIndex, label, snippet }) =>
+        [path, startLine, role, targetIndex, label, snippet].filter((each) => each !== undefined).join(' '),
+      ),
+      ['a.py 1 1', 'b.py 2 here', 'a.py 1 0', 'd.py 4 source', 'src/e.py 5 sink', 'a.py 1 step x()'],
+    );
+  });
+});
+
+describe('the lines of a place:', () => {
+  for (const [fields, ...expected] of [
+    [{ file: 'a.py:12' }, 'a.py', 12],
+    [{ file: 'a.py:12:5' }, 'a.py', 12, undefined, 5],
+    [{ file: 'a.py:12-20' }, 'a.py', 12, 20],
+    [{ file: 'a.py#L12-L20' }, 'a.py', 12, 20],
+    [{ file: 'a.py#L12C3-L20C15' }, 'a.py', 12, 20],
+    [{ file: 'a.py#l12-20' }, 'a.py', 12, 20],
+    [{ file: 'a.py:20-12' }, 'a.py', 20, 20],
+    [{ file: 'a.py:0' }, 'a.py'],
+    [{ file: 'a.py:12x1' }, 'a.py:12x1'],
+    [{ file: 'a.py#L12-L20x1' }, 'a.py#L12-L20x1'],
+    [{ file: 'a.py:1234567890' }, 'a.py:1234567890'],
+    [{ lines: [12, 20] }, 'a.py', 12, 20],
+    [{ lines: '12-20' }, 'a.py', 12, 20],
+    [{ line_range: '12-20' }, 'a.py', 12, 20],
+    [{ lines: { start: 12, end: 20 } }, 'a.py', 12, 20],
+    [{ line: { start: 3, end: 9 } }, 'a.py', 3, 9],
+    [{ line: 'L12-L20' }, 'a.py', 12, 20],
+    [{ start: { line: 1, col: 7 } }, 'a.py', 1, undefined, 7],
+    [{ range: { start: { line: 0, character: 4 }, end: { line: 2, character: 0 } } }, 'a.py', 1, 3, 5, 1],
+    [{ range: { start: { line: 1, column: 4 }, end: { line: 2 } } }, 'a.py', 1, 2, 4],
+  ] as const)
+    test(`F107 ${JSON.stringify(fields)}`, () => {
+      const [place] = readOne({ title: 't', location: { file: 'a.py', ...fields } }).places;
+      const { path, startLine, endLine, startColumn, endColumn, snippet } = place ?? {};
+      const [, line, last, column, lastColumn] = expected;
+      assert.deepEqual(
+        [path, startLine, endLine, startColumn, endColumn, snippet],
+        [expected[0], line, last, column, lastColumn, undefined],
+      );
+    });
+});
+
+describe('a quote has no fence and no line numbers:', () => {
+  const code = 'if (a) {\n  b();\n}';
+  const left = '9 | if (a) {\n...\n11 | }';
+  for (const [snippet, expected, line] of [
+    ['```ts\nif (a) {\n  b();\n}\n```', code],
+    ['\n```\nif (a) {\n  b();\n}\n```\n', code],
+    ['9 | if (a) {\n10 |   b();\n11 | }', code],
+    ['   9\tif (a) {\n  10\t  b();\n  11\t}', code],
+    ['   9: if (a) {\n> 10:   b();\n  11: }', code],
+    ['```\n9 if (a) {\n10   b();\n11 }\n```', code],
+    [['9: if (a) {', '10:   b();', '11: }'], code],
+    ['9: if (a) {', 'if (a) {', 9],
+    ['> 9\tif (a) {', 'if (a) {', 9],
+    [left, 'if (a) {\n...\n}', 9],
+    ['8: if (a) {', '8: if (a) {', 9],
+    ['...\n9: if (a) {', '...\n9: if (a) {', 9],
+    [left.replace('11', '9'), left.replace('11', '9'), 9],
+    ['1: "one",\n2: "two"', '"one",\n"two"'],
+    ['10 PRINT "A"', '10 PRINT "A"'],
+    ['a\n```\nb', 'a\n```\nb'],
+    ['3 | x\n7 | y', '3 | x\n7 | y'],
+  ] as const)
+    test(`F107 ${JSON.stringify(snippet)}`, () => {
+      const [place] = readOne({ title: 't', file: 'a.ts', line, snippet }).places;
+      assert.equal(place?.snippet, expected);
+    });
+});
+
+describe('a finding of a live application', () => {
+  const live = {
+    title: 'Reflected cross-site scripting',
+    severity: 'high',
+    feature_name: 'Search for products',
+    perspective: 'XSS',
+    method: 'GET',
+    url: 'https://shop.example/search?q=1',
+  };
+  const about = ({ feature, perspective, method, url }: ReportedFinding) =>
+    [feature, perspective, method, url].map((each) => each ?? '-').join(' ');
+
+  test('has a feature, a perspective, a method and a URL', () => {
+    const { feature_name: feature, method, url, ...rest } = live;
+    const expected = 'Search for products XSS GET https://shop.example/search?q=1';
+    for (const fields of under('feature_name feature.name feature', feature))
+      assert.equal(about(readOne({ ...rest, method, url, ...fields })), expected);
+    assert.equal(about(readOne({ ...rest, feature, request: { method, url } })), expected);
+    assert.equal(readOne({ ...live, url: '/search?q=1' }).url, '/search?q=1');
+  });
+
+  for (const more of [
+    { url: 'https://cwe.mitre.org/data/definitions/89.html' },
+    { feature: 'Orders' },
+    { method: 'get', url: 'https://docs.example/get' },
+    { method: 'OrderController.find' },
+    { url: 'not an address', method: 'GET' },
+    { perspective: 'An attacker, who has no account, sends a quote.' },
+  ])
+    test(`is not one about code with ${JSON.stringify(more)}`, () => {
+      const found = readOne({ title: 'SQL', severity: 'high', file: 'src/db.js', line: 4, ...more });
+      assert.deepEqual([about(found), partOf(found, 'places')], ['- - - -', 'src/db.js:4']);
+    });
+
+  test('F138 has no place in code by the path of a URL', () => {
+    const odd = { path: '/search', evidence: '/search', files: ['search'] };
+    assert.equal(partOf(readOne({ ...live, ...odd }), 'places'), '');
+    assert.equal(partOf(readOne({ ...live, file: 'src/search.js', line: 3 }), 'places'), 'src/search.js:3');
+  });
+
+  test('has visible control characters, and no oversized values', () => {
+    const odd = readOne({ ...live, feature_name: 'a\u202Eb\nc', url: 'https://a.example/\u202Ex' });
+    assert.doesNotMatch(about(odd), /[\u202E\n]/);
+    assert.equal(readOne({ ...live, url: `https://a.example/${'x'.repeat(5_000)}` }).url, undefined);
+  });
+});
+
+describe('other fields', () => {
+  const othersOf = (fields: object): string | undefined =>
+    readOne({ title: 't', ...fields }).blocks.find(({ kind }) => kind === 'other')?.text;
+
+  for (const [fields, others] of [
+    [
+      { exploitability: 'high', verified: false, cve: null, empty: [], refs: ['a', 'b'], attempts: 3 },
+      '- ` exploitability `: high\n- ` verified `: false\n- ` refs `:\n  - a\n  - b\n- ` attempts `: 3',
+    ],
+    [{ severity: 'low', description: 'd', file: 'a.c', line: 3, id: 'F-1' }, undefined],
+    [{ category: 'Injection' }, '- ` category `: Injection'],
+    [{ line: 3, code: 'x = 1' }, '- ` line `: 3\n- ` code `: x = 1'],
+    [{ location: 'the login handler' }, '- ` location `: the login handler'],
+    [{ url: 'https://docs.example' }, '- ` url `: https://docs.example'],
+    [{ severity: 'low', level: 'P3' }, '- ` level `: P3'],
+    [
+      { extra: { message: 'm', metadata: { cwe: 'CWE-89', owasp: 'A03' } } },
+      '- ` extra.metadata.owasp `: A03',
+    ],
+  ] as const)
+    test(`F107 of ${Object.keys(fields).join(', ')} are what no part shows`, () => {
+      assert.equal(othersOf(fields), others);
+    });
+
+  test('F107 they are bounded, and read again from an export', () => {
+    const keys = Array.from({ length: 5_000 }, (_, at) => [`key${String(at)}`, 'x'.repeat(99)]);
+    assert.equal(othersOf(Object.fromEntries(keys) as object)?.length, 65_536);
+    const { finding, details } = splitReported(readOne({ title: 't', status: 'new' }));
+    const again = toPlainFinding(finding, details);
+    assert.deepEqual(readOne(again).blocks, [{ kind: 'other', text: '- ` status `: new' }]);
+  });
+
+  test('F173 those of a SARIF result are listed as it has them, without what was resolved', () => {
+    const properties = { team: 'web', severity: 'low' };
+    const result = { ruleId: 'R', ruleIndex: 0, message: { text: 'm' }, rank: 7, properties };
+    const run = { tool: { driver: { rules: [{ id: 'R', name: 'Rule' }] } }, results: [result] };
+    const { findings } = parseFindings(JSON.stringify({ version: '2.1.0', runs: [run] }));
+    const text = '- ` rank `: 7\n- ` properties.team `: web';
+    assert.deepEqual(findings[0]?.blocks, [{ kind: 'other', text }]);
+  });
+});
+
+test('F107 the evidence of a reviewer by language model is a place with its code', () => {
+  const code = 'query(text)';
+  const found = readOne({
+    title: 'SQL injection',
+    poc_script_code: '# a comment, not a heading\nprint(1)',
+    codeEvidence: [{ path: 'src/db.js', startLine: 4, id: 'sink', label: 'Sink', code }],
+    code_locations: [{ file: 'src/db.js', start_line: 4, end_line: 5, snippet: code, label: 'here' }],
+  });
+  assert.deepEqual(
+    found.places.map(({ endLine, snippet, role, label }) => [endLine, snippet, role, label]),
+    [
+      [5, code, undefined, 'here'],
+      [undefined, code, 'evidence', 'Sink'],
+    ],
+  );
+  assert.equal(found.blocks[0]?.text, '```\n# a comment, not a heading\nprint(1)\n```');
+});
