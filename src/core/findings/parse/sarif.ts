@@ -355,7 +355,7 @@ function listAt(value: unknown, key: string): readonly unknown[] {
 export function inText(place: Place, text: string): Place {
   const { charOffset, inCodePoints = false, ...plain } = place;
   const unitsOf = (part: string, count: number): number => {
-    const points = inCodePoints ? [...part.slice(0, 2 * count)].slice(0, count) : [];
+    const points = inCodePoints ? Array.from(part.slice(0, 2 * count)).slice(0, count) : [];
     return points.length === count ? points.join('').length : count;
   };
   if (plain.startLine === undefined) {

@@ -47,7 +47,7 @@ test('items that are not objects are listed with a note, and all with their JSON
     'a flaw in a.py',
     null,
     { title: 't', cwe: 89, deep: [1, null] },
-    ...Array(2).fill({ title: 't', cwe: 1 }),
+    ...[1, 2].map((cwe) => ({ title: 't', cwe })),
   ];
   const { findings } = read(list);
   assert.deepEqual(
