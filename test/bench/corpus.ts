@@ -81,22 +81,7 @@ function folderOf(number: number): string {
 
 /** Text that compresses about as well and as fast as source code: few names, repeated lines. */
 function inventText(random: () => number): string {
-  const syllables = [
-    'ba',
-    'ker',
-    'lo',
-    'min',
-    'sta',
-    'tor',
-    'qui',
-    'ven',
-    'xa',
-    'por',
-    'ed',
-    'un',
-    'get',
-    'is',
-  ];
+  const syllables = 'ba ker lo min sta tor qui ven xa por ed un get is'.split(' ');
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * random() * from.length)] as T;
   const words = Array.from({ length: 3000 }, () =>
     Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(syllables)).join(''),

@@ -1,15 +1,14 @@
-// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,trend,mcp,blocks,matching,reports,cold] [--json]`: ours against the native tools, in one
-// run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed. `cold` drops the page cache, which takes root.
+// `npm run bench [-- --big] [--pairs N] [--only activation,folders,start,upload,secrets,findings,trend,mcp,blocks,matching,reports]`: ours
+// against the native tools, in one run, on folders it makes. Ratios carry over to other machines, times do not. Exits 1 when a target is missed.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureActivation } from './cases/activationCase.ts';
 import { measureBlocks } from './cases/blockedCase.ts';
-import { measureColdSelection } from './cases/coldCase.ts';
 import { makeCorpus } from './corpus.ts';
 import { measureFindings } from './cases/findingsCase.ts';
-import { type Corpus, growthRows, measureFolder, type Seen } from './cases/folderCases.ts';
+import { type Corpus, measureFolder } from './cases/folderCases.ts';
 import { measureMatching } from './cases/ignoreCase.ts';
 import { measureMcp } from './cases/mcpCase.ts';
 import { measureReports } from './cases/reportCase.ts';
@@ -23,13 +22,11 @@ import { measureUpload, writeNoise } from './cases/uploadCase.ts';
 const { values } = parseArgs({
   options: {
     big: { type: 'boolean', default: false },
-    corpus: { type: 'string' },
     pairs: { type: 'string', default: '5' },
     only: {
       type: 'string',
       default: 'activation,folders,start,upload,secrets,findings,trend,mcp,blocks,matching,reports',
     },
-    json: { type: 'boolean', default: false },
   },
 });
 const pairs = Number(values.pairs);
@@ -44,25 +41,17 @@ say(
 );
 const subjects = await bundleSubjects(folder('bundles'));
 const rows: Row[] = [];
-const seen: Seen[] = [];
 if (only.includes('activation')) rows.push(...(await measureActivation(folder('activation'), pairs)));
-const corpora = only.some((part) => ['folders', 'start', 'cold', 'secrets'].includes(part)) ? folders() : [];
+const corpora = only.some((part) => ['folders', 'start', 'secrets'].includes(part)) ? folders() : [];
 for (const corpus of corpora) {
-  if (only.includes('folders')) {
-    say(`measuring ${corpus.name} …`);
-    const measured = await measureFolder(corpus, subjects, folder(`peers-${corpus.name}`), pairs);
-    rows.push(...measured.rows);
-    seen.push(measured.seen);
-  }
+  say(`measuring ${corpus.name} …`);
+  if (only.includes('folders'))
+    rows.push(...(await measureFolder(corpus, subjects, folder(`peers-${corpus.name}`), pairs)));
   if (only.includes('start')) rows.push(...(await measureStart(corpus, subjects, scratch, pairs)));
-  if (only.includes('cold')) {
-    rows.push(...(await measureColdSelection(corpus, subjects, folder(`cold-${corpus.name}`), pairs)));
-  }
 }
-rows.push(...growthRows(seen));
 if (values.big && only.includes('folders')) rows.push(await measureOneLargeFile());
 if (only.includes('secrets')) {
-  for (const corpus of corpora.slice(0, 2)) rows.push(...(await measureSecretCheck(corpus, subjects, pairs)));
+  for (const corpus of corpora.slice(0, 2)) rows.push(await measureSecretCheck(corpus, subjects, pairs));
 }
 if (only.includes('upload')) {
   const scratchUpload = folder('upload');
@@ -82,11 +71,10 @@ if (only.includes('blocks')) rows.push(...measureBlocks(pairs));
 if (only.includes('matching')) rows.push(...(await measureMatching(pairs)));
 if (only.includes('reports')) rows.push(...(await measureReports(pairs)));
 say(`load ${(loadavg()[0] ?? 0).toFixed(1)} at the end`);
-console.log(values.json ? JSON.stringify(rows, undefined, 2) : toTable(rows));
+console.log(toTable(rows));
 process.exitCode = rows.some((row) => isKept(row) === false) ? 1 : 0;
 
 function folders(): Corpus[] {
-  if (values.corpus !== undefined) return [given(values.corpus)];
   const sizes = [
     { name: 'small', files: 1000, ignored: 500 },
     { name: 'medium', files: 10_000, ignored: 30_000 },
@@ -98,10 +86,6 @@ function folders(): Corpus[] {
     say(`made ${name}: ${size.files} files, ${(bytes / 1e6).toFixed(0)} MB, and ${size.ignored} ignored`);
     return { name, root };
   });
-}
-
-function given(path: string): Corpus {
-  return { name: basename(resolve(path)), root: realpathSync(path) };
 }
 
 async function measureOneLargeFile(): Promise<Row> {
@@ -129,7 +113,6 @@ function folder(name: string): string {
   return path;
 }
 
-/** To the error output, so that `--json` stays clean. */
 function say(line: string): void {
   console.error(line);
 }

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 export interface Peers {
   /** Lists what git would add, index included; the list is read, as a caller would. */
   readonly select: () => number;
-  /** Like selecting with sizes: lists the files and stats each. */
-  readonly status: () => number;
   /** Writes the archive of the same content, and says how large it is. */
   readonly zip: (to: string) => Packed;
   readonly tarGz: (to: string) => Packed;
@@ -36,7 +34,6 @@ export function peersFor(root: string, scratch: string): Peers {
   return {
     hasPigz,
     select: () => timed(() => run('git', git('ls-files', '-co', '--exclude-standard'), root)),
-    status: () => timed(() => run('git', git('--no-optional-locks', 'status', '--porcelain', '-uall'), root)),
     zip: (to) => packed(to, () => run('git', git('archive', '--format=zip', '-6', '-o', to, 'HEAD'), root)),
     tarGz: (to) => {
       const gzip = hasPigz ? 'pigz -p2' : 'gzip';

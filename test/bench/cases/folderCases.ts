@@ -12,87 +12,50 @@ export interface Corpus {
   readonly root: string;
 }
 
-/** Measurements of one folder, for the growth rows. */
-export interface Seen {
-  readonly files: number;
-  readonly selectMs: number;
-  readonly packageMs: number;
-  readonly peakBytes: number;
-}
-
 const timesPerProcess = 5;
 const manyFiles = 10_000;
 const hugeFiles = 50_000;
 const fewFiles = 1000;
-/** About the time that packaging takes. */
-const idleMs = 2000;
 
 export async function measureFolder(
   { name, root }: Corpus,
   subjects: Subjects,
   scratch: string,
   pairs: number,
-): Promise<{ rows: Row[]; seen: Seen }> {
+): Promise<Row[]> {
   const peers = peersFor(root, scratch);
-  const first: number[] = [];
-  const statuses: number[] = [];
-  const often = (peer: () => number): number => median(Array.from({ length: timesPerProcess }, peer));
   let files = 0;
   const selection = await inPairs(
     pairs,
     async () => {
       const outcome = await subjects.run({ kind: 'select', root, times: timesPerProcess });
       files = outcome.files;
-      first.push(outcome.ms[0] ?? NaN);
       return median(outcome.ms.slice(1));
     },
-    () => {
-      statuses.push(often(peers.status));
-      return often(peers.select);
-    },
+    () => median(Array.from({ length: timesPerProcess }, peers.select)),
   );
   const corpus = `${name} (${files})`;
   const zip = await measurePackaging('zip', peers.zip);
   const tar = await measurePackaging('tar_gz', peers.tarGz);
   const whole = [...zip.outcomes, ...tar.outcomes];
-  const peakBytes = Math.max(...whole.map((one) => one.peakBytes));
-  const idle = await subjects.run({ kind: 'idle', ms: idleMs });
+  const largest = (key: 'peakBytes' | 'delayMaxMs'): number => Math.max(...whole.map((one) => one[key]));
   const cancelled: number[] = [];
   for (let pair = 0; pair < pairs; pair++) {
     const { ms } = await subjects.run({ kind: 'cancel', root, to: join(scratch, 'archive') });
     cancelled.push(...ms);
   }
 
+  const isMany = files >= manyFiles;
   const rows: Row[] = [
-    {
-      what: 'selection',
-      corpus,
-      unit: 'ms',
-      ...selection,
-      peerName: 'git ls-files',
-      target: { atMost: 4 },
-    },
-    ...(files >= hugeFiles
-      ? [{ what: 'selection', corpus, unit: 'ms', ours: selection.ours, target: { atMost: 1_200 } } as const]
-      : []),
-    withSizes('selection', corpus, selection.ours, median(statuses)),
-    {
-      what: 'selection, first in its process',
-      corpus,
-      unit: 'ms',
-      ours: median(first),
-      peer: selection.peer,
-      ratio: median(first) / selection.peer,
-    },
+    { what: 'selection', unit: 'ms', corpus, ...selection, peerName: 'git ls-files', target: { atMost: 4 } },
     {
       what: 'packaging zip',
       corpus,
       unit: 'ms',
       ...zip.times,
       peerName: 'git archive -6',
-      target: files >= manyFiles ? { atMost: 0.8 } : undefined,
+      target: isMany ? { atMost: 0.8 } : undefined,
     },
-    ...(files >= manyFiles && files < hugeFiles ? [await besideArchiver()] : []),
     { what: 'bytes of zip', corpus, unit: 'MB', ...zip.bytes, target: { atMost: 1 } },
     {
       what: 'packaging tar.gz',
@@ -100,45 +63,22 @@ export async function measureFolder(
       unit: 'ms',
       ...tar.times,
       peerName: peers.hasPigz ? 'tar | pigz -p2' : 'tar | gzip',
-      target: files >= manyFiles && peers.hasPigz ? { atMost: 1 } : undefined,
+      target: isMany && peers.hasPigz ? { atMost: 1 } : undefined,
       note: peers.hasPigz ? undefined : 'pigz is not installed: gzip has one thread',
     },
     { what: 'bytes of tar.gz', corpus, unit: 'MB', ...tar.bytes },
-    {
-      what: 'selection and packaging',
-      corpus,
-      unit: 'ms',
-      ours: median(whole.map((one) => one.ms[0] ?? NaN)),
-      target: files <= fewFiles ? { atMost: 300 } : undefined,
-    },
-    {
-      what: 'cancelling the packaging',
-      corpus,
-      unit: 'ms',
-      ours: median(cancelled),
-      target: { atMost: 500 },
-    },
-    { what: 'peak memory', corpus, unit: 'MB', ours: peakBytes / 1e6, target: { atMost: 250 } },
-    {
-      what: 'event loop delay, p99',
-      corpus,
-      unit: 'ms',
-      ours: median(whole.map((one) => one.delayP99Ms)),
-      peer: idle.delayP99Ms,
-      peerName: 'idle process',
-      target: { atMost: 15 },
-    },
-    {
-      what: 'event loop delay, max',
-      corpus,
-      unit: 'ms',
-      ours: Math.max(...whole.map((one) => one.delayMaxMs)),
-      peer: idle.delayMaxMs,
-      peerName: 'idle process',
-      target: { atMost: 100 },
-    },
   ];
-  return { rows, seen: { files, selectMs: selection.ours, packageMs: zip.times.ours, peakBytes } };
+  const add = (what: string, unit: Row['unit'], ours: number, atMost: number): void =>
+    void rows.push({ what, corpus, unit, ours, target: { atMost } });
+  if (files >= hugeFiles) add('selection', 'ms', selection.ours, 1_200);
+  else if (isMany) rows.push(await besideArchiver());
+  if (files <= fewFiles)
+    add('selection and packaging', 'ms', median(whole.map(({ ms }) => ms[0] ?? NaN)), 300);
+  add('cancelling the packaging', 'ms', median(cancelled), 500);
+  add('peak memory', 'MB', largest('peakBytes') / 1e6, 250);
+  add('event loop delay, p99', 'ms', median(whole.map((one) => one.delayP99Ms)), 15);
+  add('event loop delay, max', 'ms', largest('delayMaxMs'), 100);
+  return rows;
 
   /** The same archive by the library that would stand behind ours. */
   async function besideArchiver(): Promise<Row> {
@@ -187,32 +127,4 @@ export async function measureFolder(
     const ours = outcomes[0]?.archiveBytes ?? NaN;
     return { times, bytes: { ours: ours / 1e6, peer: peerBytes / 1e6, ratio: ours / peerBytes }, outcomes };
   }
-}
-
-/** Selection beside the peer that reads every file's inode, too: `git ls-files` needs none. */
-export function withSizes(what: string, corpus: string, ours: number, peer: number): Row {
-  return {
-    what: `${what}, with sizes`,
-    corpus,
-    unit: 'ms',
-    ours,
-    peer,
-    peerName: 'git status',
-    ratio: ours / peer,
-  };
-}
-
-export function growthRows(seen: readonly Seen[]): Row[] {
-  return seen.slice(1).flatMap((larger, index): Row[] => {
-    const smaller = seen[index];
-    if (smaller === undefined) return [];
-    const corpus = `${smaller.files} → ${larger.files}`;
-    const perFile = (ms: (one: Seen) => number): number =>
-      ms(larger) / larger.files / (ms(smaller) / smaller.files);
-    return [
-      { what: 'growth: selection, per file', corpus, unit: '×', ours: perFile((one) => one.selectMs) },
-      { what: 'growth: packaging zip, per file', corpus, unit: '×', ours: perFile((one) => one.packageMs) },
-      { what: 'growth: peak memory', corpus, unit: 'MB', ours: (larger.peakBytes - smaller.peakBytes) / 1e6 },
-    ];
-  });
 }

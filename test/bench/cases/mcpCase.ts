@@ -30,7 +30,6 @@ export async function measureMcp(scratch: string, times: number): Promise<Row[]>
   const medianOf = (some: readonly Asked[], key: keyof Asked): number =>
     median(some.map((each) => each[key]));
   return [
-    { what: 'MCP: first call', corpus, unit: 'ms', ours: medianOf(one, 'firstMs') },
     { what: 'MCP: next call', corpus, unit: 'ms', ours: medianOf(one, 'againMs'), target: { atMost: 100 } },
     {
       what: `MCP: ${calls} calls at once, peak memory`,

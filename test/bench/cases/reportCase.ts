@@ -24,7 +24,6 @@ export async function measureReports(rounds: number): Promise<Row[]> {
       });
       rows.push(
         row('open → first screen', median(openings.map(({ readyMs, firstMs }) => readyMs + firstMs)), 500),
-        row('open → whole', median(openings.map(({ readyMs, wholeMs }) => readyMs + wholeMs))),
         row(
           'longest time without an answer',
           median(openings.map(({ longestTaskMs }) => longestTaskMs)),

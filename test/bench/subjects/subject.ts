@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import type { HashedFile } from '../../../src/core/api/http.ts';
 import { putFile } from '../../../src/core/api/http.ts';
@@ -44,8 +43,6 @@ export type Job =
       readonly folder: string;
       readonly to: string;
     }
-  /** Idles for `ms`: the event loop delay of the machine itself. */
-  | { readonly kind: 'idle'; readonly ms: number }
   /** Accepts and discards uploads on loopback until it is stopped. */
   | { readonly kind: 'sink' };
 
@@ -135,9 +132,6 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
       return { ms: [await timed(() => workOutStored(job.storage, job.run))] };
     case 'workOutByHand':
       return { ms: [await timed(() => workOutByHand(job))] };
-    case 'idle':
-      await setTimeout(job.ms);
-      return {};
     case 'sink':
       return { port: await openSink() };
   }

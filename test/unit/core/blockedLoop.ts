@@ -19,12 +19,14 @@ const maxChildMs = 60_000;
 
 /** Declares tests that the event loop is never blocked longer than ten times the bound. Each runs in a child process that loads `file`, the calling test file. */
 export async function testBlocks(file: string, works: Readonly<Record<string, Work>>): Promise<void> {
-  const wanted = works[process.env[childVariable] ?? ''];
+  const wanted = process.env[childVariable];
+  const limits = Object.entries(works).map(([name, { maxMs = 200 }]) => [name, maxMs] as const);
   if (wanted !== undefined) {
-    await measure(wanted);
+    const work = works[wanted];
+    console.log(work === undefined ? JSON.stringify(Object.fromEntries(limits)) : await measure(work));
     return;
   }
-  for (const [name, { maxMs = 200 }] of Object.entries(works))
+  for (const [name, maxMs] of limits)
     test(name, () => {
       const longestMs = longestBlockMs(file, name);
       assert.ok(longestMs <= slack * maxMs, `blocked for ${longestMs} ms, at most ${maxMs} are wanted`);
@@ -33,6 +35,16 @@ export async function testBlocks(file: string, works: Readonly<Record<string, Wo
 
 /** Runs one work of a test file in a child process; returns the longest block of its event loop. */
 export function longestBlockMs(file: string, name: string): number {
+  return Number(runChild(file, name));
+}
+
+/** The works of a test file by name, each with its bound in milliseconds. */
+export function worksIn(file: string): Record<string, number> {
+  return JSON.parse(runChild(file, '')) as Record<string, number>;
+}
+
+/** Loads a test file in a child process; returns its last line of output. */
+function runChild(file: string, name: string): string {
   const env: NodeJS.ProcessEnv = { ...process.env, [childVariable]: name };
   // With this variable the child would report to our test runner.
   delete env['NODE_TEST_CONTEXT'];
@@ -43,15 +55,13 @@ export function longestBlockMs(file: string, name: string): number {
     killSignal: 'SIGKILL',
   });
   assert.equal(status, 0, `${signal ?? ''} ${stderr}`);
-  const longest = /^longest block: (\d+)$/m.exec(stdout)?.[1];
-  assert.ok(longest !== undefined, `${file} has no work named ${name}`);
-  return Number(longest);
+  return stdout.trim().split('\n').at(-1) ?? '';
 }
 
-async function measure({ prepare }: Work): Promise<void> {
+async function measure({ prepare }: Work): Promise<number> {
   const cleanUps: (() => unknown)[] = [];
   const work = await prepare((cleanUp) => void cleanUps.push(cleanUp));
   const { pausesMs } = await pausesWhile(() => Promise.resolve(work()));
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
-  console.log(`longest block: ${Math.ceil(pausesMs.at(-1) ?? 0)}`);
+  return Math.ceil(pausesMs.at(-1) ?? 0);
 }
