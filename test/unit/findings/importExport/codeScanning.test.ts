@@ -21,7 +21,7 @@ import { type TriageState, undecided } from '../../../../src/core/findings/triag
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest, toSpot } from '../../run/storedManifest.ts';
 import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
-import { hashLines } from '../../../../src/core/findings/importExport/sarif/lineHash.ts';
+import { hashLines } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
 import { brokenRules, codeScanningRules, ourRules, sarifProse } from './sarifRules.ts';
 import { createValidator } from './sarifSchema.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -36,6 +36,30 @@ const sent = {
   'src/app.js': app,
   'src/注文 管理/ページ#1.ts': 'one\r\ntwo\r\n',
 };
+
+/** Texts and their line hashes from the tests of github/codeql-action. */
+test("F151 the line hash that GitHub matches alerts by is that of GitHub's action", () => {
+  const words =
+    'e9496ae3ebfced30 fb7c023a8b9ccb3f ce8ba1a563dcdaca e20e36e16fcb0cc8 b3edc88f2938467e c8e28b0b4002a3a0';
+  const repeated =
+    'a7f2ff13bc495cf2:1 a7f2ff13bc495cf2:2 a7f2ff13bc495cf2:3 a7f2ff13bc495cf2:4 a7f2ff13bc495cf2:5 a7f2ff13bc495cf2:6';
+  for (const [text, hashes] of [
+    ['', ''],
+    [' a\nb\n  \t\tc\n d', '271789c17abda88f 54703d4cd895b18 180aee12dab6264 a23a3dc5e078b07b'],
+    [' hello; \t\nworld!!!\n\n\n  \t\tGreetings\n End\n', words],
+    [' hello; \t\r\nworld!!!\r\n\n\r  \t\tGreetings\r End\r\n', words],
+    [
+      'Lorem ipsum dolor sit amet.\n'.repeat(10),
+      `${repeated} a7f2ff1481e87703 a9cf91f7bbf1862b 55ec222b86bcae53 cc97dc7b1d7d8f7b`,
+    ],
+  ] as const) {
+    const lines = new Set(Array.from({ length: text.length + 1 }, (_, at) => at + 1));
+    const expected = hashes.split(' ').map((each) => (each.includes(':') ? each : `${each}:1`));
+    const last = text.endsWith('\n') || text === '' ? ['c129715d7a2bc9a3:1'] : [];
+    const known = text === '' ? [] : expected;
+    assert.deepEqual([...hashLines(text, lines).values()], [...known, ...last], JSON.stringify(text));
+  }
+});
 
 describe('findings for code scanning', () => {
   let root: string;
@@ -92,14 +116,10 @@ describe('findings for code scanning', () => {
     const states = fc.constantFrom<Verdict>('codeChanged', 'sameBytes', 'notSent', 'unknown');
     await fc.assert(
       fc.asyncProperty(anyItems, anyItems, anyTriage, states, async (items, former, triage, verdict) => {
-        const isBlackbox = items.length % 2 === 1;
-        const now: Run = isBlackbox
-          ? { ...run, workflow: 'blackbox-assessment', targetFile: path.join(folder, 'a b.blackbox.json') }
-          : run;
         const earlier = { ...run, id: '20290101000000-0badcafe' };
         const log = await logOf({
-          run: now,
-          shown: findingsOf(items, now).map((each) => ({ ...each, triage })),
+          run,
+          shown: findingsOf(items).map((each) => ({ ...each, triage })),
           absent: findingsOf(former, earlier).map((each) => ({ ...each, verdict })),
         });
         assert.deepEqual(brokenRules(log, allRules), []);
@@ -162,13 +182,6 @@ describe('findings for code scanning', () => {
     await writeFile(path.join(folder, 'src/marked.js'), marked);
   });
 
-  test('F151 are hashed with the byte order mark, which the editor hides', async () => {
-    const [result] = await resultsOf([{ title: 'A', file: 'src/marked.js', line: 1 }]);
-    const hashOf = (text: string) => hashLines(text, new Set([1])).get(1);
-    assert.equal(result?.partialFingerprints?.['primaryLocationLineHash'], hashOf(marked));
-    assert.notEqual(hashOf(marked), hashOf(marked.slice(1)));
-  });
-
   test('F151 say in both forms what was assessed: lines, hashes, commit, and uncommitted changes', async () => {
     const reported = findingsOf([{ title: 'A', cwe: 89, file: 'src/app.js', line: 3 }]);
     const [place] = reported[0]!.finding.places;
@@ -228,20 +241,16 @@ describe('findings for code scanning', () => {
     assert.doesNotMatch(results[3]?.message.text ?? '', /names no file/);
   });
 
-  test('F151 of a live application are placed in its target file, or else in the first file', async () => {
+  test('F151 of a live application are placed in the first file', async () => {
     const live = {
       title: 'Reflected',
       feature_name: 'Search',
       perspective: 'XSS',
       url: 'https://shop.example/s',
     };
-    const of = (targetFile: string): Run => ({ ...run, workflow: 'blackbox-assessment', targetFile });
-    const [inside] = await resultsOf([live], of(path.join(folder, 'shop.blackbox.json')));
-    assert.deepEqual(placeOf(inside), ['services/shop/shop.blackbox.json', 1, 1, 1, 2]);
-    const [outside] = await resultsOf([live], of(path.join(tmpdir(), 'shop.blackbox.json')));
-    assert.deepEqual(placeOf(outside), ['services/shop/package.json', 1, 1, 1, 2]);
-    assert.match(outside?.message.text ?? '', /names no file/);
-    assert.doesNotMatch(inside?.message.text ?? '', /names no file/);
+    const [result] = await resultsOf([live], { ...run, workflow: 'blackbox-assessment' });
+    assert.deepEqual(placeOf(result), ['services/shop/package.json', 1, 1, 1, 2]);
+    assert.match(result?.message.text ?? '', /names no file/);
   });
 
   test('F151 without impact are notes, and a rule with only such findings has no score', async () => {

@@ -5,7 +5,6 @@ import type { Log, Result } from 'sarif';
 import type { DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
-import { undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { createValidator } from './sarifSchema.ts';
 import { anyItems, anyTriage, shopRun, shownOf, sourceOf, tool } from './exportingFindings.ts';
@@ -88,23 +87,15 @@ describe('SARIF', () => {
 
   test('has place, data flow and description of each result', () => {
     const [result] = resultsOf(sourceOf([injection]));
-    assert.deepEqual(result?.locations, [
-      {
-        physicalLocation: {
-          artifactLocation: {
-            uri: 'src/%E6%B3%A8%E6%96%87/%E4%B8%80%E8%A6%A7%20%E8%A1%A8.ts',
-            uriBaseId: '%SRCROOT%',
-          },
-          region: {
-            startLine: 12,
-            endLine: 13,
-            startColumn: 5,
-            endColumn: 9,
-            snippet: { text: 'query(`…`)' },
-          },
-        },
-      },
-    ]);
+    const region = {
+      startLine: 12,
+      endLine: 13,
+      startColumn: 5,
+      endColumn: 9,
+      snippet: { text: 'query(`…`)' },
+    };
+    const artifactLocation = { uri: 'src/%E6%B3%A8%E6%96%87/%E4%B8%80%E8%A6%A7%20%E8%A1%A8.ts' };
+    assert.deepEqual(result?.locations, [{ physicalLocation: { artifactLocation, region } }]);
     const steps = result.codeFlows?.[0]?.threadFlows[0]?.locations ?? [];
     assert.deepEqual(
       steps.map(({ kinds, location }) => [kinds, location?.physicalLocation?.artifactLocation?.uri]),
@@ -114,13 +105,8 @@ describe('SARIF', () => {
       ],
     );
     assert.equal(result.relatedLocations?.[0]?.message?.text, 'see [the pool]\\(https://evil.example)');
-    assert.deepEqual(
-      [result.level, result.rank, result.properties?.['security-severity']],
-      ['error', 86, '8.6'],
-    );
-    assert.deepEqual(result.taxa, [{ id: '89', toolComponent: { name: 'CWE', index: 0 } }]);
-    assert.ok(result.message.text?.startsWith('SQL injection.\n\n'));
-    assert.ok(!result.message.text?.includes(']('), 'no link');
+    assert.deepEqual([result.level, result.properties?.['security-severity']], ['error', '8.6']);
+    assert.match(result.message.text ?? '', /^SQL injection\.\n\n(?!.*\]\()/);
     assert.equal(typeof result.partialFingerprints?.['whiteboxFinding/v1'], 'string');
   });
 
@@ -132,23 +118,37 @@ describe('SARIF', () => {
     assert.deepEqual(result.locations, []);
   });
 
-  test('has a score that agrees with the severity', () => {
-    const [result] = resultsOf(sourceOf([{ ...weak, cvss: 9.9 }]));
-    assert.deepEqual([result?.level, result?.properties?.['security-severity']], ['note', '2.0']);
-  });
+  for (const [more, ...expected] of [
+    [{ cvss: 9.9 }, undefined, 'note', '2.0'],
+    [{ cvss: 3.9 }, undefined, 'note', '3.9'],
+    [{ severity: 'none' }, 'informational', 'none', '0.0'],
+    [{ severity: 'odd' }, undefined, 'warning', undefined],
+  ] as const)
+    test(`has a level and a score that agree with the severity: ${JSON.stringify(more)}`, () => {
+      const [result] = resultsOf(sourceOf([{ ...weak, ...more }]));
+      assert.deepEqual([result?.kind, result?.level, result?.properties?.['security-severity']], expected);
+    });
 
   test('prefixes paths with their folder if there are several, also for runs with another folder order', () => {
     const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
-    const inShop = (targets: Run['targets'], index: number): DetailedRun => {
-      const run = { ...shopRun, targets };
-      const { findings } = parseFindings(JSON.stringify([{ ...weak, target_index: index }]));
-      return { run, shown: shownOf(findings, undefined, run) };
-    };
-    const now = inShop([shop!, tool!], 0);
-    const results = resultsOf({ ...now, absent: inShop([tool!, shop!], 1).shown });
+    const run = { ...shopRun, targets: [shop!, tool!] };
+    const { findings } = parseFindings(
+      JSON.stringify([weak, { ...weak, file: 'b.js' }, { ...weak, file: 'c.js' }]),
+    );
+    const shown = shownOf(findings, undefined, run);
+    const places = shown.flatMap(({ finding }) => finding.places);
+    const assessed = new Map([
+      [places[0]!, { folder: '/home/shop', path: 'a/b.js' }],
+      [places[1]!, { folder: '/home/tool', path: 'b.js' }],
+    ]);
+    const results = toSarif({ run, shown }, assessed, { name: 'T', version: '1.0.0' }).runs[0]?.results ?? [];
     assert.deepEqual(
       results.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation),
-      Array(2).fill({ uri: 'shop/src/passwords.js', uriBaseId: '%SRCROOT%' }),
+      [
+        { uri: 'shop/a/b.js', uriBaseId: '%SRCROOT%' },
+        { uri: 'tool/b.js', uriBaseId: '%SRCROOT%' },
+        { uri: 'c.js' },
+      ],
     );
   });
 
@@ -233,11 +233,6 @@ describe('SARIF', () => {
     assert.ok(resultsOf(source)[0]?.message.text?.startsWith('Use of {{0}}.'), 'no placeholder');
   });
 
-  test('gives the level none to findings without impact only', () => {
-    const [result] = resultsOf(sourceOf([{ ...weak, severity: 'none' }]));
-    assert.deepEqual([result?.kind, result?.level], ['informational', 'none']);
-  });
-
   test('contains tool, run and commit, and nothing of the service or machine', () => {
     const log = logOf(sourceOf([injection]));
     const [run] = log.runs;
@@ -292,10 +287,5 @@ describe('SARIF', () => {
     assert.deepEqual(saidFor(0), [['note', '0 findings in 239 uploaded files. 2 files were excluded.']]);
     assert.deepEqual(saidFor(1).map(([level]) => level), ['warning']); // prettier-ignore
     assert.deepEqual(saidFor(1, [injection]), []);
-  });
-
-  test('is equal for equal findings', () => {
-    const write = (): string => JSON.stringify(logOf(sourceOf([injection, weak], () => undecided)));
-    assert.equal(write(), write());
   });
 });

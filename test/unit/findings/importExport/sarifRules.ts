@@ -117,10 +117,6 @@ export const sarifProse: readonly SarifRule[] = [
     broken: (log) => onAllOrNone(log, 'baselineState'),
   },
   {
-    says: '3.27.25: a rank is between 0 and 100',
-    broken: (log) => resultsOf(log).filter(({ rank = 0 }) => rank < 0 || rank > 100),
-  },
-  {
     says: '3.28.2: the IDs of the locations of a result differ',
     broken: (log) =>
       resultsOf(log).filter((result) => {
@@ -141,18 +137,6 @@ export const sarifProse: readonly SarifRule[] = [
   {
     says: '3.14.17: a log with regions says what its columns count',
     broken: (log) => runsOf(log).filter(({ columnKind }) => columnKind === undefined),
-  },
-  {
-    says: '3.52.3, 3.54: a weakness that a result names is in the taxonomy',
-    broken: (log) =>
-      runsOf(log).flatMap(({ results = [], taxonomies = [] }) =>
-        results
-          .flatMap(({ taxa = [] }) => taxa)
-          .filter(
-            ({ id, toolComponent }) =>
-              !taxonomies[toolComponent?.index ?? -1]?.taxa?.some((each) => each.id === id),
-          ),
-      ),
   },
 ];
 

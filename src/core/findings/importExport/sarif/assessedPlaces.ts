@@ -2,7 +2,6 @@ import { splitLines } from '../../drift/lineText.ts';
 import type { Place } from '../../finding.ts';
 import { readAsSent, type SentFile } from '../../place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding } from '../../shownFinding.ts';
-import { hashLines } from './lineHash.ts';
 
 /** Columns count UTF-16 code units; the end is exclusive. */
 export interface Region {
@@ -26,19 +25,14 @@ export interface AssessedPlace {
 
 export type AssessedPlaces = ReadonlyMap<Place, AssessedPlace>;
 
-interface FilePlace extends Pick<AssessedPlace, 'folder' | 'path'> {
-  readonly place: Place;
-  readonly run: ShownFinding['run'];
-  readonly file: SentFile | undefined;
-}
-
 /** The places of findings whose file is known: the lines of the result, in the text that the finding's own run was sent. */
 export async function readAssessedPlaces(
   findings: readonly ShownFinding[],
   runFolderOf: (runId: string) => string,
 ): Promise<AssessedPlaces> {
-  const places = findings.flatMap(filePlacesOf);
-  const byFile = Map.groupBy(places, ({ run, folder, path }) => [run.id, folder, path].join('\0'));
+  const byFile = Map.groupBy(findings.flatMap(filesOf), ({ shown, folder, path }) =>
+    [shown.run.id, folder, path].join('\0'),
+  );
   const assessed = new Map<Place, AssessedPlace>();
   for (const inFile of byFile.values()) {
     const [first] = inFile;
@@ -48,39 +42,40 @@ export async function readAssessedPlaces(
     for (const { place, folder, path, file } of inFile) {
       const { startLine } = place;
       const isInText = text !== undefined && startLine !== undefined && startLine <= lines.length;
-      assessed.set(place, {
-        folder,
-        path,
-        sha256: file?.sha256,
-        region: startLine === undefined ? undefined : toRegion(startLine, place, isInText ? lines : []),
-        hash: isInText ? hashes.get(startLine) : undefined,
-      });
+      const region = startLine === undefined ? undefined : toRegion(startLine, place, isInText ? lines : []);
+      const hash = isInText ? hashes.get(startLine) : undefined;
+      assessed.set(place, { folder, path, sha256: file?.sha256, region, hash });
     }
   }
   return assessed;
 }
 
+interface FileOfPlace extends Pick<AssessedPlace, 'folder' | 'path'> {
+  readonly place: Place;
+  readonly shown: ShownFinding;
+  readonly file: SentFile | undefined;
+}
+
 /** A place without a sent file has a file here if it is not known what was sent, or if a person mapped its path. */
-function filePlacesOf(shown: ShownFinding): readonly FilePlace[] {
-  const { run, finding, sent = [] } = shown;
-  return finding.places.flatMap((place, at): FilePlace[] => {
-    const [spot, local] = [sent[at], localPlaceOf(place, shown)];
+function filesOf(shown: ShownFinding): readonly FileOfPlace[] {
+  return shown.finding.places.flatMap((place, at): FileOfPlace[] => {
+    const [spot, local] = [shown.sent?.[at], localPlaceOf(place, shown)];
     if (spot !== undefined)
-      return [{ place, run, folder: spot.folder, path: spot.file.path, file: spot.file }];
-    if (local === undefined) return [];
-    return [{ place, run, folder: local.folder, path: local.path, file: local.sent }];
+      return [{ place, shown, folder: spot.folder, path: spot.file.path, file: spot.file }];
+    return local === undefined
+      ? []
+      : [{ place, shown, folder: local.folder, path: local.path, file: local.sent }];
   });
 }
 
 async function readSentText(
-  { run, folder, file }: FilePlace,
+  { shown: { run }, folder, file }: FileOfPlace,
   runFolderOf: (runId: string) => string,
 ): Promise<string | undefined> {
-  if (file === undefined) return undefined;
   const target = run.targets.findIndex((each) => each.folder === folder);
   const from = { runFolder: runFolderOf(run.id), folder, target };
   // GitHub reads every file as UTF-8, with its byte order mark.
-  return (await readAsSent(file, from, () => Promise.resolve(undefined)))?.toString('utf8');
+  return file && (await readAsSent(file, from, () => Promise.resolve(undefined)))?.toString('utf8');
 }
 
 /** Without the text, one column stands for the line. */
@@ -93,4 +88,43 @@ function toRegion(startLine: number, place: Place, lines: readonly string[]): Re
   const endColumn = Math.min(place.endColumn ?? Infinity, pastEnd(endLine));
   const isBackward = startLine === endLine && endColumn <= startColumn;
   return { startLine, startColumn, endLine, endColumn: isBackward ? pastEnd(endLine) : endColumn };
+}
+
+const windowLength = 100;
+const factor = 37;
+const endOfFile = 0xffff;
+
+/**
+ * The `primaryLocationLineHash` of lines, as GitHub's `upload-sarif` action computes it (github/codeql-action, `src/fingerprints.ts`): in hex, a polynomial
+ * over 100 characters from the start of the line without spaces and tabs, and then how many lines up to here have it.
+ */
+export function hashLines(
+  text: string,
+  wanted: ReadonlySet<number | undefined>,
+): ReadonlyMap<number, string> {
+  const code = text.replace(/\r\n?/g, '\n').replace(/[ \t]/g, '');
+  const counts = new Map<string, number>();
+  const hashes = new Map<number, string>();
+  let start = 0;
+  for (let line = 1; line === 1 || start > 0; line++) {
+    const value = hashFrom(code, start);
+    const count = (counts.get(value) ?? 0) + 1;
+    counts.set(value, count);
+    if (wanted.has(line)) hashes.set(line, `${value}:${String(count)}`);
+    start = code.indexOf('\n', start) + 1;
+  }
+  return hashes;
+}
+
+/** Modulo 2^64, in two halves of 32 bits, so that products stay exact numbers. */
+function hashFrom(code: string, start: number): string {
+  let high = 0;
+  let low = 0;
+  for (let at = start; at < start + windowLength; at++) {
+    const character = at < code.length ? code.charCodeAt(at) : at === code.length ? endOfFile : 0;
+    const sum = low * factor + character;
+    high = (high * factor + Math.floor(sum / 2 ** 32)) >>> 0;
+    low = sum >>> 0;
+  }
+  return high === 0 ? low.toString(16) : high.toString(16) + low.toString(16).padStart(8, '0');
 }

@@ -1,8 +1,7 @@
-import type { ReportingDescriptor, ReportingDescriptorReference, ToolComponent } from 'sarif';
+import type { ReportingDescriptor } from 'sarif';
 import { perspectives } from '../../../workflows/blackboxInput.ts';
-import { cweUrl, type Finding, type Severity, severityRank } from '../../finding.ts';
+import { cweUrl, type Details, type Finding, type Severity, severityRank } from '../../finding.ts';
 import { escapeMarkdown } from '../../view/findingMarkdown.ts';
-import { escapeMessage, toSentence } from './sarifText.ts';
 
 /** Score ranges of CVSS 3 and 4, and a typical score of each. */
 const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below: number; usual: number }>> =
@@ -31,14 +30,12 @@ export function toRuleId({ rule, cwes: [cwe], perspective }: Finding): string {
 
 /** Texts depend on the ID alone. */
 export function toDescriptor(id: string, findings: readonly Finding[]): ReportingDescriptor {
-  const cwes = cwesOf(findings);
-  const scores = findings
-    .map(securityScore)
-    .filter((score) => score !== undefined)
-    .filter((score) => score > 0);
+  const cwes = [...new Set(findings.flatMap((finding) => finding.cwes))].sort((a, b) => a - b);
+  const scores = findings.flatMap((finding) => securityScore(finding) || []);
   const cwe = /^CWE-(\d+)$/.exec(id)?.[1];
   const text = toSentence(escapeMessage(describe(id)));
   const page = cwe === undefined ? undefined : cweUrl(Number(cwe));
+  // The form that code scanning services look for.
   const tags = ['security', ...cwes.map((number) => `external/cwe/cwe-${String(number).padStart(3, '0')}`)];
   return {
     id,
@@ -51,9 +48,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
     },
     ...(page === undefined ? {} : { helpUri: page }),
     defaultConfiguration: { level: 'warning' },
-    relationships: cwes.map((number) => ({ target: cweReference(number), kinds: ['relevant'] })),
     properties: {
-      // The form that code scanning services look for.
       tags: tags.slice(0, maxTags),
       ...(scores.length === 0 ? {} : { 'security-severity': Math.max(...scores).toFixed(1) }),
     },
@@ -65,26 +60,6 @@ function describe(id: string): string {
   if (id === 'unclassified') return 'Findings without a rule, a weakness number, or a perspective';
   if (perspectives.some((perspective) => perspective === id)) return `Findings of the perspective ${id}`;
   return `Findings of the rule ${id}`;
-}
-
-/** The CWEs of findings (SARIF 2.1.0, 3.19.3). */
-export function cweTaxonomy(findings: readonly Finding[]): ToolComponent {
-  return {
-    name: 'CWE',
-    organization: 'MITRE',
-    shortDescription: { text: 'Common Weakness Enumeration' },
-    informationUri: 'https://cwe.mitre.org/',
-    isComprehensive: false,
-    taxa: cwesOf(findings).map((cwe) => ({ id: String(cwe), helpUri: cweUrl(cwe) })),
-  };
-}
-
-function cwesOf(findings: readonly Finding[]): number[] {
-  return [...new Set(findings.flatMap(({ cwes }) => cwes))].sort((a, b) => a - b);
-}
-
-export function cweReference(cwe: number): ReportingDescriptorReference {
-  return { id: String(cwe), toolComponent: { name: 'CWE', index: 0 } };
 }
 
 /** From 0 to 10: the finding's CVSS score if it fits the severity, else a typical score; undefined if unrated. */
@@ -100,4 +75,20 @@ export function toLevel(severity: Severity): 'error' | 'warning' | 'note' {
   if (severity === 'unrated') return 'warning';
   const rank = severityRank(severity);
   return rank <= severityRank('high') ? 'error' : severity === 'medium' ? 'warning' : 'note';
+}
+
+export function toMessage({ id, title }: Finding, { description }: Details): string {
+  const first = toSentence(title.trim() === '' ? id : title.trim());
+  const rest = description === '' || description === title ? '' : `\n\n${description}`;
+  return escapeMessage(`${first}${rest}`);
+}
+
+/** Ends a text with a period, since GitHub shows only the first sentence where space is short. */
+function toSentence(text: string): string {
+  return /[.!?。！？]$/.test(text) ? text : `${text}.`;
+}
+
+/** Escapes what SARIF would read as a link (2.1.0, 3.11.6) or a placeholder (3.11.5). */
+export function escapeMessage(text: string): string {
+  return text.toWellFormed().replace(/[{}]/g, '$&$&').replaceAll('](', ']\\(');
 }
