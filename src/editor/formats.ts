@@ -91,6 +91,11 @@ export function formatDate(day: string): string {
   );
 }
 
+/** "A, B, C", in Japanese "A、B、C". */
+export function formatList(names: Iterable<string>): string {
+  return new Intl.ListFormat(vscode.env.language, { style: 'narrow' }).format(names);
+}
+
 export function moreLabel(count: number): string {
   return t('… and {0} more', formatNumber(count));
 }

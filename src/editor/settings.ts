@@ -97,9 +97,10 @@ export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
   return vscode.workspace.getConfiguration('whitebox', folder).get('triage.storage', 'workspace');
 }
 
-/** An invalid value means the default; the next start of an assessment reports it. */
+/** An invalid value means the manifest's default; the next start of an assessment reports it. */
 export function readRetainLocalDays(): number {
-  return retainLocalDaysSchema.safeParse(userValue('runs.retainLocalDays')).data ?? 90;
+  const { data } = retainLocalDaysSchema.safeParse(userValue('runs.retainLocalDays'));
+  return data ?? retainLocalDaysSchema.parse(inspected('runs.retainLocalDays')?.defaultValue);
 }
 
 /** An invalid value hides nothing. */
@@ -118,8 +119,12 @@ export function readDisplaySettings() {
  * hidden. The manifest's scope says the same, but an editor may ignore it.
  */
 function userValue(key: string): unknown {
-  const found = vscode.workspace.getConfiguration('whitebox').inspect<unknown>(key);
+  const found = inspected(key);
   return found?.globalValue ?? found?.defaultValue;
+}
+
+function inspected(key: string) {
+  return vscode.workspace.getConfiguration('whitebox').inspect<unknown>(key);
 }
 
 type Checkable<T> = z.ZodMiniType<T> & { options?: readonly T[] };

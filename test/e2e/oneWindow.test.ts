@@ -227,7 +227,7 @@ test('a report is saved as one inert HTML file from its view; a remote browser i
   await workbench.page.locator('.editor-actions [aria-label^="Save Report"]').click();
   await workbench.pick('Open in Browser to Print');
   await workbench.notificationButton(
-    'The browser can’t open files on the machine that this window is connected to.',
+    'VS Code can’t open the report in a browser from this window.',
     'Save as HTML…',
   );
   const file = besides(stage, 'shop-report.html');

@@ -128,7 +128,7 @@ export function splitReported(reported: ReportedFinding): { readonly finding: Fi
   return { finding, details: { description, recommendation, blocks, confidence } };
 }
 
-const maxSummary = 200;
+export const maxSummary = 200;
 
 export function summaryOf(description: string): string {
   return clip(description.trim(), maxSummary);

@@ -20,7 +20,9 @@ function optional<Schema extends z.ZodMiniType>(schema: Schema, description: str
 export const targetFileSchema = z.strictObject({
   $schema: optional(z.string(), 'URL of a JSON schema. It is never sent.'),
   target_urls: targetUrlsSchema.check(
-    z.describe('URLs of the application to crawl and test. The service must have verified that you own it.'),
+    z.describe(
+      'URLs of the application to crawl and test. Its ownership must be verified for your organization.',
+    ),
   ),
   oos_urls: optional(oosUrlsSchema, 'Out-of-scope URLs. They are neither crawled nor tested.'),
   language: optional(languageSchema, 'Language of the report. Default: the language in the settings.'),

@@ -8,7 +8,7 @@ import type { Run } from '../../core/run/state/run.ts';
 import { extensionId } from '../runs/runLink.ts';
 import { describeError } from '../errors/messages.ts';
 import { openSetting } from '../errors/errorActions.ts';
-import { firstLines, formatAccount } from '../formats.ts';
+import { firstLines, formatAccount, formatList } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import {
   type Destination,
@@ -208,7 +208,7 @@ export async function signOut(accounts: Accounts): Promise<void> {
   else await accounts.delete();
   if (hasTokenCommand()) {
     const message = t(
-      'The token command in your settings still signs you in. To stay signed out, remove it from the settings.',
+      'The token command in your settings still signs you in. To stay signed out, remove the command from the settings.',
     );
     await showInformation(message, openSetting('whitebox.tokenCommand'));
     return;
@@ -238,7 +238,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     const working = connectionParts.slice(0, connectionParts.indexOf(part)).map(connectionLabel);
     // Without a sign-in, nothing was called.
     const isCalled = !['notSignedIn', 'secretStorage'].includes((error as AssessmentError).kind);
-    if (working.length > 0 && isCalled) text += ` ${t('These work: {0}.', working.join(', '))}`;
+    if (working.length > 0 && isCalled) text += ` ${t('These work: {0}.', formatList(working))}`;
     inBackground(showError(text, ...actions), log);
     return;
   }

@@ -120,8 +120,8 @@ function joinTexts(texts: readonly string[], separator: string): string {
 
 function withCheckbox(item: vscode.TreeItem, isChosen: boolean): vscode.TreeItem {
   const tooltip = isChosen
-    ? t('Chosen. Clear the checkbox to exclude it.')
-    : t('Not chosen. Select the checkbox to choose it.');
+    ? t('Chosen. To exclude it, clear the checkbox.')
+    : t('Not chosen. To choose it, select the checkbox.');
   item.checkboxState = toCheckbox(isChosen, item.label as string, tooltip);
   return item;
 }

@@ -6,7 +6,7 @@ import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { firstLines, formatNumber, formatTime } from '../formats.ts';
-import { kindLabel, limitsLabel, nameOf, stateLabel } from '../runs/runLabels.ts';
+import { kindLabel, limitsLabel, nameOf, stateLabel, titleOf } from '../runs/runLabels.ts';
 import { askInDialog } from '../showMessage.ts';
 import type { BlackboxPlan } from './exactRequest.ts';
 import { describeChanges } from './whatChanged.ts';
@@ -20,7 +20,7 @@ export async function askToStart(
   remarks: readonly string[],
 ): Promise<'start' | 'readingRequest' | 'cancelled'> {
   const isCrawl = plan.workflow === 'blackbox-crawl';
-  const hosts = visibleName(plan.targets.map(({ name }) => name).join(', '));
+  const hosts = visibleName(titleOf(plan));
   const start = isCrawl ? t('Start Crawl') : t('Start Assessment');
   const show = t('Show Exact Request');
   const { origins, areNew } = originLines(plan, runs);
@@ -181,7 +181,7 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
 /** How the service treats an application that this machine has started no run of. */
 function firstTimeLines({ preference }: ApplicationInput): string[] {
   const ownership = t(
-    'The service rejects applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
+    'The service rejects applications whose ownership isn’t verified for your organization. VS Code can’t check this before the start.',
   );
   if (preference?.preferences === undefined) return [ownership];
   const preferences = t(

@@ -100,7 +100,7 @@ function ownMessages(
       },
     ],
     nothingToSend: () => [
-      t('There is nothing to upload. The folder is empty, or ignore files and settings exclude everything.'),
+      t('There is nothing to upload. The folder is empty, or everything in it is excluded.'),
       { title: t('Preview Files to Upload'), command: 'whitebox.previewUpload' },
     ],
     archiveTooLarge: () => [
@@ -113,7 +113,7 @@ function ownMessages(
     diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space.') + again],
     sourceUnreadable: () => [
       t(
-        'Rules for selecting files can’t be read from {0}. A rule file must be readable, with at most {1} rules and {2}. An environment variable must have a value that Git accepts.',
+        'Rules for selecting files can’t be read from {0}. A rule file must be readable and have at most {1} rules and {2}. An environment variable must have a value that Git accepts.',
         failure.subject ?? detail,
         formatNumber(maxRules),
         formatBytes((failure.actual === undefined ? failure.limit : undefined) ?? maxIgnoreFileBytes),
@@ -158,14 +158,14 @@ function ownMessages(
     ],
     noResult: () => [
       t(
-        'The service reports that the run has ended, but not how it ended. Track it again by its run ID later, or contact your service provider.',
+        'The service reports that the run has ended, but not how it ended. Track the run again later by its run ID, or contact your service provider.',
       ),
       trackRun(),
       showLog(),
     ],
     unanswered: () => [
       t(
-        'VS Code no longer checks this run. If it still exists on the service, track it again by its run ID.',
+        'VS Code no longer checks this run. If the run still exists on the service, track it again by its run ID.',
       ),
       trackRun(),
     ],
@@ -202,7 +202,7 @@ function ownMessages(
       ),
       showRuns(),
     ],
-    startedElsewhere: () => [t('Another run is already being started. Finish or cancel that start first.')],
+    startedElsewhere: () => [t('You’re already starting another run. Finish or cancel that one first.')],
     busyElsewhere: () => [t('Another window is managing this run. Do this in that window, or close it.')],
     runGone: () => [
       t(
@@ -325,7 +325,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
 function describeFeaturesFault(fault: FeaturesFault): string {
   return {
     absent: t(
-      'This run’s features aren’t on this machine. Download its results again. Older runs have no features.',
+      'This run’s features aren’t on this machine. To get them, use “Download Results Again” on the run. Older runs have no features.',
     ),
     tooLarge: t('The features file is too large to read. It is saved as received, and nothing was sent.'),
     malformed: t(

@@ -93,7 +93,7 @@ export function serviceMessages(
     ],
     badResponse: () => [
       t(
-        '{0} isn’t responding as the assessment API. Check the base URL, and check whether a proxy responds instead.',
+        '{0} doesn’t respond like the assessment API. Check the base URL, and check whether a proxy responds instead.',
         origin,
       ) + said,
       openSetting('whitebox.baseUrl'),
@@ -161,7 +161,7 @@ export function serviceMessages(
       failure.subject === 'files'
         ? [
             t(
-              'A web page came back instead of a response from {0}, the service’s file storage (HTTP {1}). It probably comes from a proxy or a network sign-in page. Nothing was confirmed or saved. If this keeps happening, ask your administrator to allow this address.',
+              'A web page came back instead of a response from {0}, the service’s file storage (HTTP {1}). A proxy or a network sign-in page probably responded instead. Nothing was confirmed or saved. If this keeps happening, ask your administrator to allow this address.',
               origin,
               failure.status ?? '',
             ) + onPage,
@@ -169,7 +169,7 @@ export function serviceMessages(
           ]
         : [
             t(
-              'A web page came back instead of a response from {0} (HTTP {1}). It probably comes from a proxy or a network sign-in page. Check the network, the proxy settings, and the base URL.',
+              'A web page came back instead of a response from {0} (HTTP {1}). A proxy or a network sign-in page probably responded instead. Check the network, the proxy settings, and the base URL.',
               origin,
               failure.status ?? '',
             ) + onPage,

@@ -8,6 +8,7 @@ import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import { type Base, FilesAtBase, findBase, isSilence } from './code/branchBase.ts';
 import type { Filtering } from './tree/filtering.ts';
+import { formatList } from '../formats.ts';
 
 const t = vscode.l10n.t;
 
@@ -190,7 +191,7 @@ export class BranchComparison implements vscode.Disposable {
     const bases = new Set(
       [...found.ofFile.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`),
     );
-    return { kind: 'known', base: [...bases].join(', '), changeOf: changesOf(this.#files.changes()) };
+    return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
   /** The repositories of the files; without files, those of the workspace's folders. Throws `noAnswer`. */

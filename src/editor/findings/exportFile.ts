@@ -7,12 +7,13 @@ import type { ExportTool } from '../../core/findings/importExport/sarif/sarif.ts
 import { makeExport } from '../../core/findings/result/readResult.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import { isSamePath } from '../../core/paths.ts';
-import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
+import type { Run, Target } from '../../core/run/state/run.ts';
 import { maxTransferMs } from '../../core/yieldingWork.ts';
 import { answerAbout } from '../folders.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
 import type { Filtering } from './tree/filtering.ts';
+import { titleOf } from '../runs/runLabels.ts';
 
 export type ExportFormat = 'sarif' | 'csv' | 'bundle';
 

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { isDisplayed } from '../../core/findings/view/filter.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
+import type { Run } from '../../core/run/state/run.ts';
 import { countShown } from '../formats.ts';
 import { pickShownRun } from '../runs/pickRun.ts';
 import { withProgress } from '../progress.ts';
@@ -17,6 +17,7 @@ import {
   saveExport,
 } from './exportFile.ts';
 import { exportForCodeScanning } from './exportForCodeScanning.ts';
+import { titleOf } from '../runs/runLabels.ts';
 
 const t = vscode.l10n.t;
 
@@ -104,8 +105,9 @@ async function agreesToContents(run: Run): Promise<boolean> {
   const yes = t('Save Bundle…');
   const detail = [
     t(
-      'Contains: the findings with the code they quote, the report, your triage decisions with notes and times, the list of assessed files with hashes, folder names, commits, target URLs, type, ID, language, times, and outcome of the run, and how many files were uploaded and excluded. Doesn’t contain: source files, tokens, or the base URL of the service.',
+      'Contains:\n- the findings, with the code that they quote\n- the report\n- your triage decisions, with notes and times\n- the list of assessed files, with hashes\n- folder names, commits, and target URLs\n- type, ID, language, times, and outcome of the run\n- how many files were uploaded and excluded',
     ),
+    t('Doesn’t contain source files, tokens, or the base URL of the service.'),
     t('The findings and the report are saved as received. Secrets in them aren’t masked.'),
   ];
   const question = t('Save the results of {0} as one file that you can share?', titleOf(run));

@@ -76,7 +76,7 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
     reasons.length > 0
       ? t('Export the findings of a run that may not have found everything?')
       : unreadRuns.length > 0
-        ? t('Export although some earlier runs can’t be read?')
+        ? t('Some earlier runs can’t be read. Export anyway?')
         : t('When you upload the file, GitHub closes the alerts of {0}.', countFindings(closed.length));
   const unread = unreadRuns.map((each) =>
     t('VS Code can’t read the findings of the earlier run “{0}”.', nameOf(each)),

@@ -58,7 +58,7 @@ export async function findInRun(
 
 export function showNoFinding(): void {
   const message = vscode.l10n.t(
-    'There is no finding here. Put the cursor on a finding’s code, or select a finding in the Findings view.',
+    'There is no finding at the cursor. Put the cursor on a finding’s code, or select a finding in the Findings view.',
   );
   void showInformation(message);
 }

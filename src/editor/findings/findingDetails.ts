@@ -17,11 +17,11 @@ import { addressOf, escapeMarkdown, quoteOf, requestOf } from '../../core/findin
 import { isSamePath } from '../../core/paths.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
+import type { Run } from '../../core/run/state/run.ts';
 import { clip, toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { confirmationLabel } from '../blackbox/confirmLive.ts';
 import { openDocument } from '../folders.ts';
-import { formatTime } from '../formats.ts';
+import { formatList, formatTime } from '../formats.ts';
 import {
   blockLabel,
   decidedBeforeLabel,
@@ -37,6 +37,7 @@ import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/do
 import { pickRun } from '../runs/pickRun.ts';
 import { placeNow, revealPlace } from './code/goToFinding.ts';
 import { type FindingStores, findInRun } from './findingArguments.ts';
+import { titleOf } from '../runs/runLabels.ts';
 
 const t = vscode.l10n.t;
 
@@ -148,7 +149,7 @@ function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): R
       [t('Triage'), decisionLabel(shown.triage)],
       [t('Decided'), at === 0 ? undefined : formatTime(at)],
       [t('Note'), note],
-      [t('Owner'), shown.owners?.join(', ')],
+      [t('Owner'), shown.owners && formatList(shown.owners)],
       [t('Shown here'), shortfall && shortfallLabel(shortfall)],
     ]),
   ];

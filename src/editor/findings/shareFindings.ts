@@ -157,7 +157,9 @@ async function openIssue(
   const openly = t('Open Issue');
   const question = t('Open a page for this finding in {0}?', `${tracker.host}/${tracker.repository}`);
   const detail = [
-    t('Other people may see what you write there. It describes a vulnerability that might not be fixed yet.'),
+    t(
+      'Other people may see what you write on that page. The finding describes a vulnerability that might not be fixed yet.',
+    ),
     t(
       'The URL for a new issue contains the title and ID of the finding. The description is copied to the clipboard so that you can paste it into the page. Nothing is published until you submit it.',
     ),

@@ -9,18 +9,19 @@ import { placeLinks } from '../../core/findings/view/placeLinks.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import { coverageOf } from '../../core/upload/choose/coverage.ts';
-import { elapsedMs, type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
+import { elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import {
   countFindings,
   describeCoverage,
   describeZero,
   formatDuration,
+  formatList,
   formatNumber,
   formatTime,
 } from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { commitLabel, stateLabel } from '../runs/runLabels.ts';
+import { commitLabel, stateLabel, titleOf } from '../runs/runLabels.ts';
 import { severityLabel, verdictHeading } from '../findingLabels.ts';
 import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
 import { findInRun } from '../findings/findingArguments.ts';
@@ -104,7 +105,7 @@ function factsOf(run: Run, { cut, failure }: ShownRun): ReportContent['facts'] {
   const coverage = coverageOf(run);
   if (coverage !== undefined) add(t('Source'), describeCoverage(coverage));
   const commits = run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)]));
-  if (commits.length > 0) add(t('Commit'), commits.join(', '));
+  if (commits.length > 0) add(t('Commit'), formatList(commits));
   const runId = runIdOf(run);
   if (runId !== undefined) add(t('Run ID'), visibleLine(runId));
   if (failure !== undefined) add(t('Findings'), t('unknown: the findings file is missing or can’t be read'));

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { writeFileAtomic } from '../../core/files.ts';
 import { toSavedHtml } from '../../core/report/pages.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
+import type { Run } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { maxTransferMs } from '../../core/yieldingWork.ts';
 import { answerAbout } from '../folders.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
 import type { DocumentPanels } from './documentPanels.ts';
+import { titleOf } from '../runs/runLabels.ts';
 
 const t = vscode.l10n.t;
 
@@ -25,7 +26,7 @@ export async function saveReport(run: Run, deps: SaveReportDeps): Promise<void> 
       { label: t('Markdown'), detail: t('As received from the service'), save: saveMarkdown },
       {
         label: t('HTML'),
-        detail: t('A single, self-contained file that looks like the report here'),
+        detail: t('A single, self-contained file that looks like the report in VS Code'),
         save: saveHtml,
       },
       {
@@ -58,7 +59,7 @@ async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
   const save = t('Save as HTML…');
   const choice = await showWarning(
     t(
-      'The browser can’t open files on the machine that this window is connected to. Save the report as HTML and open the file on your own machine.',
+      'VS Code can’t open the report in a browser from this window. Save the report as HTML on the machine that has the browser, and open the file there.',
     ),
     save,
   );

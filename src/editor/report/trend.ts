@@ -15,14 +15,15 @@ import type { ResultSource } from '../../core/findings/result/readResult.ts';
 import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { ReportContent, TrendContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
+import type { Run } from '../../core/run/state/run.ts';
 import { focusView } from '../../lazyView.ts';
 import type { Filtering } from '../findings/tree/filtering.ts';
-import { countFindings, formatNumber, formatTime } from '../formats.ts';
+import { countFindings, formatList, formatNumber, formatTime } from '../formats.ts';
 import { severityLabel } from '../findingLabels.ts';
 import { withProgress } from '../progress.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
+import { titleOf } from '../runs/runLabels.ts';
 
 const t = vscode.l10n.t;
 
@@ -167,7 +168,7 @@ function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
     counts: isUnreadable
       ? ['–', '–', '–', '–']
       : [
-          [formatNumber(total), ...(total === 0 ? [] : [`(${bySeverity.join(', ')})`])].join(' '),
+          [formatNumber(total), ...(total === 0 ? [] : [`(${formatList(bySeverity)})`])].join(' '),
           ...[closed, unexplained, changed].map(formatNumber),
         ],
     ...(changed === 0 ? {} : { review: { index, label: t('Review') } }),

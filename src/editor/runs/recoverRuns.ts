@@ -8,7 +8,7 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
 import { showLog } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';
-import { formatNumber } from '../formats.ts';
+import { formatList, formatNumber } from '../formats.ts';
 import { workflowTitle } from './runLabels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
@@ -30,7 +30,7 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   if (lost.length === 0) return;
   const track = t('Track Again');
   const forget = t('Forget');
-  const titles = [...new Set(lost.map(workflowTitle))].join(', ');
+  const titles = formatList(new Set(lost.map(workflowTitle)));
   const ids = lost.map(({ runId }) => runId).join(', ');
   const message =
     lost.length === 1
@@ -68,12 +68,12 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
       ? [
           t('Forget run {0}?', ids.join()),
           t(
-            'The run costs credits and may still be running on the service. VS Code will have no record of it. You can then track it again only by its run ID.',
+            'The run may still be running on the service and spending credits. VS Code will have no record of the run. You can then track it again only by its run ID.',
           ),
         ]
       : [
           t('Forget {0} runs?', formatNumber(lost.length)),
-          `${t('The runs cost credits and may still be running on the service. VS Code will have no record of them. You can then track them again only by their run IDs:')}\n${ids.join('\n')}`,
+          `${t('The runs may still be running on the service and spending credits. VS Code will have no record of the runs. You can then track them again only by their run IDs:')}\n${ids.join('\n')}`,
         ];
   const forget = t('Forget');
   if ((await askInDialog({ question, detail }, forget)) !== forget) return;

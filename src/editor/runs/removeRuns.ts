@@ -3,12 +3,12 @@ import { isTransient } from '../../core/api/retry.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { RunNotes } from '../../core/run/disk/runNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { isFinal, type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
+import { isFinal, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { waitsForToken } from '../../core/run/state/trouble.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
 import { formatNumber, formatTime } from '../formats.ts';
-import { hasArtifact } from './runLabels.ts';
+import { hasArtifact, titleOf } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
@@ -89,12 +89,12 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
       t('The findings and the report are deleted from this machine.'),
     runIds.length > 0 &&
       t(
-        'VS Code doesn’t know how the run ended. If it still exists on the service, you can track it again by its run ID: {0}',
+        'VS Code doesn’t know how the run ended. If the run still exists on the service, you can track it again by its run ID: {0}',
         visibleLine(runIds.join(', ')),
       ),
     !chosen.every(isFinal) &&
       t(
-        'A run whose start is unconfirmed is no longer watched. If the service accepted its start request, the run continues and spends credits.',
+        'A run with an unconfirmed start is no longer watched. If the service accepted the start request, the run continues and spends credits.',
       ),
     chosen.some(losesSource) && t('The uploaded source is deleted from the service.'),
     chosen.length < selected.length && t('Runs that haven’t ended aren’t removed.'),
@@ -112,11 +112,11 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
   const text =
     kept.length === 1
       ? t(
-          'The run wasn’t removed because its uploaded source couldn’t be deleted. {0} If you remove it anyway, the source stays on the service until its retention period ends.',
+          'The run wasn’t removed because its uploaded source couldn’t be deleted. {0} If you remove the run anyway, the source stays on the service until its retention period ends.',
           message,
         )
       : t(
-          '{0} runs weren’t removed because their uploaded source couldn’t be deleted. {1} If you remove them anyway, the source stays on the service until its retention period ends.',
+          '{0} runs weren’t removed because their uploaded source couldn’t be deleted. {1} If you remove the runs anyway, the source stays on the service until its retention period ends.',
           formatNumber(kept.length),
           message,
         );

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
 import { mayStopWatching } from '../../core/run/state/trouble.ts';
-import { isLive, maxLabelLength, type Run, titleOf } from '../../core/run/state/run.ts';
+import { isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import type { EnteredPasswords } from '../../core/workflows/passwordStore.ts';
@@ -11,7 +11,7 @@ import { askForPasswords, type PasswordDeps } from '../blackbox/passwords.ts';
 import { showRuns } from '../errors/errorActions.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatTime, moreLabel } from '../formats.ts';
-import { lostAnswerLabel, workflowTitle } from './runLabels.ts';
+import { lostAnswerLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { pickRun } from './pickRun.ts';
@@ -50,11 +50,11 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
   if (run === undefined) return;
   const detail = [
     t(
-      'Credits already spent aren’t refunded. The run stays “cancelling” until the service reports that it has ended.',
+      'Credits already spent aren’t refunded. The run stays “canceling” until the service reports that it has ended.',
     ),
     run.workflow !== 'whitebox-assessment' &&
       t(
-        'A cancelled run probably can’t be continued. To stop a run and continue it later, use a credit limit.',
+        'A canceled run probably can’t be continued. To stop a run and continue it later, use a credit limit.',
       ),
   ];
   const question = t('Cancel the {0}?', workflowTitle(run));
@@ -83,7 +83,7 @@ export async function resend(deps: RunDeps & PasswordDeps, chosen: Run | undefin
         ),
         run.workflow === 'whitebox-assessment'
           ? t(
-              'If the service accepted that request, a second run starts and spends credits again. The source that is already uploaded is used.',
+              'If the service accepted that request, a second run starts and spends credits again. The run uses the source that is already uploaded.',
             )
           : t(
               'If the service accepted that request, a second run starts and spends credits again. The same request is sent, with its saved passwords.',

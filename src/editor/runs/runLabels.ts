@@ -1,17 +1,22 @@
 import * as vscode from 'vscode';
 import { isOffline, needsDecision, waitsForToken } from '../../core/run/state/trouble.ts';
 import { hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
-import { isFinal, isLive, type Run, type RunIn, type Target, titleOf } from '../../core/run/state/run.ts';
+import { isFinal, isLive, type Run, type RunIn, type Target } from '../../core/run/state/run.ts';
 import { keptArtifact } from '../../core/run/state/artifacts.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import type { Continuation, NoContinuation, WorkflowId } from '../../core/workflows/workflow.ts';
-import { formatNumber, formatTime } from '../formats.ts';
+import { formatList, formatNumber, formatTime } from '../formats.ts';
 
 const t = vscode.l10n.t;
 
 export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'features'): boolean {
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
+}
+
+/** The names of a run’s targets. */
+export function titleOf({ targets }: { readonly targets: readonly { readonly name: string }[] }): string {
+  return formatList(targets.map(({ name }) => name));
 }
 
 export function nameOf({ label, createdAt }: Run): string {
@@ -96,7 +101,7 @@ export function stateLabel(run: Run): string {
     case 'running':
       return run.status ?? t('running');
     case 'cancelling':
-      return t('cancelling');
+      return t('canceling');
     case 'collecting':
       return t('downloading results');
     case 'succeeded':
@@ -107,7 +112,7 @@ export function stateLabel(run: Run): string {
         ? t('aborted ({0})', run.exit.abort?.code ?? '?')
         : t('ended ({0})', run.exit.kind);
     case 'cancelled':
-      return run.mayStillRun === true ? t('no longer watched') : t('cancelled');
+      return run.mayStillRun === true ? t('no longer watched') : t('canceled');
     case 'failed':
       return run.failure.kind === 'unanswered' ? t('no longer watched') : t('failed');
     case 'imported':
@@ -136,7 +141,7 @@ export function uploadLabel(run: Run, target: Target): string | undefined {
     case 'confirmed':
       return atHost(t('on the service since {0}', formatTime(upload.at)), upload);
     case 'cancelled':
-      return t('upload cancelled on {0}', formatTime(upload.at));
+      return t('upload canceled on {0}', formatTime(upload.at));
     case 'deleted':
       return t('deleted from the service on {0}', formatTime(upload.at));
   }

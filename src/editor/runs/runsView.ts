@@ -18,7 +18,6 @@ import {
   isUnsent,
   type Run,
   runIdOf,
-  titleOf,
 } from '../../core/run/state/run.ts';
 import { needsToken } from '../../core/run/state/trouble.ts';
 import { type ForeignRun } from '../../core/run/disk/journal.ts';
@@ -30,8 +29,9 @@ import {
   noContinuationLabel,
   runTitle,
   stateLabel,
+  titleOf,
 } from './runLabels.ts';
-import { capitalized, formatDay, formatDuration, formatTime } from '../formats.ts';
+import { capitalized, formatDay, formatDuration, formatList, formatTime } from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type FolderNode, type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
@@ -150,7 +150,7 @@ function foldersWithSeveralKinds(all: readonly Run[]): ReadonlySet<string> {
 function folderNames(run: Run): string {
   return run.workflow === 'whitebox-assessment'
     ? titleOf(run)
-    : run.targets.map(({ folder }) => basename(folder)).join(', ');
+    : formatList(run.targets.map(({ folder }) => basename(folder)));
 }
 
 function toFolderNode(key: string, runs: readonly Run[]): FolderNode {
@@ -176,7 +176,7 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   item.description = t('created by a newer version');
   item.iconPath = new vscode.ThemeIcon('versions');
   const why = t(
-    'This run was created by a newer version of this extension, so this version leaves it unchanged. To see it, update the extension.',
+    'This run was created by a newer version of this extension, so this version leaves it unchanged. To see the run, update the extension.',
   );
   item.tooltip = why;
   item.accessibilityInformation = { label: [label, why].join(', ') };

@@ -177,7 +177,7 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
   const detail = [
     t('The link is for run {0}, which isn’t in the Runs view.', reference.run),
     t(
-      'VS Code requests the run from {0}. Tracking starts nothing and spends no credits.',
+      'VS Code gets the state of the run from {0}. Tracking starts nothing and spends no credits.',
       formatAccount(destination),
     ),
   ];

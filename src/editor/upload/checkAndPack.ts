@@ -18,7 +18,7 @@ import type { ScannedFile, Suspicion } from '../../core/upload/secrets/scanFile.
 import { selectFiles } from '../../core/upload/select/selectFiles.ts';
 import { visibleLine, visibleName } from '../../core/visibleText.ts';
 import type { Folder } from '../folders.ts';
-import { countFiles, firstLines } from '../formats.ts';
+import { countFiles, firstLines, formatList } from '../formats.ts';
 import { byteSteps } from '../progress.ts';
 import { readAssessmentSettings, readSecretCheck } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
@@ -163,7 +163,7 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
   const byContent = Map.groupBy(undecided, ({ sha256 }) => sha256);
   const picked = await vscode.window.showQuickPick(
     [...byContent.values()].map((suspicions) => ({
-      label: [...new Set(suspicions.map(({ path }) => visibleName(path)))].join(', '),
+      label: formatList(new Set(suspicions.map(({ path }) => visibleName(path)))),
       detail: suspicions.slice(0, 3).map(kindOf).join(' · '),
       suspicions,
     })),

@@ -16,7 +16,7 @@ import { readOwnFile, toOwnFile } from '../../core/upload/ignore/readIgnoreFile.
 import { visibleName } from '../../core/visibleText.ts';
 import { type Attempt, openFile } from '../errors/errorActions.ts';
 import { answerAbout, openDocument } from '../folders.ts';
-import { formatNumber } from '../formats.ts';
+import { formatList, formatNumber } from '../formats.ts';
 import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
@@ -103,8 +103,8 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   for (const exclusion of excluded) await deps.attempt(id, () => restore(exclusion));
   if (changedFiles.length > 0) {
     const message = t(
-      '{0} has changed since then, so its exclusions weren’t undone.',
-      changedFiles.join(', '),
+      'Exclusions weren’t undone in files that have changed since then: {0}.',
+      formatList(changedFiles),
     );
     void showInformation(message, openFile(changedFiles[0]));
   }

@@ -7,7 +7,7 @@ import { PreviewModel } from '../../core/upload/choose/previewModel.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import type { Attempt } from '../errors/errorActions.ts';
 import { type Folder, isInside } from '../folders.ts';
-import { countFiles, formatBytes } from '../formats.ts';
+import { countFiles, formatBytes, formatList } from '../formats.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { withProgress } from '../progress.ts';
 import type { LazyView } from '../../lazyView.ts';
@@ -106,7 +106,7 @@ export function differencesFromPreview(prepared: readonly Prepared[], shown: rea
     else differences += countDifferences(before.selection, selection);
   }
   return [
-    ...(unseen.length > 0 ? [t('The Upload Preview doesn’t show {0}.', unseen.join(', '))] : []),
+    ...(unseen.length > 0 ? [t('The Upload Preview doesn’t show {0}.', formatList(unseen))] : []),
     ...(differences > 0
       ? [t('Different from what the Upload Preview shows: {0}.', countFiles(differences))]
       : []),

@@ -259,8 +259,8 @@ function line(
 
 function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vscode.TreeItem {
   const tooltip = isSent
-    ? t('Included in the upload. Clear the checkbox to exclude it.')
-    : t('Excluded. Select the checkbox to upload it anyway.');
+    ? t('Included in the upload. To exclude it, clear the checkbox.')
+    : t('Excluded. To upload it anyway, select the checkbox.');
   item.checkboxState = toCheckbox(isSent, visibleName(path), tooltip);
   item.contextValue = isSent ? 'sent' : 'leftOut';
   return item;

@@ -20,6 +20,7 @@ import {
   formatBytes,
   formatDay,
   formatDuration,
+  formatList,
   formatNumber,
   formatTime,
 } from '../formats.ts';
@@ -92,7 +93,7 @@ export async function confirmUpload(
   const question = t(
     'Upload {0} of {1} for assessment?',
     countFiles(uploaded),
-    run.targets.map(({ name }) => visibleName(name)).join(', '),
+    formatList(run.targets.map(({ name }) => visibleName(name))),
   );
   const show = t('Show Files');
   for (;;) {

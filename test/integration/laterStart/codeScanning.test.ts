@@ -220,7 +220,7 @@ describe('exporting findings as SARIF', () => {
     source = { ...source, unreadRuns: [{ ...run, id: 'earlier', label: 'Monday' }] };
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
     const [asked] = messages.shown;
-    assert.equal(asked?.text, 'Export although some earlier runs can’t be read?');
+    assert.equal(asked?.text, 'Some earlier runs can’t be read. Export anyway?');
     assert.match(
       asked.detail,
       /^VS Code can’t read the findings of the earlier run “Monday”\.\n\nIf an upload/,

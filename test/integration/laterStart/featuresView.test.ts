@@ -162,7 +162,7 @@ describe('the Features view', () => {
     const { accessibilityInformation: ofBox } = checkboxState as {
       accessibilityInformation?: { label: string };
     };
-    assert.equal(ofBox?.label, 'Log in: Chosen. Clear the checkbox to exclude it.');
+    assert.equal(ofBox?.label, 'Log in: Chosen. To exclude it, clear the checkbox.');
     assert.equal(
       shownView.message,
       '33 of 33 pairs chosen. 2 tested, 1 not applicable. Entries with the same name count as one feature. Repeated entries: 1.',

@@ -109,7 +109,7 @@ describe('the message of the Findings view', () => {
     const all = Array.from({ length: 1_100 }, (_, index) =>
       invent({ index, at: { path: 'crowded.js', line: index + 1 } }),
     );
-    assert.match(messageOf(all), /Shown here, but not in Problems: 100 findings/);
+    assert.match(messageOf(all), /In this view, but not in Problems: 100 findings/);
     assert.doesNotMatch(messageOf(all.slice(100)), /Problems/);
   });
 

@@ -55,6 +55,29 @@ test('a sentence that names a command has the exact title of the command in quot
   assert.ok(commands.length > 3);
 });
 
+test('a link to a command has an ellipsis where the title of the command has one', () => {
+  const { contributes } = JSON.parse(read('package.json')) as {
+    contributes: { commands: { command: string; title: string }[] };
+  };
+  for (const file of ['package.nls.json', 'package.nls.ja.json']) {
+    const texts = readJson(file);
+    const titleOf = new Map(
+      contributes.commands.map(({ command, title }) => [command, texts[title.slice(1, -1)] ?? title]),
+    );
+    const links = Object.values(texts).flatMap((text) => [
+      ...text.matchAll(/\[([^\]]+)\]\(command:([\w.]+)/g),
+    ]);
+    const ofOurs = links.filter(([, , command = '']) => titleOf.has(command));
+    assert.ok(ofOurs.length > 20);
+    assert.deepEqual(
+      ofOurs.flatMap(([, label = '', command = '']) =>
+        label.endsWith('…') === titleOf.get(command)?.endsWith('…') ? [] : [label],
+      ),
+      [],
+    );
+  }
+});
+
 test('docs/testing.md has a row for each layer of npm test, and the docs name the layer that it leaves out', () => {
   const source = read('test/run.ts');
   const [, onlyNamed = ''] = /const onlyNamed = '(\w+)'/.exec(source) ?? [];

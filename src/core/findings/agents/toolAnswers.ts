@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Clock } from '../../ports.ts';
 import type { RunsOnDisk } from '../../run/disk/journal.ts';
 import { coverageOf } from '../../upload/choose/coverage.ts';
-import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
+import { elapsedMs, runIdOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, requestOf } from '../view/findingMarkdown.ts';
 import type { ComparedBranch, NoBranch } from '../view/branchChanges.ts';
@@ -141,7 +141,7 @@ const noBranchReasons: Readonly<Record<NoBranch, string>> = {
   noGit: 'the Git extension of VS Code is disabled or could not find Git',
   noAnswer: 'the Git extension of VS Code did not respond in time',
   noRepository: 'VS Code has no Git repository open for these files',
-  noBase: 'the branch has no common commit with a branch to compare it with',
+  noBase: 'VS Code found no branch to compare with',
 };
 
 /** Throws an error for the model if the branch's changes are unknown. */
@@ -243,7 +243,7 @@ function allOf(runs: readonly ToolRun[]): ToolFinding[] {
 }
 
 const resultNames: Readonly<Record<LiveResult, string>> = {
-  pending: 'being tried',
+  pending: 'test in progress',
   found: 'a live finding in this pair; nobody has said whether it is the same',
   same: 'a live finding in this pair; a person says that it is the same',
   other: 'a live finding in this pair; a person says that it is another one',
@@ -305,7 +305,7 @@ export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): object 
     runs: runs.slice(0, maxRuns).map((run) => ({
       run: run.id,
       workflow: run.workflow,
-      folders: titleOf(run),
+      folders: run.targets.map(({ name }) => name).join(', '),
       // An unconfirmed start that is no longer watched was not cancelled on the service.
       state: run.state === 'cancelled' && run.mayStillRun === true ? 'no longer watched' : run.state,
       createdAt: new Date(run.createdAt).toISOString(),

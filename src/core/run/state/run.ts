@@ -268,10 +268,6 @@ export function elapsedMs(run: Run, now: number): number {
   return Math.max(0, end - start);
 }
 
-export function titleOf({ targets }: { readonly targets: readonly { readonly name: string }[] }): string {
-  return targets.map(({ name }) => name).join(', ');
-}
-
 export function toFailure(error: AssessmentError): Failure {
   const { status, detail, subject, origin, limit, actual } = error.data;
   const facts = Object.entries({ status, detail, subject, origin, limit, actual }).filter(

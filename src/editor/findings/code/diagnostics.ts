@@ -107,7 +107,5 @@ function linkTextOf({ cwes: [cwe], id }: Finding): string {
 function messageOf(finding: Finding, main: ShownPlace): string {
   const message = `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
   if (main.startLine === undefined) return t('{0} (line unknown)', message);
-  return main.drift === 'changed'
-    ? t('{0} (the code here has changed since the assessment)', message)
-    : message;
+  return main.drift === 'changed' ? t('{0} (this code has changed since the assessment)', message) : message;
 }

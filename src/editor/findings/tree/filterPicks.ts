@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { VERDICTS } from '../../../core/findings/result/verdict.ts';
-import { SEVERITIES } from '../../../core/findings/finding.ts';
+import { maxSummary, SEVERITIES } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
@@ -17,7 +17,7 @@ import {
   valuesOf,
 } from '../../../core/findings/view/filter.ts';
 import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
-import { countFindings } from '../../formats.ts';
+import { countFindings, formatList, formatNumber } from '../../formats.ts';
 import { severityLabel, triageLabel, verdictHeading } from '../../findingLabels.ts';
 import { type BranchComparison, noBranchLabel } from '../changedOnBranch.ts';
 import type { Filtering } from './filtering.ts';
@@ -117,7 +117,8 @@ function askForText({ text = '' }: Filter): Thenable<string | undefined> {
   return vscode.window.showInputBox({
     title: t('Filter Findings by Text'),
     prompt: t(
-      'Words to find in the title, the first 2,000 characters of the description, path, CWE, ID, feature, and URL. Leave empty to show all findings.',
+      'Words to find in the title, path, CWE, ID, feature, URL, and the first {0} characters of the description. Leave empty to show all findings.',
+      formatNumber(maxSummary),
     ),
     value: text,
   });
@@ -192,7 +193,7 @@ export function describePart(
   if (part === 'changedOnBranch') return branchLabel(branch);
   if (part === 'text') return t('“{0}”', filter.text ?? '');
   const { labelOf } = valueLists[part] as ValueList<AnyValue>;
-  return (filter[part] ?? []).map(labelOf).join(', ');
+  return formatList((filter[part] ?? []).map(labelOf));
 }
 
 function branchLabel(branch: BranchState): string {
@@ -215,7 +216,7 @@ export function featureLabel(feature: string | null | undefined): string {
 }
 
 export function ownersLabel(owners: readonly string[]): string {
-  return owners.length === 0 ? t('No known owner') : owners.join(', ');
+  return owners.length === 0 ? t('No known owner') : formatList(owners);
 }
 
 function partLabel(part: FilterPart): string {

@@ -15,7 +15,7 @@ import {
   type TriageState,
 } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
-import { countFindings, formatNumber, moreLabel } from '../../formats.ts';
+import { countFindings, formatList, formatNumber, moreLabel } from '../../formats.ts';
 import {
   decidedBeforeLabel,
   driftLabel,
@@ -179,7 +179,7 @@ function tooltipOf(
     quoted && evidenceLabel(quoted),
     verdict && verdictLabel(verdict),
     decidedBeforeLabel(decidedBefore),
-    owners.length === 0 ? undefined : t('Owner: {0}', owners.join(', ')),
+    owners.length === 0 ? undefined : t('Owner: {0}', formatList(owners)),
   ];
   const facts = known.filter((fact) => fact !== undefined).join(' · ');
   return [

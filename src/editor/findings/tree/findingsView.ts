@@ -21,12 +21,12 @@ import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../../core/features/continuedRuns.ts';
 import { isOffline } from '../../../core/run/state/trouble.ts';
-import { endedEarly, isFinal, isLive, type Run, titleOf } from '../../../core/run/state/run.ts';
+import { endedEarly, isFinal, isLive, type Run } from '../../../core/run/state/run.ts';
 import { waitsForToken } from '../../../core/run/state/trouble.ts';
 import type { LazyView } from '../../../lazyView.ts';
 import { hasOpenFolder } from '../../folders.ts';
-import { countFiles, countFindings, describeZero, formatNumber } from '../../formats.ts';
-import { commitLabel, runLabel } from '../../runs/runLabels.ts';
+import { countFiles, countFindings, describeZero, formatList, formatNumber } from '../../formats.ts';
+import { commitLabel, runLabel, titleOf } from '../../runs/runLabels.ts';
 import { proposalsLabel, verdictLabel } from '../../findingLabels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import type { DisplayedFindings } from '../code/displayedFindings.ts';
@@ -250,7 +250,7 @@ export function describeRuns(findings: FindingStore): string[] {
           ? []
           : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
         ...(changedFiles === 0 ? [] : [t('changed since then: {0}', countFiles(changedFiles))]),
-        ...(unlisted === 0 ? [] : [t('{0} of earlier runs aren’t listed', countFindings(unlisted))]),
+        ...(unlisted === 0 ? [] : [t('not listed, from earlier runs: {0}', countFindings(unlisted))]),
         ...ownersGaps.map(ownersGapLabel),
       ].join(' · ');
       return failure === undefined ? facts : `${facts}: ${t('the findings file can’t be read')}`;
@@ -269,7 +269,7 @@ function ownersGapLabel({ file, lines }: OwnersGap): string {
   if (lines === 'unreadable')
     return t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
   if (lines === 'tooComplex') return t('{0} is too complex, so owners are unknown', name);
-  const first = lines.slice(0, 5).map(formatNumber).join(', ');
+  const first = formatList(lines.slice(0, 5).map(formatNumber));
   return t('VS Code can’t use these lines of {0}: {1}', name, lines.length > 5 ? `${first}, …` : first);
 }
 
@@ -297,7 +297,7 @@ function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const reported = displayed.filter(({ verdict }) => isReported(verdict));
   const absent = displayed.length - reported.length;
   const count = showInProblems ? hiddenFromProblems(reported, display) + absent : 0;
-  return count === 0 ? [] : [t('Shown here, but not in Problems: {0}', countFindings(count))];
+  return count === 0 ? [] : [t('In this view, but not in Problems: {0}', countFindings(count))];
 }
 
 function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFindings): string[] {

@@ -348,7 +348,7 @@ describe('starting a blackbox run', () => {
   it('F47 asks once for two clicks in a row, and starts one run', async () => {
     const uri = await write();
     const sent = dispatches().length;
-    const refusal = /is already being started/;
+    const refusal = /already starting another run/;
     press = async (message) => {
       if (!message.isModal) return undefined;
       // Answered after the second click had no effect.

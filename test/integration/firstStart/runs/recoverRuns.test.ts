@@ -86,7 +86,7 @@ describe('a run of which only the recovery note is left', () => {
   it('F93 is forgotten when the user confirms that, knowing the consequences', async () => {
     const presses = ['Track Again', 'Forget', 'Forget'];
     const { questions, forgotten } = await offered('notFound', presses);
-    assert.match(questions.join(), /^Forget run run-77\? The run costs credits/);
+    assert.match(questions.join(), /^Forget run run-77\? The run may still be running/);
     assert.deepEqual(forgotten, ['run-77']);
     assert.deepEqual((await offered('notFound', presses.slice(0, 2))).forgotten, []);
   });
@@ -98,7 +98,7 @@ describe('a run of which only the recovery note is left', () => {
       texts.join(),
       /^Local data is gone for runs .*: assessment of docs, shop\. .* rebuilt\. Run IDs: run-77, run-78$/,
     );
-    assert.match(questions.join(), /^Forget 2 runs\? The runs cost credits.*\nrun-77\nrun-78$/s);
+    assert.match(questions.join(), /^Forget 2 runs\? The runs may still be running.*\nrun-77\nrun-78$/s);
     assert.deepEqual(forgotten, []);
     const agreed = await offered('notFound', ['Forget', 'Forget'], ids);
     assert.deepEqual(agreed.forgotten, ids);

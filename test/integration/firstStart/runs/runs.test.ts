@@ -160,7 +160,7 @@ describe('runs that need a decision', () => {
     await endWith('attention', cancelled);
     assert.deepEqual(messages(), []);
     await endWith('all', cancelled);
-    assert.match(messages()[0]?.text ?? '', /has ended: cancelled\.$/);
+    assert.match(messages()[0]?.text ?? '', /has ended: canceled\.$/);
   });
 
   it('show their findings also when they were aborted or cancelled', async () => {

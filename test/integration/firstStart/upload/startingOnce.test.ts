@@ -15,7 +15,7 @@ import { silent } from '../../../silentLog.ts';
 import { resetUserSettings } from '../../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
-const busy = 'Another run is already being started. Finish or cancel that start first.';
+const busy = 'You’re already starting another run. Finish or cancel that one first.';
 const uploadQuestion = /^Upload \d+ files? of .* for assessment\?$/;
 
 describe('starting an assessment, which costs credits', () => {

@@ -101,12 +101,12 @@ describe('an offline bundle', () => {
     const texts = Object.keys(
       JSON.parse(readFileSync(path.join(root, 'l10n/bundle.l10n.ja.json'), 'utf8')) as object,
     );
-    const question = texts.find((text) => text.startsWith('Contains: ')) ?? '';
+    const question = texts.find((text) => text.startsWith('Contains:')) ?? '';
     const named: Readonly<Record<string, string>> = {
-      'findings.json': 'the findings with the code they quote',
+      'findings.json': 'the findings, with the code that they quote',
       'report.md': 'the report',
-      'manifest-0.json': 'the list of assessed files with hashes',
-      note: 'triage decisions with notes',
+      'manifest-0.json': 'the list of assessed files, with hashes',
+      note: 'triage decisions, with notes',
       at: 'notes and times',
       name: 'folder names',
       commit: 'commits',

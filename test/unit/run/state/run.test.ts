@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import {
-  elapsedMs,
-  isUnsent,
-  type Run,
-  shared,
-  titleOf,
-  toFailure,
-} from '../../../../src/core/run/state/run.ts';
+import { elapsedMs, isUnsent, type Run, shared, toFailure } from '../../../../src/core/run/state/run.ts';
 import { deniesRun, needsToken } from '../../../../src/core/run/state/trouble.ts';
 import { keptArtifact, keptOrFailed } from '../../../../src/core/run/state/artifacts.ts';
 import { uploadingRun, runOf } from '../sampleRuns.ts';
@@ -60,13 +53,12 @@ test('a run is denied by a service that does not know it, or may not show it', (
   );
 });
 
-test('a run is named by its folders, and takes over only common members of all states', () => {
+test('a run takes over only common members of all states', () => {
   const run = {
     ...runOf.preparing,
     label: undefined,
     targets: ['shop', 'tool'].map((name) => ({ folder: `/${name}`, name })),
   };
-  assert.equal(titleOf(run), 'shop, tool');
   assert.deepEqual(
     Object.keys(shared(run)).sort(),
     Object.keys(uploadingRun)
