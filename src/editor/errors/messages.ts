@@ -140,14 +140,10 @@ function ownMessages(
       openAsText(subject),
     ],
     findingsTooLarge: () => [
-      failure.subject === undefined
-        ? t(
-            'The findings file is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
-          )
-        : t(
-            'The findings file of the run from {0} is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
-            failure.subject,
-          ),
+      t(
+        '{0} is too large to read. It is saved as received, and VS Code doesn’t read it again automatically. The report may still open.',
+        findingsFileOf(failure.subject),
+      ),
       showLog(),
     ],
     badImport: () => [describeImportFault(failure.subject as ImportFault, failure.detail), showLog()],
@@ -267,14 +263,10 @@ function ownMessages(
 
 /** The subject is a fault, or the run that was to be compared. */
 function describeFindingsFile(subject: string | undefined): string {
-  if (subject === undefined)
+  if (subject === undefined || !isSarifFault(subject))
     return t(
-      'The findings file can’t be read as a list of findings. It is saved as received, and the report may still open.',
-    );
-  if (!isSarifFault(subject))
-    return t(
-      'The findings file of the run from {0} can’t be read as a list of findings. It is saved as received, and the report may still open.',
-      subject,
+      '{0} can’t be read as a list of findings. It is saved as received, and the report may still open.',
+      findingsFileOf(subject),
     );
   return {
     toolFailed: t(
@@ -287,6 +279,11 @@ function describeFindingsFile(subject: string | undefined): string {
       'The findings file is SARIF 1.0, which VS Code can’t read. Convert the file to SARIF 2.1.0 and import it.',
     ),
   }[subject];
+}
+
+/** The subject is the time of the run that was to be compared. */
+function findingsFileOf(subject: string | undefined): string {
+  return subject === undefined ? t('The findings file') : t('The findings file of the run from {0}', subject);
 }
 
 /** `part` is the entry of the archive that has the fault. */

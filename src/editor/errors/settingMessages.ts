@@ -90,10 +90,11 @@ export function describeTokenCommand(program: string, detail: string | undefined
           'The token command {0} didn’t finish within 30 seconds. Run it in a terminal. It may be waiting for input.',
           program,
         );
-      case undefined:
-        return t('The token command {0} failed. To see why, run it in a terminal.', program);
       default:
-        return t('The token command {0} failed ({1}). To see why, run it in a terminal.', program, detail);
+        return t(
+          'The token command {0} failed. To see why, run it in a terminal.',
+          detail === undefined ? program : `${program} (${detail})`,
+        );
     }
   };
   return [why(), openSetting('whitebox.tokenCommand'), showLog()];

@@ -93,9 +93,7 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
         visibleLine(runIds.join(', ')),
       ),
     !chosen.every(isFinal) &&
-      t(
-        'A run with an unconfirmed start is no longer watched. If the service accepted the start request, the run continues and spends credits.',
-      ),
+      `${t('A run with an unconfirmed start is no longer watched.')} ${t('If the service accepted the start request, the run continues and spends credits.')}`,
     chosen.some(losesSource) && t('The uploaded source is deleted from the service.'),
     chosen.length < selected.length && t('Runs that haven’t ended aren’t removed.'),
   ];

@@ -81,20 +81,20 @@ export async function resend(deps: RunDeps & PasswordDeps, chosen: Run | undefin
           formatTime(run.intendedAt),
           lostAnswerLabel(run.reason),
         ),
-        run.workflow === 'whitebox-assessment'
-          ? t(
-              'If the service accepted that request, a second run starts and spends credits again. The run uses the source that is already uploaded.',
-            )
-          : t(
-              'If the service accepted that request, a second run starts and spends credits again. The same request is sent, with its saved passwords.',
-            ),
-        losesSource(run)
-          ? t(
-              'If you stop watching, VS Code no longer checks this run, and its uploaded source is deleted from the service. If the service accepted the start request, the run continues and spends credits.',
-            )
-          : t(
-              'If you stop watching, VS Code no longer checks this run. If the service accepted the start request, the run continues and spends credits.',
-            ),
+        [
+          t('If the service accepted that request, a second run starts and spends credits again.'),
+          run.workflow === 'whitebox-assessment'
+            ? t('The run uses the source that is already uploaded.')
+            : t('The same request is sent, with its saved passwords.'),
+        ].join(' '),
+        [
+          losesSource(run)
+            ? t(
+                'If you stop watching, VS Code no longer checks this run, and its uploaded source is deleted from the service.',
+              )
+            : t('If you stop watching, VS Code no longer checks this run.'),
+          t('If the service accepted the start request, the run continues and spends credits.'),
+        ].join(' '),
       ],
     },
     enterId,

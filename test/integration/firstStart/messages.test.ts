@@ -107,7 +107,7 @@ describe('the cause in an error message', () => {
       /, the service’s file storage .*Nothing was confirmed or saved\. .*Guest network$/,
     );
     for (const text of [call, files]) {
-      assert.match(text ?? '', /a proxy or a network sign-in page/);
+      assert.match(text ?? '', /proxy or a network sign-in page/);
       assert.doesNotMatch(text ?? '', /Message from the service/);
     }
   });

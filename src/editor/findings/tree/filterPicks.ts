@@ -222,16 +222,16 @@ export function ownersLabel(owners: readonly string[]): string {
 function partLabel(part: FilterPart): string {
   return {
     severities: t('Severity'),
-    triage: t('Triage State'),
-    drift: t('Code Since the Assessment'),
+    triage: t('Triage state'),
+    drift: t('Code since the assessment'),
     cwes: t('CWE'),
     features: t('Feature'),
     perspectives: t('Perspective'),
     folders: t('Folder'),
-    verdicts: t('Compared with Earlier Runs'),
-    evidence: t('Quoted Code'),
+    verdicts: t('Compared with earlier runs'),
+    evidence: t('Quoted code'),
     owners: t('Owner'),
-    acceptance: t('End of Risk Acceptance'),
+    acceptance: t('End of risk acceptance'),
     changedOnBranch: t('Changed on This Branch'),
     text: t('Text'),
   }[part];
@@ -280,7 +280,7 @@ function groupingLabel(grouping: Grouping): string {
     file: t('File'),
     feature: t('Feature'),
     cwe: t('CWE'),
-    triage: t('Triage State'),
+    triage: t('Triage state'),
     owner: t('Owner'),
   }[grouping];
 }

@@ -253,7 +253,7 @@ export function describeRuns(findings: FindingStore): string[] {
         ...(unlisted === 0 ? [] : [t('not listed, from earlier runs: {0}', countFindings(unlisted))]),
         ...ownersGaps.map(ownersGapLabel),
       ].join(' · ');
-      return failure === undefined ? facts : `${facts}: ${t('the findings file can’t be read')}`;
+      return failure === undefined ? facts : `${facts}: ${t('findings can’t be read')}`;
     });
 }
 
