@@ -113,7 +113,6 @@ export function hitsAt(fields: Fields, paths: readonly KeyPath[]): readonly Hit[
   return hits;
 }
 
-/** The first result of `accept` that is not undefined. */
 export function firstHit<T>(
   fields: Fields,
   paths: readonly KeyPath[],

@@ -77,6 +77,10 @@ const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 /** The arguments come from menus, keys and links, so they are checked before use. */
 type Handler = (...args: unknown[]) => unknown;
 
+/**
+ * What each command of the manifest does. A handler finds out what it is about: the clicked row, the selection, or what a person picks. Then it calls
+ * one function of its topic's folder. `runCommand` shows its errors. Commands about findings are in `findings/findingCommands`.
+ */
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };

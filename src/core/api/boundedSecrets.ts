@@ -3,7 +3,6 @@ import { type Clock, type Disposable, Emitter, type Event, type Logger, type Sec
 import { answerOf } from '../yieldingWork.ts';
 import { inBrief } from './replyBody.ts';
 
-/** The editor's `SecretStorage`. */
 export interface HostSecrets extends SecretStore {
   keys(): PromiseLike<readonly string[]>;
   readonly onDidChange: Event<{ readonly key: string }>;

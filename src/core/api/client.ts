@@ -59,7 +59,11 @@ const changeFile = { request: fileRequestSchema, reply: fileResponseSchema, poli
 const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: once };
 const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: once };
 
-/** The endpoints of one organization of one service (docs/api.md, section 4). */
+/**
+ * The endpoints of one organization of one service (docs/api.md, section 4), and the only way to it. A call checks its request (`schema`), is sent
+ * again only as its policy allows (`retry`), and checks the reply. `http` and `sendRequest` move the bytes, `failure` makes an error of what went
+ * wrong, and `credentials` has the token. A start request is sent again only if the service surely didn't accept it.
+ */
 export class AssessmentClient {
   readonly #options: ClientOptions;
   readonly #idle: IdleLimits;

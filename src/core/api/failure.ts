@@ -7,7 +7,6 @@ import { parseHttpDate, parseRetryAfter } from './retry.ts';
 interface FailureOptions {
   readonly secrets: readonly string[];
   readonly clock: Clock;
-  /** The body, where it has been read. */
   readonly body?: string;
 }
 
@@ -91,7 +90,6 @@ function kindOfStatus(status: number): ErrorKind {
   }
 }
 
-/** TLS failed, or a certificate did not verify. */
 const brokenTls = /^(ERR_TLS|ERR_SSL|EPROTO)|CERT|_SIGNATURE|SELF_SIGNED/;
 const neverConnected = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ECONNREFUSED']);
 /** A machine without descriptors or memory for another file or socket. */

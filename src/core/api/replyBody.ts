@@ -168,7 +168,6 @@ function fromMarkup(body: string, secrets: readonly string[]): string {
   );
 }
 
-/** The text of the first element with this name. */
 function element(name: string, markup: string): string | undefined {
   const found = new RegExp(`<${name}(?:\\s[^<>]*)?>([^<]*)<`, 'i').exec(markup)?.[1];
   return text(decodeEntities(found ?? '').trim());

@@ -2,7 +2,6 @@ import { AssessmentError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 
 export interface RetryPolicy {
-  /** Sends in all. */
   readonly attempts: number;
   readonly mayRetry: (error: AssessmentError) => boolean;
   /** True for a call that is never aborted under way: a cancellation counts only before and between sends. */

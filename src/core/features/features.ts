@@ -6,7 +6,10 @@ import { fieldsOf, firstHit, hitsAt, isObject, keyPaths } from '../json.ts';
 import { type Run } from '../run/state/run.ts';
 import { keptArtifact } from '../run/state/artifacts.ts';
 
-/** A function of the application that a crawl found. Pairs refer to it by its exact name. */
+/**
+ * A function of the application that a crawl found, from the artifact of a run, which is read in a worker. A pair is its exact name and a
+ * perspective. `scanProgress` tells which pairs were tested, `chosenPairs` which a person chose, and `continuedRuns` how a run can be continued.
+ */
 export interface Feature {
   readonly name: string;
   readonly description?: string | undefined;

@@ -3,7 +3,6 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { workerCrash } from '../errors.ts';
 import type { SelectedFile } from './select/selection.ts';
 
-/** Successive files for one worker. */
 export interface FileTask {
   /** The index of the task. */
   readonly id: number;
@@ -20,7 +19,6 @@ interface Answer {
   readonly kind: string;
 }
 
-/** Acknowledges an answer. */
 export const acknowledged = 'acknowledged';
 /** Asks a worker to exit: no more answers are wanted. */
 export const exit = 'exit';

@@ -32,7 +32,10 @@ export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther'
 
 export type NoContinuation = 'notEligible' | 'noFeatures';
 
-/** Everything that differs between workflows. */
+/**
+ * What the code needs to know of a workflow: one file of this room has one such value, and `workflows` lists them. The target file of the two
+ * blackbox workflows is read by `targetFile`, and its values are those of the request (`blackboxInput`).
+ */
 export interface Workflow {
   readonly id: WorkflowId;
   /** The dispatch body (docs/api.md, sections 2.6 to 2.9). */

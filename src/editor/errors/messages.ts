@@ -28,7 +28,10 @@ import { describeBadSetting, describeSecretStorage, describeTokenCommand } from 
 
 const t = vscode.l10n.t;
 
-/** With a run, the sign-in button is for the run's account. */
+/**
+ * Sentences and buttons for errors: one entry for each kind of `AssessmentError`, here, in `serviceMessages` (service and network), and in
+ * `settingMessages`. A sentence says what happened and what to do. With a run, the sign-in button is for the run's account.
+ */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);

@@ -47,7 +47,10 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
   readonly onDidChange: (refresh: (id?: string) => void) => Disposable;
 }
 
-/** The open panels of one kind, which VS Code restores after a reload of the window. */
+/**
+ * The open panels of one kind, which VS Code restores after a reload of the window. A panel gets its document as a message when it becomes visible,
+ * and answers with indexes of places, never with paths (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
+ */
 export class DocumentPanels<T> implements Disposable {
   readonly #deps: DocumentPanelsDeps<T>;
   readonly #open = new Map<string, DocumentPanel>();

@@ -35,7 +35,6 @@ type TrendDeps = PanelDeps &
     readonly triage: TriageStore;
   };
 
-/** The panels of trends, one for each run that a trend was opened from. */
 export class TrendPanels extends DocumentPanels<Run> {
   readonly #deps: TrendDeps;
   /** By the ID of that run, because reading the findings of all runs takes seconds. */

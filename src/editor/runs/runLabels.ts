@@ -14,7 +14,6 @@ export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'feature
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
 
-/** The names of a run’s targets. */
 export function titleOf({ targets }: { readonly targets: readonly { readonly name: string }[] }): string {
   return formatList(targets.map(({ name }) => name));
 }
@@ -155,7 +154,6 @@ export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): strin
   return dirty ? t('{0} with uncommitted changes', id.slice(0, 10)) : id.slice(0, 10);
 }
 
-/** What is the matter with an unfinished run. */
 export function attentionLabel(run: Run, now: number): string | undefined {
   const trouble = isLive(run) ? run.trouble : undefined;
   if (trouble !== undefined && waitsForToken(trouble)) return t('sign-in needed');

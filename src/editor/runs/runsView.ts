@@ -42,6 +42,10 @@ const t = vscode.l10n.t;
 
 export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
+/**
+ * The Runs view: folders, their runs, and lines about a run. Rows are made from the runs on disk whenever these change, and hold no state. `runLines`
+ * has the lines, `runLabels` the words, and `runStatus` what is said of a run in progress. What a row's menu offers is in its `contextValue`.
+ */
 export function showRuns(
   lazy: LazyView<RunsNode>,
   deps: {

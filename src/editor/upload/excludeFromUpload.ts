@@ -149,7 +149,6 @@ function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
   return join(folder.uri.fsPath, '.whiteboxignore');
 }
 
-/** Creates a missing ignore file with a header. */
 async function ensureIgnoreFile(file: string): Promise<void> {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) return;
   const lines = [

@@ -29,7 +29,11 @@ export interface StartDeps extends PreparationDeps {
   readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
 
-/** Packs folders, asks, uploads and starts the run. Undefined if the person cancels before anything is sent. */
+/**
+ * The way of *Start Assessment…*: claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks (`uploadQuestion`), and
+ * only then lets the tracker upload and start. Each question may lead back to the selection. The Upload Preview shows what the question is about.
+ * Undefined if the person cancels before anything is sent.
+ */
 export async function startAssessment(
   { folders, retryOf }: { readonly folders: readonly Folder[]; readonly retryOf?: Run | undefined },
   deps: StartDeps,

@@ -10,7 +10,6 @@ export function includedBy(choices: PathChoices): string[] {
   return Object.keys(choices).filter((path) => choices[path] === 'include');
 }
 
-/** A test for paths that a person left out. */
 export function leavingOut(choices: PathChoices): (path: string) => boolean {
   const choiceFor = new Map(Object.entries(choices));
   if (choiceFor.size === 0) return () => false;
@@ -48,7 +47,6 @@ export function withChosen(
   return choice === 'include' ? others : withExcluded(others, [path]);
 }
 
-/** The choices after a person included ignored files by name. */
 export function withIncluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
 }

@@ -11,7 +11,6 @@ export const coverageSchema = z.object({
   excluded: z
     .record(z.string().check(z.maxLength(32)), count)
     .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),
-  /** How many of the excluded paths are folders. */
   excludedFolders: count,
   unpacked: count,
   /** True if an index could not be read: `ignoredButTracked` then doesn't count its files. */
@@ -22,7 +21,6 @@ export const coverageSchema = z.object({
 /** How many files of one folder of a run, or of all its folders, it covers. */
 export type Coverage = z.infer<typeof coverageSchema>;
 
-/** True for a selected path that could not be read. */
 export function isUnread({ kind }: NotUploadedReason): boolean {
   return kind === 'unreadable' || kind === 'outsideRoot';
 }

@@ -42,7 +42,6 @@ export interface Prepared<F> extends KnownFiles<F> {
   readonly choices: PathChoices;
   readonly selection: UploadSelection;
   readonly undecided: readonly Suspicion[];
-  /** Selected files without a credential check. */
   readonly unchecked: readonly SelectedFile[];
 }
 
@@ -51,7 +50,11 @@ export interface StepProgress {
   readonly onStep: (message: string) => void;
 }
 
-/** The steps of a preparation, with the editor's settings and the person's choices. */
+/**
+ * A preparation selects the files of each folder, checks them for secrets, and applies what a person chose (`choices`). Only the first two steps read
+ * the disk: `applyChoices` is repeated at each click. `previewModel` keeps the result current while the preview is open. The editor gives the steps,
+ * with its settings.
+ */
 export interface PreparationSteps<F> {
   readonly choicesOf: (folder: F) => PathChoices;
   readonly rules: () => SecretRules;

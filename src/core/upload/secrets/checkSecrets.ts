@@ -30,7 +30,11 @@ export function memoryKey(root: string, path: string): string {
   return `${root}\0${path}`;
 }
 
-/** Looks for credentials in the selected files and their names, in workers. Throws the signal's reason. */
+/**
+ * Looks for secrets in the selected files and their names. Workers read and scan the files (`scanFile`): by tokens with a fixed prefix (`tokenTable`),
+ * our own rules (`ourRules`), and secretlint's for the rest. `placeholders` says what is no secret. Texts for other people go through the same rules
+ * (`maskSecrets`). Throws the signal's reason.
+ */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
   const { root, files, workerFile, workers, signal, onBytes } = options;
   const memory = options.memory ?? new Map<string, ScannedFile>();

@@ -1,7 +1,6 @@
 import { findAssignments, findTokens, type Match } from './ourRules.ts';
 import type { PresetLint } from './secretlintPreset.ts';
 
-/** A form of a text in which secrets are searched. */
 interface SearchedForm {
   readonly text: string;
   /** Whether something was taken out of it, or decoded. */
@@ -10,7 +9,6 @@ interface SearchedForm {
   readonly originalOf: (index: number) => number;
 }
 
-/** What a kind of search found. */
 export interface Found {
   readonly form: SearchedForm;
   readonly matches: readonly Match[];

@@ -73,7 +73,6 @@ function isFile({ uri }: vscode.TextDocument): boolean {
   return uri.scheme === 'file';
 }
 
-/** The text of a file with unsaved changes. */
 export function unsavedText(file: string): string | undefined {
   const isEdited = (document: vscode.TextDocument): boolean => document.isDirty && isOfFile(document, file);
   return vscode.workspace.textDocuments.find(isEdited)?.getText();
@@ -98,7 +97,6 @@ export async function textBelow(folder: string, path: string): Promise<string | 
 
 interface Deps {
   readonly findings: Pick<FindingStore, 'shownRuns' | 'onDidChange' | 'rePlace'>;
-  /** Compares files again. */
   readonly branch: { reread(changed: ReadonlySet<string>): void };
   readonly clock: Clock;
   readonly log: Logger;

@@ -47,6 +47,10 @@ interface FindingsViewDeps {
   readonly triage: TriageStore;
 }
 
+/**
+ * The Findings view. Its rows, message, badge, and welcome are drawn from one value, the filtered findings, so that they agree. `stateOf` names the
+ * state of the view, and the manifest has a welcome for each. `filtering` has the filter and the grouping, `findingItems` makes the rows.
+ */
 export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
   const changes = new vscode.EventEmitter<undefined>();
