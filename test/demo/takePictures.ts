@@ -35,6 +35,11 @@ export async function takePictures(
       // So that all of a long line is in the picture.
       'editor.minimap.enabled': false,
       'editor.wordWrap': 'on',
+      // What depends on where the cursor or the pointer was last.
+      'editor.occurrencesHighlight': 'off',
+      'editor.scrollbar.vertical': 'hidden',
+      'problems.autoReveal': false,
+      'git.blame.statusBarItem.enabled': false,
     }),
     viewport,
     makeFolder: makeLargerShop,
@@ -64,7 +69,7 @@ export async function takePictures(
   };
   /** What is done before a picture, and what leads to the next one. */
   const before: Readonly<Record<string, (workbench: Workbench) => Promise<void>>> = {
-    explorer: (workbench) => workbench.openView('Explorer'),
+    explorer: untilDecorated,
     command: typeCommand,
     ended: untilViewsAgree,
     triage: untilViewsAgree,
@@ -147,6 +152,15 @@ async function prepareWindow({ page }: Workbench): Promise<void> {
   await page.mouse.up();
 }
 
+/** Waits until Git has marked the ignored files. */
+async function untilDecorated({ openView, page }: Workbench): Promise<void> {
+  await openView('Explorer');
+  await eventually(
+    () => page.evaluate<readonly string[]>(colorsOfFiles),
+    (colors) => new Set(colors).size > 1,
+  );
+}
+
 async function typeCommand(workbench: Workbench): Promise<void> {
   const { page } = workbench;
   await workbench.openView('Explorer');
@@ -181,8 +195,11 @@ const toggleSideBar = ({ runCommand }: Workbench): Promise<void> =>
 
 /** Details and code fill the window, scrolled to the attack path and the recommendation. */
 async function showRecommendation(workbench: Workbench): Promise<void> {
-  const { page, webviewFrame } = workbench;
-  if (await page.locator('.part.sidebar').isVisible()) await toggleSideBar(workbench);
+  if (await workbench.page.locator('.part.sidebar').isVisible()) await toggleSideBar(workbench);
+  await scrollToRecommendation(workbench);
+}
+
+async function scrollToRecommendation({ webviewFrame }: Workbench): Promise<void> {
   const details = await webviewFrame('SQL injection');
   const last = details.getByText('Use placeholders and pass the values separately');
   await eventually(
@@ -195,8 +212,9 @@ async function showRecommendation(workbench: Workbench): Promise<void> {
   );
 }
 
-/** Waits until the underline of the finding is at the changed line. */
-async function untilFollowed({ page }: Workbench): Promise<void> {
+/** Waits until the underline of the finding is at the changed line, and the details say so. */
+async function untilFollowed(workbench: Workbench): Promise<void> {
+  const { page, webviewFrame } = workbench;
   const line = page.locator('.view-line', { hasText: 'req.query.customer]' }).first();
   await line.waitFor();
   await eventually(
@@ -210,6 +228,9 @@ async function untilFollowed({ page }: Workbench): Promise<void> {
     },
     (isThere) => isThere,
   );
+  const details = await webviewFrame('SQL injection');
+  await details.getByText('– changed').first().waitFor();
+  await scrollToRecommendation(workbench);
 }
 
 async function showOnlyFeatures({ page }: Workbench): Promise<void> {
@@ -244,6 +265,10 @@ const replaceTexts = `(names) => {
     for (const [name, shown] of names)
       if (text.data.includes(name)) text.data = text.data.replaceAll(name, shown);
 }`;
+
+/** Runs in the page: the colors of the names in the Explorer. */
+const colorsOfFiles =
+  "[...document.querySelectorAll('.explorer-folders-view .label-name')].map((name) => getComputedStyle(name).color)";
 
 /** Runs in the page: a text over the window. */
 function showCaption(text: string): string {
