@@ -34,7 +34,7 @@ test('F92 in Japanese, the user chooses folders, each becomes a separate archive
   );
   await workbench.pickSeveral(['shop', 'tool']);
   const dialog = await workbench.dialogText();
-  assert.match(dialog.message, /shop, tool の 28 ファイルを診断のためにアップロードしますか/);
+  assert.match(dialog.message, /shop、tool の 28 ファイルを診断のためにアップロードしますか/);
   assert.match(dialog.detail, /shop[^]*14 ファイル[^]*tool[^]*14 ファイル/);
   await workbench.dialogButton('アップロードして開始');
   const [run] = await eventually(
@@ -49,7 +49,7 @@ test('F92 in Japanese, the user chooses folders, each becomes a separate archive
   );
   await service.finishRun(run.id);
   await workbench.runCommand('Whitebox: 実行の状態を今すぐ確認');
-  await workbench.notification('shop, tool の診断が完了しました: 指摘事項 24 件');
+  await workbench.notification('shop、tool の診断が完了しました: 指摘事項 24 件');
   const problems = await eventually(workbench.problems, (rows) => rows.length === 24);
   assert.ok(problems.some(({ message }) => message.startsWith('重大: ')));
   const tool = path.join(path.dirname(stage.folder), 'tool') + path.sep;
