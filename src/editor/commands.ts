@@ -84,22 +84,8 @@ type Handler = (...args: unknown[]) => unknown;
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
-  let starting: { key: string | undefined; done: Promise<unknown> } | undefined;
-
-  /** One start at a time: a second call for the same folders joins the first; a call for other folders throws `startedElsewhere`. */
-  const start = (folders?: readonly Folder[], retryOf?: Run): Promise<unknown> => {
-    const key = retryOf?.id ?? folders?.map(({ uri }) => uri.toString()).join('\n');
-    if (starting !== undefined && starting.key !== key) throw new AssessmentError('startedElsewhere');
-    starting ??= {
-      key,
-      done: startSignedIn(folders, retryOf).finally(() => {
-        starting = undefined;
-      }),
-    };
-    return starting.done;
-  };
   /** Picks the folders first: without a folder there is nothing to sign in for. */
-  const startSignedIn = async (chosen?: readonly Folder[], retryOf?: Run): Promise<void> => {
+  const start = async (chosen?: readonly Folder[], retryOf?: Run): Promise<void> => {
     const folders = await pickFolders(chosen ?? (retryOf && openFoldersOf(retryOf)), t('Start Assessment'));
     if (folders !== undefined && ((await accounts.isSignedIn()) || (await signIn(accounts))))
       await startAssessment({ folders, retryOf }, deps);

@@ -1,9 +1,8 @@
-import { statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { realPathSync } from '../../core/paths.ts';
+import { realPath } from '../../core/paths.ts';
 import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import type { PasswordRequest } from '../../core/workflows/passwordStore.ts';
 import {
@@ -94,9 +93,9 @@ export async function readSaved(
 /** Checks a saved target file for secrets, unless the setting is off. False if there are some and the person does not send them. */
 export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
-  const path = realPathSync(uri.fsPath);
+  const path = await realPath(uri.fsPath);
   const [root, name] = [dirname(path), basename(path)];
-  const files = [{ path: name, bytes: statSync(path).size, mode: 0o644 as const }];
+  const files = [{ path: name, bytes: (await stat(path)).size, mode: 0o644 as const }];
   const result = (await checkSecrets({ root, files, workerFile })).get(name);
   if (result === undefined || 'reason' in result)
     throw new AssessmentError('storage', { subject: uri.fsPath, detail: result?.reason ?? 'unreadable' });

@@ -24,7 +24,6 @@ interface SaveDeps extends PreparationDeps {
   readonly workerFile: string;
   readonly savingFolder: string;
   readonly preview: UploadPreview;
-  readonly clock: Clock;
 }
 
 interface SavedArchive {
@@ -66,7 +65,6 @@ async function saveFolder(
     path ??= await pickArchiveFile(folder, format);
     if (path === undefined || prepared === undefined) return undefined;
     await makePrivateFolder(deps.savingFolder);
-    await sweepSaving(deps.savingFolder, deps.clock);
     const { root, files } = prepared.selection;
     const archive = await writeArchive({
       root,

@@ -40,7 +40,6 @@ export async function startAssessment(
 ): Promise<Run | undefined> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  await deps.runs.reload();
   // Claimed before the questions: no other window starts a run of these folders meanwhile.
   const claim = await deps.tracker.claim(folders.map(({ uri }) => pathKey(uri.fsPath)));
   try {

@@ -5,7 +5,6 @@ import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { PathChoices } from '../../../../src/core/upload/choose/choices.ts';
 import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
-import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { UploadChoices } from '../../../../src/editor/upload/checkAndPack.ts';
 import { skipBecause } from '../../events.ts';
 import { type MessageWatch, watchEachTest, watchMessages } from '../../dialogs.ts';
@@ -70,9 +69,7 @@ describe('files that the user excludes from uploads', () => {
   describe('excluding files', () => {
     let choices: UploadChoices;
     let watch: MessageWatch;
-    let press: string | undefined;
     let ignoreFile: string;
-    let failures: unknown[];
     const here: PathChoices = {
       'kept.txt': 'include',
       'dist/': 'include',
@@ -86,9 +83,7 @@ describe('files that the user excludes from uploads', () => {
       await choices.change(workspaceFolder!, () => here);
       ignoreFile = path.join(folder, '.whiteboxignore');
       for (const name of ['kept.txt', 'other.txt']) await writeFile(path.join(folder, name), '');
-      press = undefined;
-      failures = [];
-      watch = watchMessages(() => press);
+      watch = watchMessages(() => undefined);
     });
 
     afterEach(async () => {
@@ -98,18 +93,8 @@ describe('files that the user excludes from uploads', () => {
 
     const now = (): PathChoices => choices.of(vscode.workspace.workspaceFolders![0]!);
     const exclude = async (...names: string[]): Promise<void> => {
-      const reopened = Promise.withResolvers<undefined>();
-      let times = 0;
-      const reopen = (): Promise<void> => {
-        if (++times === (press === undefined ? 1 : 2)) reopened.resolve(undefined);
-        return Promise.resolve();
-      };
-      const attempt = async (_id: string, work: () => Promise<void>): Promise<void> => {
-        await work().catch((error: unknown) => failures.push(error));
-      };
       const uris = names.map((name) => vscode.Uri.file(path.join(folder, name)));
-      await excludeFromUpload(uris, { choices, preview: { reopen }, attempt });
-      await reopened.promise;
+      await excludeFromUpload(uris, { choices, preview: { reopen: () => Promise.resolve() } });
     };
 
     it('replaces an earlier inclusion by name, with one line and one message for the selection', async () => {
@@ -121,75 +106,22 @@ describe('files that the user excludes from uploads', () => {
         [
           [
             '2 files and folders were added to .whiteboxignore and are excluded from future uploads.',
-            ['Undo'],
+            ['Open File'],
           ],
         ],
       );
-      await exclude('kept.txt');
-      assert.deepEqual(watch.shown[1]?.buttons, [], 'nothing was added');
     });
 
-    it('is reverted exactly by Undo', async () => {
-      await writeFile(ignoreFile, '/mine\n');
-      press = 'Undo';
-      await exclude('kept.txt', 'other.txt');
-      assert.equal(await readFile(ignoreFile, 'utf8'), '/mine\n');
-      assert.deepEqual(now(), here);
-    });
-
-    it('F168 keeps a .whiteboxignore in UTF-16, also with Undo', async () => {
+    it('F168 keeps a .whiteboxignore in UTF-16', async () => {
       for (const toBytes of [
         (text: string) => Buffer.from(text, 'utf16le'),
         (text: string) => Buffer.from(text, 'utf16le').swap16(),
       ]) {
         const before = toBytes('\ufeff/秘密\r\n');
         await writeFile(ignoreFile, before);
-        press = undefined;
         await exclude('other.txt');
         assert.deepEqual(await readFile(ignoreFile), toBytes('\ufeff/秘密\r\n/other.txt\n'));
-        await writeFile(ignoreFile, before);
-        press = 'Undo';
-        await exclude('kept.txt');
-        assert.deepEqual(await readFile(ignoreFile), before);
       }
-    });
-
-    it('is reported as already reverted if the line was removed meanwhile', async () => {
-      press = 'Undo';
-      watch = watchMessages(async () => {
-        await writeFile(ignoreFile, '');
-        return press;
-      });
-      await exclude('kept.txt');
-      assert.match(watch.shown.at(-1)?.text ?? '', /\.whiteboxignore has changed since/);
-      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' });
-    });
-
-    it('is reverted by Undo even if .whiteboxignore was deleted', async () => {
-      press = 'Undo';
-      watch = watchMessages(async () => {
-        await rm(ignoreFile);
-        return press;
-      });
-      await exclude('kept.txt');
-      assert.deepEqual(failures, []);
-      assert.deepEqual(now(), here);
-      await assert.rejects(readFile(ignoreFile), { code: 'ENOENT' });
-    });
-
-    it('reports that Undo failed if the line cannot be removed', async function () {
-      if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
-      press = 'Undo';
-      watch = watchMessages(async () => {
-        await rm(ignoreFile);
-        await symlink(ignoreFile, ignoreFile);
-        return press;
-      });
-      await exclude('kept.txt');
-      const [message = '', ...others] = failures.map((error) => describeError(error).message);
-      assert.ok(message.startsWith(`VS Code can’t read ${ignoreFile},`), message);
-      assert.deepEqual(others, []);
-      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' }, 'it stays excluded');
     });
   });
 });
