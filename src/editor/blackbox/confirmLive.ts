@@ -153,6 +153,5 @@ async function start(
   ];
   const about = { confirms: name, label: clip(titleOfFinding(finding), maxLabelLength) };
   const plan = { ...inheritedFrom(run), workflow: 'blackbox-assessment' as const, input, ...about, remarks };
-  const ask = (again: BlackboxDeps): Promise<Run | undefined> => startBlackbox(plan, again, ask);
-  await ask(deps);
+  await startBlackbox(() => Promise.resolve(plan), deps);
 }

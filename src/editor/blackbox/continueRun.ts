@@ -21,6 +21,7 @@ import {
   startBlackbox,
   inheritedFrom,
 } from './startBlackbox.ts';
+import { pickTargetFile } from './targetFiles.ts';
 import { describeChanges } from './whatChanged.ts';
 import { showRuns } from '../errors/errorActions.ts';
 
@@ -31,18 +32,27 @@ export async function continueRun(
   continuation: Continuation,
   chosen: Run | undefined,
   deps: BlackboxDeps,
-): Promise<Run | undefined> {
+): Promise<void> {
   const canContinue = deps.runs.all().filter((run) => continuationsOf(run).get(continuation) === true);
   const run = chosen ?? (await pickRun(canContinue, continuationLabel(continuation)));
   const runId = run && runIdOf(run);
-  if (run === undefined || runId === undefined) return undefined;
+  if (run === undefined || runId === undefined) return;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
     // By a key or a link: menus show the command only where it is allowed.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
     await showInformation(why, showRuns());
-    return undefined;
+    return;
   }
+  await startBlackbox(() => readContinuation(continuation, run, runId, deps), deps);
+}
+
+async function readContinuation(
+  continuation: Continuation,
+  run: Run,
+  runId: string,
+  deps: BlackboxDeps,
+): Promise<BlackboxStart | undefined> {
   const pairs = await pairsFor(continuation, run, deps);
   if (pairs === 'unknown') {
     await deps.features.show(run);
@@ -58,22 +68,18 @@ export async function continueRun(
   if (source === undefined) return undefined;
   const limits = await askForLimits(workflow, source.proposal);
   if (limits === undefined) return undefined;
-  return startBlackbox(
-    {
-      ...source.start,
-      workflow,
-      input: {
-        ...inputToRepeat(source.start.input, workflow),
-        ...limits,
-        resume: toResume(continuation, run.workflow, runId),
-        ...(pairs !== 'all' && { pairs }),
-      },
-      ...(continuation === 'continueAssessment' && onePairMembers(run, pairs)),
-      remarks: [describeContinuation(continuation, run, pairs), ...source.remarks],
+  return {
+    ...source.start,
+    workflow,
+    input: {
+      ...inputToRepeat(source.start.input, workflow),
+      ...limits,
+      resume: toResume(continuation, run.workflow, runId),
+      ...(pairs !== 'all' && { pairs }),
     },
-    deps,
-    (again) => continueRun(continuation, run, again),
-  );
+    ...(continuation === 'continueAssessment' && onePairMembers(run, pairs)),
+    remarks: [describeContinuation(continuation, run, pairs), ...source.remarks],
+  };
 }
 
 type Pairs = Exclude<Awaited<ReturnType<typeof pairsToContinue>>, 'unknown'>;
@@ -116,7 +122,8 @@ async function sourceOf(
   const { input, targetFile } = run;
   const inherited = inheritedFrom(run);
   if (input === undefined) {
-    const start = await readStart(workflow, undefined, deps);
+    const uri = await pickTargetFile();
+    const start = uri && (await readStart(workflow, uri, deps));
     const remark = t(
       'The run was started elsewhere, so VS Code doesn’t know its request. The target URLs in the chosen file must match the run’s, or the service rejects the start request.',
     );

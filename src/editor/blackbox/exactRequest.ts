@@ -4,9 +4,6 @@ import { toVisibleJson } from '../../core/visibleText.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
 import { openDocument } from '../folders.ts';
-import { showInformation } from '../showMessage.ts';
-
-const t = vscode.l10n.t;
 
 /** Exactly what a start sends, passwords apart. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
@@ -15,51 +12,22 @@ export type RequestDocuments = ReturnType<typeof provideRequests>;
 
 const scheme = 'whitebox-request';
 
-/** Read-only documents for what a question has no room for. Only the latest one has content. */
+/** A read-only document of a request. Only the latest one has content. */
 export function provideRequests() {
-  let latest = { number: 0, text: '' };
-  let lastChanges: string | undefined;
+  let latest = { path: '', text: '' };
   const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
-    provideTextDocumentContent: ({ path }) =>
-      path.startsWith(`/${String(latest.number)}/`) ? latest.text : undefined,
+    provideTextDocumentContent: ({ path }) => (path === latest.path ? latest.text : undefined),
   });
-  const open = async (name: string, text: string): Promise<vscode.TextDocument> => {
-    latest = { number: latest.number + 1, text };
-    const uri = vscode.Uri.from({ scheme, path: `/${String(latest.number)}/${name}` });
-    return openDocument(uri);
-  };
+  let count = 0;
   return {
     /** Opens the dispatch body of a run with its passwords hidden. */
     async show(plan: BlackboxPlan): Promise<void> {
       const passwords = (plan.input.authentication?.credentials ?? []).map(() => '••••');
       const body = workflows[plan.workflow].toRequest({ ...plan, targets: [] }, passwords);
-      const text = `${toVisibleJson(JSON.stringify(body)) ?? ''}\n`;
-      const document = await open(`${plan.workflow}.json`, text);
-      await vscode.languages.setTextDocumentLanguage(document, 'json');
-      await vscode.window.showTextDocument(document);
+      const path = `/${String(++count)}/${plan.workflow}.json`;
+      latest = { path, text: `${toVisibleJson(JSON.stringify(body)) ?? ''}\n` };
+      await vscode.window.showTextDocument(await openDocument(vscode.Uri.from({ scheme, path })));
     },
-    async showChanges(changes: string): Promise<void> {
-      await vscode.window.showTextDocument(await open('changes.txt', changes));
-      lastChanges = changes;
-    },
-    /** True if these are the changes that were opened last. */
-    hasShown: (changes: string): boolean => changes === lastChanges,
     dispose: () => void provider.dispose(),
   };
-}
-
-/** The document that a person opened instead of an answer. */
-export type Reading = 'readingRequest' | 'readingChanges';
-
-/** Offers the confirmation again after a person has read a document. */
-export async function reopenAfterReading<T>(
-  reading: Reading,
-  reopen: () => Promise<T | undefined>,
-): Promise<T | undefined> {
-  const message =
-    reading === 'readingRequest'
-      ? t('Nothing has been sent. After you’ve read the request, reopen the confirmation to start.')
-      : t('Nothing has been sent. After you’ve read the changes, reopen the confirmation to continue.');
-  const button = t('Reopen Confirmation…');
-  return (await showInformation(message, button)) === button ? reopen() : undefined;
 }

@@ -13,13 +13,9 @@ import type { Accounts } from '../account/accounts.ts';
 import { signIn } from '../account/signIn.ts';
 import { withProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
+import { showInformation } from '../showMessage.ts';
 import { offerToCancel } from '../upload/startAssessment.ts';
-import {
-  type BlackboxPlan,
-  type Reading,
-  reopenAfterReading,
-  type RequestDocuments,
-} from './exactRequest.ts';
+import type { BlackboxPlan, RequestDocuments } from './exactRequest.ts';
 import type { FeaturesView } from './featuresView.ts';
 import { askForPasswords } from './passwords.ts';
 import { askToStart } from './startQuestion.ts';
@@ -41,8 +37,6 @@ export interface BlackboxDeps {
   readonly requests: RequestDocuments;
   readonly secretWorkerFile: string;
   readonly parseWorkerFile: string;
-  /** The passwords entered for a start whose question is opened again. */
-  readonly entered?: EnteredPasswords | undefined;
 }
 
 /** A blackbox run to start. Account, language and webhooks default to the settings. */
@@ -70,25 +64,27 @@ export async function startFromFile(
   targetFile: vscode.Uri | undefined,
   deps: BlackboxDeps,
   retryOf?: string,
-): Promise<Run | undefined> {
-  const start = await readStart(workflow, targetFile, deps);
-  if (start === undefined) return undefined;
-  const uri = vscode.Uri.file(start.targetFile);
-  return startBlackbox({ ...start, retryOf }, deps, (again) => startFromFile(workflow, uri, again, retryOf));
+): Promise<void> {
+  const uri = targetFile ?? (await pickTargetFile());
+  if (uri === undefined) return;
+  await startBlackbox(async () => {
+    const start = await readStart(workflow, uri, deps);
+    return start && { ...start, retryOf };
+  }, deps);
 }
 
 /** Starts a failed run again that was never sent: from its current target file, or from its journal if it continues another run. */
-export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<Run | undefined> {
-  if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return undefined;
+export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<void> {
+  if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return;
   const { workflow, input, targetFile, confirms, label, continuesOnePair } = run;
   const isFromFile = targetFile !== undefined && input?.resume === undefined;
   if (isFromFile) return startFromFile(workflow, vscode.Uri.file(targetFile), deps, run.id);
-  if (input === undefined) return undefined;
+  if (input === undefined) return;
   const predecessor = predecessorOf(run);
   const remarks =
     predecessor === undefined ? [] : [t('This run continues from the run with the ID {0}.', predecessor)];
   const about = { workflow, input, confirms, label, continuesOnePair, retryOf: run.id, remarks };
-  return startBlackbox({ ...inheritedFrom(run), ...about }, deps, (again) => startAgain(run, again));
+  await startBlackbox(() => Promise.resolve({ ...inheritedFrom(run), ...about }), deps);
 }
 
 /** What a run inherits from the run that it continues or repeats. */
@@ -102,11 +98,9 @@ export function inheritedFrom(
 /** Reads a start from a target file; undefined where the file has problems or a person refuses. Throws `badTargetFile`. */
 export async function readStart(
   workflow: BlackboxWorkflow,
-  targetFile: vscode.Uri | undefined,
+  uri: vscode.Uri,
   { diagnostics, secretWorkerFile }: Pick<BlackboxDeps, 'diagnostics' | 'secretWorkerFile'>,
 ): Promise<(BlackboxStart & { readonly targetFile: string }) | undefined> {
-  const uri = targetFile ?? (await pickTargetFile());
-  if (uri === undefined) return undefined;
   const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
   if (!isUsableTargetFile(uri) || folder === undefined)
     throw new AssessmentError('badTargetFile', { subject: uri.fsPath });
@@ -128,41 +122,54 @@ export async function readStart(
 }
 
 /**
- * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A person can read the exact request or all changes
- * first; nothing is sent then, and `restart` reads the start from its source again. Undefined when the person cancels: then nothing is saved either.
+ * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A person can read the exact request first: nothing
+ * is sent then, and `read` is called again when the person returns to the question. When the person cancels, nothing is saved.
  */
 export async function startBlackbox(
-  start: BlackboxStart,
+  read: () => Promise<BlackboxStart | undefined>,
   deps: BlackboxDeps,
-  restart: (again: BlackboxDeps) => Promise<Run | undefined>,
-): Promise<Run | undefined> {
+): Promise<void> {
+  const entered: EnteredPasswords = new Map();
+  const reopen = t('Reopen Confirmation…');
+  const message = t(
+    'Nothing has been sent. After you’ve read the request, reopen the confirmation to start.',
+  );
+  do {
+    const start = await read();
+    if (start === undefined || (await askAndLaunch(start, entered, deps)) !== 'readingRequest') return;
+  } while ((await showInformation(message, reopen)) === reopen);
+}
+
+async function askAndLaunch(
+  start: BlackboxStart,
+  entered: EnteredPasswords,
+  deps: BlackboxDeps,
+): Promise<'done' | 'readingRequest'> {
   const { accounts, runs, tracker, passwords } = deps;
   if (start.account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts)))
-    return undefined;
+    return 'done';
   const destination = start.account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  await runs.reload();
   const plan = toPlan(start, destination);
   // Claimed before the questions: no second click and no other window starts a run on these targets meanwhile.
   const claim = await tracker.claim([applicationSubject(start.input)]);
-  const entered: EnteredPasswords = new Map(deps.entered);
-  let answer;
   try {
     // Another window may have started a run before the claim.
     await runs.reload();
-    answer = await ask(plan, start, entered, deps);
-    if (answer === 'start') {
-      await passwords.approve(
-        plan,
-        entered,
-        start.passwordsAlsoFor && { ...plan, ...start.passwordsAlsoFor },
-      );
-      return await launch(plan, deps);
+    if (!(await askForPasswords(plan, entered, passwords))) return 'done';
+    const answer = await askToStart(plan, runs.all(), start.remarks ?? []);
+    if (answer === 'readingRequest') {
+      await deps.requests.show(plan);
+      return answer;
     }
+    if (answer !== 'start') return 'done';
+    const { passwordsAlsoFor } = start;
+    await passwords.approve(plan, entered, passwordsAlsoFor && { ...plan, ...passwordsAlsoFor });
+    await launch(plan, deps);
+    return 'done';
   } finally {
     await claim.release();
   }
-  return answer === 'cancelled' ? undefined : reopenAfterReading(answer, () => restart({ ...deps, entered }));
 }
 
 const maxHosts = 3;
@@ -189,25 +196,11 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination):
   };
 }
 
-async function ask(
-  plan: BlackboxPlan,
-  { remarks = [] }: BlackboxStart,
-  entered: EnteredPasswords,
-  deps: BlackboxDeps,
-): Promise<'start' | 'cancelled' | Reading> {
-  const outcome = await askForPasswords(plan, entered, deps);
-  if (outcome !== 'complete') return outcome;
-  const answer = await askToStart(plan, deps.runs.all(), remarks);
-  if (answer === 'readingRequest') await deps.requests.show(plan);
-  return answer;
-}
-
-function launch(plan: BlackboxPlan, { tracker, log }: BlackboxDeps): Thenable<Run | undefined> {
+function launch(plan: BlackboxPlan, { tracker, log }: BlackboxDeps): Thenable<void> {
   const title = plan.workflow === 'blackbox-crawl' ? t('Starting the crawl…') : t('Starting the assessment…');
   return withProgress(title, async (_onStep, signal) => {
     const run = await tracker.start(plan, { signal });
     // A dispatch is not interrupted: the run may have started although the person cancelled.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, log);
-    return run;
   });
 }

@@ -5,9 +5,8 @@ import { mayStopWatching } from '../../core/run/state/trouble.ts';
 import { isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
-import type { EnteredPasswords } from '../../core/workflows/passwordStore.ts';
-import { reopenAfterReading } from '../blackbox/exactRequest.ts';
-import { askForPasswords, type PasswordDeps } from '../blackbox/passwords.ts';
+import type { EnteredPasswords, PasswordStore } from '../../core/workflows/passwordStore.ts';
+import { askForPasswords } from '../blackbox/passwords.ts';
 import { showRuns } from '../errors/errorActions.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatTime, moreLabel } from '../formats.ts';
@@ -63,7 +62,10 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
 }
 
 /** A person resolves an `unknown` run: enters its run ID, sends the dispatch again (which may cost twice), or stops watching. */
-export async function resend(deps: RunDeps & PasswordDeps, chosen: Run | undefined): Promise<void> {
+export async function resend(
+  deps: RunDeps & { readonly passwords: PasswordStore },
+  chosen: Run | undefined,
+): Promise<void> {
   const { tracker, runs } = deps;
   const unconfirmed = runs.all().filter(({ state }) => state === 'unknown');
   const run = chosen ?? (await pickRun(unconfirmed, t('Send Start Request Again')));
@@ -104,15 +106,12 @@ export async function resend(deps: RunDeps & PasswordDeps, chosen: Run | undefin
   if (choice === again) {
     // A password may have been deleted since.
     const entered: EnteredPasswords = new Map();
-    const outcome = await askForPasswords(run, entered, deps);
-    if (outcome === 'complete') {
+    if (await askForPasswords(run, entered, deps.passwords)) {
       await deps.passwords.approve(run, entered);
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
         tracker.resend(run.id, signal),
       );
     }
-    if (outcome === 'readingChanges')
-      await reopenAfterReading(outcome, () => resend(deps, runs.get(run.id) ?? run));
   }
   if (choice === enterId) await giveRunId({ tracker }, run);
   if (choice === stop) await withViewProgress(() => tracker.abandon(run.id));

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'mocha';
-import * as vscode from 'vscode';
+import { beforeEach, describe, it } from 'mocha';
+import type * as vscode from 'vscode';
 import {
   type EnteredPasswords,
   type PasswordRequest,
   PasswordStore,
 } from '../../../../src/core/workflows/passwordStore.ts';
-import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
 
@@ -19,7 +18,6 @@ describe('the passwords of a request', () => {
   let press: (message: ShownMessage) => string | undefined;
   let answers: (string | undefined)[];
   let passwords: PasswordStore;
-  let requests: RequestDocuments;
   const request = {
     workflow: 'blackbox-crawl' as const,
     baseUrl: 'https://assess.example.com/v1',
@@ -55,7 +53,6 @@ describe('the passwords of a request', () => {
       },
       () => undefined,
     );
-    requests = provideRequests();
     answers = [];
     answer({
       showInputBox: (options: vscode.InputBoxOptions) => {
@@ -65,28 +62,24 @@ describe('the passwords of a request', () => {
     });
   });
 
-  afterEach(() => {
-    requests.dispose();
-  });
-
-  const ask = async (asked: PasswordRequest): Promise<string> => {
+  const ask = async (asked: PasswordRequest): Promise<boolean> => {
     const entered: EnteredPasswords = new Map();
-    const outcome = await askForPasswords(asked, entered, { passwords, requests });
-    if (outcome === 'complete') await passwords.approve(asked, entered);
-    return outcome;
+    const isComplete = await askForPasswords(asked, entered, passwords);
+    if (isComplete) await passwords.approve(asked, entered);
+    return isComplete;
   };
 
   it('are asked for once, and may be empty', async () => {
     answers = ['canary-1', ''];
-    assert.equal(await ask(request), 'complete');
+    assert.equal(await ask(request), true);
     assert.deepEqual(await passwords.get(request), ['canary-1', '']);
-    assert.equal(await ask(request), 'complete');
+    assert.equal(await ask(request), true);
     assert.deepEqual(messages.shown, []);
   });
 
   it('are not saved when the user cancels', async () => {
     answers = ['canary-1', undefined];
-    assert.equal(await ask(request), 'cancelled');
+    assert.equal(await ask(request), false);
     assert.deepEqual(await passwords.get(request), [undefined, undefined]);
   });
 
@@ -95,15 +88,15 @@ describe('the passwords of a request', () => {
     await ask(request);
     const entered: EnteredPasswords = new Map();
     press = ({ buttons }) => buttons.find((button) => button === 'Use Saved Password');
-    assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
+    assert.equal(await askForPasswords(changed, entered, passwords), true);
     assert.deepEqual([...entered.values()], ['canary-1', 'canary-2']);
     assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
     // Not asked again once entered, for example after the request was read.
     const asked = messages.shown.length;
-    assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
+    assert.equal(await askForPasswords(changed, entered, passwords), true);
     assert.equal(messages.shown.length, asked);
     // The next question compares with what was started, not with what was cancelled.
-    assert.equal(await ask(changed), 'complete');
+    assert.equal(await ask(changed), true);
     assert.match(messages.shown.at(-1)?.detail ?? '', /\+ Log in at https:\/\/evil\.example\//);
   });
 
@@ -112,7 +105,7 @@ describe('the passwords of a request', () => {
     await ask(request);
     press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
     answers = ['canary-3'];
-    assert.equal(await ask(changed), 'complete');
+    assert.equal(await ask(changed), true);
     assert.deepEqual(await passwords.get(changed), ['canary-1', 'canary-3']);
     assert.equal(
       messages.shown[0]?.detail.split('\n\n')[1],
@@ -124,40 +117,24 @@ describe('the passwords of a request', () => {
   it('F144 are reused only if the whole difference was shown, and never by Enter', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
-    assert.equal(await ask(changed), 'cancelled');
+    assert.equal(await ask(changed), false);
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Use Saved Password']);
     const oos_urls = Array.from({ length: 30 }, (_, at) => `${url}${String(at)}`);
     const long = { ...changed, input: { ...changed.input, oos_urls } };
-    press = () => 'Show All Changes';
-    assert.equal(await ask(long), 'readingChanges');
-    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
-    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*read the changes/);
-    const document = vscode.window.activeTextEditor?.document;
-    assert.ok(document?.isDirty === false);
-    assert.match(
-      document.getText(),
-      /Out-of-scope URLs\n(?: {2}\+ \S+\n){30}[^]*\n {2}\+ Log in at https:\/\/evil\.example\//,
-    );
-    assert.deepEqual(await passwords.get(long), [undefined, undefined]);
-    // Another change was not shown.
-    const longer = { ...long, input: { ...long.input, oos_urls: [...oos_urls, `${url}30`] } };
-    press = () => undefined;
-    assert.equal(await ask(longer), 'cancelled');
-    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
-    press = () => 'Use Saved Password';
-    assert.equal(await ask(long), 'complete');
-    assert.deepEqual(await passwords.get(long), ['canary-1', 'canary-2']);
+    press = ({ buttons: [first] }) => first;
+    answers = ['canary-3', 'canary-4'];
+    assert.equal(await ask(long), true);
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
+    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*too long to show here/);
+    assert.deepEqual(await passwords.get(long), ['canary-3', 'canary-4']);
   });
 
   it('F144 are asked for again if they were saved for another target file', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     const elsewhere = { ...changed, targetFile: '/invented/other.blackbox.json' };
-    assert.equal(await ask(elsewhere), 'cancelled');
-    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
-    press = ({ buttons }) => buttons[0];
     answers = ['canary-3', 'canary-4'];
-    assert.equal(await ask(elsewhere), 'complete');
+    assert.equal(await ask(elsewhere), true);
     assert.deepEqual(await passwords.get(elsewhere), ['canary-3', 'canary-4']);
   });
 
@@ -166,7 +143,7 @@ describe('the passwords of a request', () => {
     answers = ['canary-1', 'canary-2'];
     await ask(crawl);
     const assessment = { ...request, workflow: 'blackbox-assessment' as const };
-    assert.equal(await ask(assessment), 'complete');
+    assert.equal(await ask(assessment), true);
     assert.deepEqual(await passwords.get(assessment), ['canary-1', 'canary-2']);
     assert.deepEqual(messages.shown, []);
   });
@@ -174,7 +151,7 @@ describe('the passwords of a request', () => {
   it('F131 are neither used nor saved when the difference is dismissed', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
-    assert.equal(await ask(changed), 'cancelled');
+    assert.equal(await ask(changed), false);
     assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
   });
 });
