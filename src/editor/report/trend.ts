@@ -35,24 +35,29 @@ type TrendDeps = PanelDeps &
     readonly triage: TriageStore;
   };
 
-export class TrendPanels extends DocumentPanels<Run> {
+/** The trend of a run's folders; `traced` once the findings of all runs have been read, which takes seconds. */
+interface Trend {
+  readonly run: Run;
+  readonly traced?: TracedRuns;
+}
+
+export class TrendPanels extends DocumentPanels<Trend> {
   readonly #deps: TrendDeps;
-  /** By the ID of that run, because reading the findings of all runs takes seconds. */
-  readonly #traces: Map<string, TracedRuns>;
 
   constructor(deps: TrendDeps) {
-    const traces = new Map<string, TracedRuns>();
     super({
       ...deps,
       viewType: 'whitebox.trend',
       panels: 'onePerDocument',
       load: () => deps.runs.reload(),
-      find: (id) => deps.runs.get(id),
-      toDocument: (run) => toTrend(run, traces, deps),
+      find: (id) => {
+        const run = deps.runs.get(id);
+        return run && { run };
+      },
+      toDocument: (trend) => toTrend(trend, deps),
       onDidChange: (refresh) => deps.triage.onDidChange(() => refresh()),
     });
     this.#deps = deps;
-    this.#traces = traces;
   }
 
   /** Shows the trend of a run's folders, by default of those that a person picks. */
@@ -65,25 +70,22 @@ export class TrendPanels extends DocumentPanels<Run> {
     const latest = tracked.filter((run) => tracked.find((other) => isOfSameFolders(other, run)) === run);
     const candidates = chosen === undefined ? latest : tracked.filter(({ id }) => id === chosen.id);
     const run = await pickRun(candidates, t('Show Trend'), none);
-    if (run === undefined) return;
-    this.#traces.set(run.id, await trace(run, this.#deps));
-    const { panel } = this.open(run);
-    panel.onDidDispose(() => this.#traces.delete(run.id));
+    if (run !== undefined) this.open({ run, traced: await trace(run, this.#deps) });
   }
 }
 
 /** `openPlace` reviews the row with this index. */
-export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDeps): PanelDocument {
+export function toTrend({ run, traced }: Trend, deps: TrendDeps): PanelDocument {
   const { triage } = deps;
+  let known = traced;
   let rows: readonly TrendRow[] = [];
   return {
     id: run.id,
     title: titleFor(run),
     load: async () => {
-      const traced = traces.get(run.id) ?? (await trace(run, deps));
-      traces.set(run.id, traced);
-      await triage.load(traced.flatMap(({ run: { targets } }) => targets.map(({ folder }) => folder)));
-      rows = countTrend(traced, triage);
+      known ??= await trace(run, deps);
+      await triage.load(known.flatMap(({ run: { targets } }) => targets.map(({ folder }) => folder)));
+      rows = countTrend(known, triage);
       return toContent(run, rows);
     },
     openPlace: async (index) => {

@@ -47,18 +47,22 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   const choice = await showWarning(message, track, forget);
   if (choice === forget) await forgetLost(lost, deps);
   if (choice !== track) return;
-  const failures: { note: RunNote; error: unknown }[] = [];
   for (const note of lost) {
     try {
       await deps.tracker.track(note);
       await deps.notes.forget(note.runId);
     } catch (error) {
       deps.log.error(`Run ${visibleLine(note.runId)} could not be tracked again: ${String(error)}`);
-      failures.push({ note, error });
+      const { message, actions } = describeError(error);
+      const text = t(
+        'Run {0} couldn’t be tracked again. The next time VS Code starts, it offers to track the run. {1}',
+        note.runId,
+        message,
+      );
+      inBackground(showError(text, ...actions), deps.log);
     }
   }
   await focusView('runs');
-  await Promise.all(failures.map((failure) => offerToForget(failure, deps)));
 }
 
 async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes }): Promise<void> {
@@ -78,25 +82,6 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
   const forget = t('Forget');
   if ((await askInDialog({ question, detail }, forget)) !== forget) return;
   for (const { runId } of lost) await notes.forget(runId);
-}
-
-/** Offers to forget a run that could not be tracked. Any failure may be transient, so only a person decides. */
-async function offerToForget(
-  { error, note }: { note: RunNote; error: unknown },
-  deps: { notes: RunNotes },
-): Promise<void> {
-  const { message, actions } = describeError(error);
-  const forget = { title: t('Forget') };
-  const choice = await showError(
-    t(
-      'Run {0} couldn’t be tracked again. The next time VS Code starts, it offers to track the run. {1}',
-      note.runId,
-      message,
-    ),
-    ...actions,
-    forget,
-  );
-  if (choice === forget) await forgetLost([note], deps);
 }
 
 /** Polls runs, now and when this window gets the focus, and offers to track lost runs. In Restricted Mode, waits until the workspace is trusted. */

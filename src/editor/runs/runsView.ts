@@ -59,7 +59,6 @@ export function showRuns(
 ): vscode.Disposable {
   const { runs, findings, tracker } = deps;
   const changes = new vscode.EventEmitter<undefined>();
-  let mixed: ReadonlySet<string> | undefined;
   const provider: vscode.TreeDataProvider<RunsNode> = {
     onDidChangeTreeData: changes.event,
     getChildren: async (element) => {
@@ -92,12 +91,10 @@ export function showRuns(
       if (element.kind === 'folder') return folderItem(element);
       const run = runs.get(element.id);
       if (run === undefined) return new vscode.TreeItem('');
-      mixed ??= foldersWithSeveralKinds(runs.all());
       const item = runItem(run, {
         now: deps.clock.now(),
         unread: findings.failureOf(run.id),
         facts: waitingFacts(run, deps),
-        isKindShown: mixed.has(foldersOf(run)),
       });
       if (deps.notes.runIdFor(run) !== undefined) item.contextValue = `${item.contextValue ?? ''} hasRunId`;
       return item;
@@ -110,7 +107,6 @@ export function showRuns(
       waiting === 0
         ? undefined
         : { value: waiting, tooltip: t('Runs that need your attention: {0}', waiting) };
-    mixed = undefined;
     changes.fire(undefined);
   };
   let unreadIds = '';
@@ -136,18 +132,6 @@ function toLine(item: vscode.TreeItem): RunsNode {
 /** A key of full paths: folders of the same name may differ. */
 function foldersOf(run: Run): string {
   return run.targets.map(({ folder }) => pathKey(folder)).join('\n');
-}
-
-function foldersWithSeveralKinds(all: readonly Run[]): ReadonlySet<string> {
-  const kinds = new Map<string, string>();
-  const mixed = new Set<string>();
-  for (const run of all) {
-    const folders = foldersOf(run);
-    const kind = kindLabel(run);
-    if ((kinds.get(folders) ?? kind) !== kind) mixed.add(folders);
-    kinds.set(folders, kind);
-  }
-  return mixed;
 }
 
 /** The title of a whitebox run names its folders; a blackbox run's title names hosts. */
@@ -191,11 +175,10 @@ interface KnownOfRun {
   readonly now: number;
   readonly unread: Failure | undefined;
   readonly facts: readonly string[];
-  readonly isKindShown: boolean;
 }
 
 /** A narrow view cuts a row, so the state and what needs a person come first. The row above names a whitebox run's folder. */
-function runItem(run: Run, { now, unread, facts, isKindShown }: KnownOfRun): vscode.TreeItem {
+function runItem(run: Run, { now, unread, facts }: KnownOfRun): vscode.TreeItem {
   const subject = visibleLine(titleOf(run));
   const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
   const isConfirming = run.confirms !== undefined && named !== undefined;
@@ -209,8 +192,7 @@ function runItem(run: Run, { now, unread, facts, isKindShown }: KnownOfRun): vsc
     attentionLabel(run, now) ?? (unread === undefined ? undefined : t('findings can’t be read'));
   item.description = [
     attention,
-    isKindShown ? kindLabel(run) : undefined,
-    run.workflow === 'whitebox-assessment' ? undefined : about,
+    ...(run.workflow === 'whitebox-assessment' ? [] : [kindLabel(run), about]),
     name,
     formatDay(run.createdAt),
   ]

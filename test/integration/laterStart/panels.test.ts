@@ -136,14 +136,14 @@ describe('an open document', () => {
     const entry = (verdict: Verdict) => ({ ...found, verdict });
     const absent = [entry('codeChanged'), entry('notSent')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
-    const traces = new Map([[run.id, [{ run, limitations, reported: [entry('stillThere')], absent }]]]);
+    const traced = [{ run, limitations, reported: [entry('stillThere')], absent }];
     const chosen: unknown[] = [];
     const parts = {
       triage: { load: () => Promise.resolve(), get: () => undefined },
       findings: { show: ({ id }: { id: string }) => Promise.resolve(chosen.push(id)) },
       filtering: { filterBy: (filter: unknown) => Promise.resolve(chosen.push(filter)) },
     };
-    const document = toTrend(run, traces, parts as unknown as Parameters<typeof toTrend>[2]);
+    const document = toTrend({ run, traced }, parts as unknown as Parameters<typeof toTrend>[1]);
     const { trend, places } = await document.load();
     assert.deepEqual(trend?.rows[0]?.notes, ['Covers 1 of 2 folders.']);
     assert.deepEqual(trend.rows[0].counts, ['1 (High: 1)', '0', '1', '1']);

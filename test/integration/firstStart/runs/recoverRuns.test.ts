@@ -84,11 +84,10 @@ describe('a run of which only the recovery note is left', () => {
   });
 
   it('F93 is forgotten when the user confirms that, knowing the consequences', async () => {
-    const presses = ['Track Again', 'Forget', 'Forget'];
-    const { questions, forgotten } = await offered('notFound', presses);
+    const { questions, forgotten } = await offered('notFound', ['Forget', 'Forget']);
     assert.match(questions.join(), /^Forget run run-77\? The run may still be running/);
     assert.deepEqual(forgotten, ['run-77']);
-    assert.deepEqual((await offered('notFound', presses.slice(0, 2))).forgotten, []);
+    assert.deepEqual((await offered('notFound', ['Forget'])).forgotten, []);
   });
 
   it('F93 is forgotten with others at once only if the user confirms their IDs', async () => {

@@ -314,17 +314,15 @@ describe('runs that wait for the user', () => {
       confirms: 'invented',
       label: 'SQL from a request',
     } as Run;
-    for (const [run, title, others, description] of [
-      [crawl, 'Crawl · shop.example.test', [], 'shop.example.test · Jan 1'],
-      [crawl, 'Crawl · shop.example.test', [confirming], 'Crawl · shop.example.test · Jan 1'],
+    for (const [run, title, description] of [
+      [crawl, 'Crawl · shop.example.test', 'Crawl · shop.example.test · Jan 1'],
       [
         confirming,
         'Confirm Live · shop.example.test',
-        [crawl],
         'Confirm Live · SQL from a request · shop.example.test · Jan 1',
       ],
     ] as const) {
-      const { row, item } = await rowOf(run, others);
+      const { row, item } = await rowOf(run);
       assert.deepEqual([row.label, row.description], ['Running 0m', description]);
       const { value } = item.tooltip as vscode.MarkdownString;
       assert.ok(value.replaceAll('\\', '').startsWith(`${title}: running, 0m`), value);
