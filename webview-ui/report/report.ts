@@ -15,8 +15,6 @@ const maxWaitMs = 100;
 /** Estimates a section's height before its layout; only the scroll bar depends on it. */
 const charsPerLine = 30;
 const lineHeightEm = 2;
-/** A section on screen gets its real height one frame later. */
-const settlingFrames = 3;
 /** A part has a heading of level 2, so the headings inside move down. */
 const partDepth = 2;
 
@@ -107,7 +105,7 @@ export function showReport(
   }
 
   const rendered = runInSlices(render(), firstSliceMs, disposal.signal);
-  if (position) holdPosition(sections, position, () => !article.hasAttribute('aria-busy'), disposal.signal);
+  if (position) goToPosition(sections, position);
 
   return {
     position: () => findPosition(sections),
@@ -167,28 +165,10 @@ function findPosition(sections: readonly HTMLElement[]): Position {
   return { section: low, offsetPx: -(sections[low]?.getBoundingClientRect().top ?? 0) };
 }
 
-/** Keeps a position on screen while sections change their height, until the reader scrolls or types. */
-function holdPosition(
-  sections: readonly HTMLElement[],
-  { section, offsetPx }: Position,
-  isComplete: () => boolean,
-  signal: AbortSignal,
-): void {
-  const released = new AbortController();
-  const release = (): void => released.abort();
-  signal.addEventListener('abort', release, { once: true });
-  for (const type of ['wheel', 'pointerdown', 'keydown']) {
-    window.addEventListener(type, release, { signal: released.signal, passive: true });
-  }
+/** Scrolls to a position. The browser keeps it on screen while sections change their height. */
+function goToPosition(sections: readonly HTMLElement[], { section, offsetPx }: Position): void {
+  const target = sections[section];
   // If its estimated height were above the screen, the section would get no layout and never its real height.
-  sections[section]?.style.setProperty('content-visibility', 'visible');
-  let framesLeft = settlingFrames;
-  const hold = (): void => {
-    if (released.signal.aborted) return;
-    const top = sections[section]?.getBoundingClientRect().top ?? 0;
-    if (Math.abs(top + offsetPx) >= 1) scrollBy(0, top + offsetPx);
-    if (isComplete() && framesLeft-- === 0) release();
-    else requestAnimationFrame(hold);
-  };
-  hold();
+  target?.style.setProperty('content-visibility', 'visible');
+  scrollBy(0, (target?.getBoundingClientRect().top ?? 0) + offsetPx);
 }
