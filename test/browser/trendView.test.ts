@@ -18,7 +18,6 @@ const trend: TrendContent = {
       label: 'Nov 3, 2026',
       notes: ['Covers 1 of 2 folders.'],
       counts: ['2 (Critical: 2)', '0', '3', '5'],
-      review: { index: 0, label: 'Review' },
       segments: [
         critical,
         { kind: 'unexplained', label: 'Cause unknown', count: 3 },
@@ -37,14 +36,13 @@ const trend: TrendContent = {
     },
   ],
 };
-const places = [{ index: 0, label: '' }];
 
 for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satisfies ThemeName[]) {
   test(`axe finds no violation in the trend in the ${theme} theme, and the bars are in view at any width`, async () => {
     await stage.withPage({ theme }, async ({ page, show }) => {
       for (const width of [1280, 900, 320]) {
         await page.setViewportSize({ width, height: 900 });
-        await show({ title: 'Trend: acme-shop', trend, places });
+        await show({ title: 'Trend: acme-shop', trend });
         assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, [], `${width} px wide`);
         assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
         for (const bar of await page.locator('.stack').all()) {
@@ -56,10 +54,10 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
   });
 }
 
-test('each row of the trend has a run, its counts as text, a bar to scale, and a review button', async () => {
-  await stage.withPage({}, async ({ page, show, posted, events, requests }) => {
+test('each row of the trend has a run, its counts as text, and a bar to scale', async () => {
+  await stage.withPage({}, async ({ page, show, events, requests }) => {
     await page.setViewportSize({ width: 1280, height: 900 });
-    await show({ title: 'Trend: acme-shop', trend, places });
+    await show({ title: 'Trend: acme-shop', trend });
     assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), trend.headings);
     assert.deepEqual(
       await page.getByRole('list', { name: 'Findings by run' }).getByRole('listitem').allInnerTexts(),
@@ -67,12 +65,7 @@ test('each row of the trend has a run, its counts as text, a bar to scale, and a
     );
     const first = page.getByRole('row', { name: 'Nov 3, 2026' });
     assert.equal(await first.getByRole('rowheader').innerText(), 'Nov 3, 2026\nCovers 1 of 2 folders.');
-    assert.deepEqual(await first.getByRole('cell').allInnerTexts(), [
-      '2 (Critical: 2)',
-      '0',
-      '3',
-      '5 Review',
-    ]);
+    assert.deepEqual(await first.getByRole('cell').allInnerTexts(), ['2 (Critical: 2)', '0', '3', '5']);
     const widths = await page.evaluate<number[]>(
       "[...document.querySelectorAll('.stack .segment')].map((each) => each.getBoundingClientRect().width)",
     );
@@ -82,8 +75,6 @@ test('each row of the trend has a run, its counts as text, a bar to scale, and a
       styleOf(page, `.stack [data-kind=${kind}]`, 'background'),
     );
     assert.equal(new Set(await Promise.all(colours)).size, 3);
-    await page.getByRole('button', { name: 'Review Nov 3, 2026' }).click();
-    assert.deepEqual((await posted()).at(-1), { type: 'openPlace', index: 0 });
     assert.deepEqual([...events, ...requests], []);
   });
 });
@@ -112,7 +103,7 @@ test('a severity has the colour that it has in Problems, and no two parts of a b
 test('the parts of a bar stay visible with forced colours', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.emulateMedia({ forcedColors: 'active' });
-    await show({ title: 'Trend: acme-shop', trend, places });
+    await show({ title: 'Trend: acme-shop', trend });
     const body = await styleOf(page, 'body', 'backgroundColor');
     assert.notEqual(await styleOf(page, '.stack [data-kind=critical]', 'backgroundColor'), body);
     assert.notEqual(await styleOf(page, '.stack [data-kind=unexplained]', 'borderTopColor'), body);

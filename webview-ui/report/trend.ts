@@ -26,7 +26,7 @@ export function renderTrend({ notes, headings, legend, rows }: TrendContent): HT
   ];
 }
 
-function renderRow({ label, notes, counts, review, segments }: Row, max: number): HTMLElement {
+function renderRow({ label, notes, counts, segments }: Row, max: number): HTMLElement {
   const bar = element(
     'div',
     { class: 'stack', 'aria-hidden': 'true' },
@@ -37,12 +37,6 @@ function renderRow({ label, notes, counts, review, segments }: Row, max: number)
       return segment;
     }),
   );
-  const cells = counts.map((count) => element('td', {}, count));
-  if (review !== undefined) {
-    const name = `${review.label} ${label}`;
-    const attributes = { type: 'button', 'data-place': String(review.index), 'aria-label': name };
-    cells.at(-1)?.append(' ', element('button', attributes, review.label));
-  }
   return element(
     'tr',
     {},
@@ -53,6 +47,6 @@ function renderRow({ label, notes, counts, review, segments }: Row, max: number)
       ...notes.map((note) => element('div', { class: 'note' }, note)),
       bar,
     ),
-    ...cells,
+    ...counts.map((count) => element('td', {}, count)),
   );
 }

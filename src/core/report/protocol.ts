@@ -33,8 +33,6 @@ const trend = z.strictObject({
       notes: z.array(text),
       /** One for each heading between the first and the last. */
       counts: z.array(text),
-      /** A button below the last count; `index` refers to `places`. */
-      review: z.optional(z.strictObject({ index: count, label: text })),
       segments: z.array(
         z.strictObject({
           kind: z.enum(segmentKinds),

@@ -24,7 +24,7 @@ export interface PanelDocument {
   /** Called whenever the panel becomes visible. */
   load(): Promise<ReportContent>;
   /** `index` is one of the `places` that `load` returned. */
-  openPlace(index: number): Promise<void>;
+  openPlace?(index: number): Promise<void>;
 }
 
 export interface PanelDeps {
@@ -231,7 +231,10 @@ export class DocumentPanel {
       case 'openPlace':
         if (this.#sent?.places.has(message.index) !== true)
           log.warn('The report view asked for a place that it was not given.');
-        else await this.#deps.attempt('whitebox.openReport', () => this.#document.openPlace(message.index));
+        else
+          await this.#deps.attempt('whitebox.openReport', async () =>
+            this.#document.openPlace?.(message.index),
+          );
         return;
       case 'act': {
         const action = this.#sent?.actions[message.index];

@@ -4,20 +4,16 @@ import {
   countTrend,
   type Limitation,
   maxTrendRuns,
-  reviewedVerdicts,
   runsOfTrend,
   type TracedRuns,
   traceTrend,
   type TrendRow,
 } from '../../core/findings/result/trend.ts';
-import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ResultSource } from '../../core/findings/result/readResult.ts';
 import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { ReportContent, TrendContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { focusView } from '../../lazyView.ts';
-import type { Filtering } from '../findings/tree/filtering.ts';
 import { countFindings, formatList, formatNumber, formatTime } from '../formats.ts';
 import { severityLabel } from '../findingLabels.ts';
 import { withProgress } from '../progress.ts';
@@ -30,8 +26,6 @@ const t = vscode.l10n.t;
 type TrendDeps = PanelDeps &
   ResultSource & {
     readonly runs: RunStore;
-    readonly findings: FindingStore;
-    readonly filtering: Filtering;
     readonly triage: TriageStore;
   };
 
@@ -74,23 +68,16 @@ export class TrendPanels extends DocumentPanels<Trend> {
   }
 }
 
-/** `openPlace` reviews the row with this index. */
 export function toTrend({ run, traced }: Trend, deps: TrendDeps): PanelDocument {
   const { triage } = deps;
   let known = traced;
-  let rows: readonly TrendRow[] = [];
   return {
     id: run.id,
     title: titleFor(run),
     load: async () => {
       known ??= await trace(run, deps);
       await triage.load(known.flatMap(({ run: { targets } }) => targets.map(({ folder }) => folder)));
-      rows = countTrend(known, triage);
-      return toContent(run, rows);
-    },
-    openPlace: async (index) => {
-      const row = rows[index];
-      if (row !== undefined) await review(row.run, deps);
+      return toContent(run, countTrend(known, triage));
     },
   };
 }
@@ -103,13 +90,6 @@ function trace(run: Run, deps: TrendDeps): Thenable<TracedRuns> {
       signal,
     }),
   );
-}
-
-/** Shows the findings that a run does not report because their code changed or their pair was tested again. */
-async function review(run: Run, { findings, filtering }: TrendDeps): Promise<void> {
-  await findings.show(run);
-  await filtering.filterBy({ verdicts: [...reviewedVerdicts] });
-  await focusView('findings');
 }
 
 function titleFor(run: Run): string {
@@ -140,12 +120,12 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
       legend: t('Findings by run'),
       rows: rows.map(toRow),
     },
-    places: rows.flatMap(({ review: count }, index) => (count === 0 ? [] : [{ index, label: '' }])),
+    places: [],
     language: vscode.env.language,
   };
 }
 
-function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
+function toRow(row: TrendRow): TrendContent['rows'][number] {
   const { run, limitations, reported, unexplained, review: changed } = row;
   const closed = reported.reduce((sum, { settled }) => sum + settled, 0);
   const total = reported.reduce((sum, { count }) => sum + count, 0);
@@ -172,7 +152,6 @@ function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
           [formatNumber(total), ...(total === 0 ? [] : [`(${formatList(bySeverity)})`])].join(' '),
           ...[closed, unexplained, changed].map(formatNumber),
         ],
-    ...(changed === 0 ? {} : { review: { index, label: t('Review') } }),
     segments: segments.filter(({ count }) => count > 0),
   };
 }

@@ -123,7 +123,7 @@ describe('an open document', () => {
     );
   });
 
-  it('shows the trend of a folder in a separate panel, and reviews possibly fixed findings', async () => {
+  it('shows the trend of a folder in a separate panel', async () => {
     // As the row of the folder.
     await vscode.commands.executeCommand('whitebox.showTrend', { kind: 'folder', latestId: shopRunId });
     const { tabGroups } = vscode.window;
@@ -137,19 +137,12 @@ describe('an open document', () => {
     const absent = [entry('codeChanged'), entry('notSent')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
     const traced = [{ run, limitations, reported: [entry('stillThere')], absent }];
-    const chosen: unknown[] = [];
-    const parts = {
-      triage: { load: () => Promise.resolve(), get: () => undefined },
-      findings: { show: ({ id }: { id: string }) => Promise.resolve(chosen.push(id)) },
-      filtering: { filterBy: (filter: unknown) => Promise.resolve(chosen.push(filter)) },
-    };
+    const parts = { triage: { load: () => Promise.resolve(), get: () => undefined } };
     const document = toTrend({ run, traced }, parts as unknown as Parameters<typeof toTrend>[1]);
-    const { trend, places } = await document.load();
+    const { trend } = await document.load();
     assert.deepEqual(trend?.rows[0]?.notes, ['Covers 1 of 2 folders.']);
     assert.deepEqual(trend.rows[0].counts, ['1 (High: 1)', '0', '1', '1']);
     assert.match(trend.notes.join(' '), /The counts use today’s triage decisions/);
-    await document.openPlace(places[0]?.index ?? -1);
-    assert.deepEqual(chosen, [run.id, { verdicts: ['codeChanged', 'pairTested'] }]);
   });
 
   it('says where a finding is truncated, and how to see the rest', async () => {

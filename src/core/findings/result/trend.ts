@@ -16,7 +16,7 @@ import type { Verdict } from './verdict.ts';
 export const maxTrendRuns = 24;
 
 /** Absent findings whose code or pair has changed: a person decides whether they are fixed. */
-export const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
+const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
 
 /** Why a run may report less than others. */
 export type Limitation =
