@@ -85,10 +85,10 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
   const { accounts, findings, runs, log } = deps;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
   /** Picks the folders first: without a folder there is nothing to sign in for. */
-  const start = async (chosen?: readonly Folder[], retryOf?: Run): Promise<void> => {
-    const folders = await pickFolders(chosen ?? (retryOf && openFoldersOf(retryOf)), t('Start Assessment'));
+  const start = async (chosen?: readonly Folder[]): Promise<void> => {
+    const folders = await pickFolders(chosen, t('Start Assessment'));
     if (folders !== undefined && ((await accounts.isSignedIn()) || (await signIn(accounts))))
-      await startAssessment({ folders, retryOf }, deps);
+      await startAssessment(folders, deps);
   };
   const shownFolders = (): readonly Folder[] | undefined => {
     const shown = deps.preview.shown();
@@ -116,7 +116,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.signOut': () => signOut(accounts),
     'whitebox.startAssessment': () => start(),
     'whitebox.assessFolder': (folder) => start(folder instanceof vscode.Uri ? [folderAt(folder)] : undefined),
-    'whitebox.assessShown': () => start(shownFolders(), runs.get(deps.preview.retryOf() ?? '')),
+    'whitebox.assessShown': () => start(shownFolders()),
     'whitebox.previewUpload': async () => {
       const folders = await pickFolders(undefined, t('Preview Files to Upload'));
       if (folders !== undefined) await deps.preview.open(folders);
@@ -171,7 +171,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     },
     'whitebox.retryUpload': async (node) => {
       const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload…'))());
-      return run?.workflow === 'whitebox-assessment' ? start(undefined, run) : startAgain(run, deps);
+      return run?.workflow === 'whitebox-assessment' ? start(openFoldersOf(run)) : startAgain(run, deps);
     },
     'whitebox.downloadArtifacts': (node) => downloadArtifacts(deps, clickedRun(node)),
     'whitebox.stopWatching': (node) => stopWatching(deps, clickedRun(node), deps.clock.now()),

@@ -30,11 +30,7 @@ export async function storeLiveRun(
 }
 
 /** Stores a run that failed before the service had it. */
-export async function storeUnsentRun(
-  storage: string,
-  run: StoredRun,
-  sent?: Readonly<Record<string, string>>,
-): Promise<void> {
+export async function storeUnsentRun(storage: string, run: StoredRun): Promise<void> {
   const at = Date.now() - hourMs;
   const unsent: Run = {
     ...common(run, at),
@@ -42,9 +38,7 @@ export async function storeUnsentRun(
     endedAt: at + 1000,
     failure: { kind: 'serverError', status: 503 },
   };
-  await storeRun(storage, unsent, async (folder) => {
-    if (sent !== undefined) await storeManifest(folder, 0, sent);
-  });
+  await storeRun(storage, unsent);
 }
 
 /** Stores a run whose start got no answer for this reason. */

@@ -49,7 +49,6 @@ export interface BlackboxStart {
   readonly account?: Destination | undefined;
   readonly language?: Run['language'] | undefined;
   readonly webhookEndpointIds?: readonly string[] | undefined;
-  readonly retryOf?: string | undefined;
   readonly confirms?: string | undefined;
   readonly label?: string | undefined;
   readonly continuesOnePair?: boolean | undefined;
@@ -63,14 +62,9 @@ export async function startFromFile(
   workflow: BlackboxWorkflow,
   targetFile: vscode.Uri | undefined,
   deps: BlackboxDeps,
-  retryOf?: string,
 ): Promise<void> {
   const uri = targetFile ?? (await pickTargetFile());
-  if (uri === undefined) return;
-  await startBlackbox(async () => {
-    const start = await readStart(workflow, uri, deps);
-    return start && { ...start, retryOf };
-  }, deps);
+  if (uri !== undefined) await startBlackbox(() => readStart(workflow, uri, deps), deps);
 }
 
 /** Starts a failed run again that was never sent: from its current target file, or from its journal if it continues another run. */
@@ -78,12 +72,12 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return;
   const { workflow, input, targetFile, confirms, label, continuesOnePair } = run;
   const isFromFile = targetFile !== undefined && input?.resume === undefined;
-  if (isFromFile) return startFromFile(workflow, vscode.Uri.file(targetFile), deps, run.id);
+  if (isFromFile) return startFromFile(workflow, vscode.Uri.file(targetFile), deps);
   if (input === undefined) return;
   const predecessor = predecessorOf(run);
   const remarks =
     predecessor === undefined ? [] : [t('This run continues from the run with the ID {0}.', predecessor)];
-  const about = { workflow, input, confirms, label, continuesOnePair, retryOf: run.id, remarks };
+  const about = { workflow, input, confirms, label, continuesOnePair, remarks };
   await startBlackbox(() => Promise.resolve({ ...inheritedFrom(run), ...about }), deps);
 }
 
@@ -175,7 +169,7 @@ async function askAndLaunch(
 const maxHosts = 3;
 
 function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {
-  const { workflow, input, folder, targetFile, retryOf, confirms, label, continuesOnePair } = start;
+  const { workflow, input, folder, targetFile, confirms, label, continuesOnePair } = start;
   const settings = readAssessmentSettings(vscode.Uri.file(folder));
   const hosts = [...new Set(input.target_urls.map((url) => new URL(url).host))];
   const more = hosts.length > maxHosts ? [`+${String(hosts.length - maxHosts)}`] : [];
@@ -189,7 +183,6 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination):
     targets: [{ folder, name: [...hosts.slice(0, maxHosts), ...more].join(', ') }],
     input,
     targetFile,
-    retryOf,
     confirms,
     label,
     continuesOnePair,

@@ -128,13 +128,9 @@ function addRetention(run: Run, now: number, add: AddLine): void {
   add(t('The service keeps the results until {0}', formatTime(until)), 'history');
 }
 
-/** The runs that this one retries or continues, and the other way round; and what a blackbox run was asked. */
+/** The runs that this one continues, and the other way round; and what a blackbox run was asked. */
 function addRelatedRuns(run: Run, all: readonly Run[], add: AddLine): void {
   const { workflow, input, targetFile } = run;
-  const retried = all.find(({ id }) => id === run.retryOf);
-  if (retried !== undefined) add(t('Retry of'), 'debug-rerun', nameOf(retried));
-  for (const retry of all.filter(({ retryOf }) => retryOf === run.id))
-    add(t('Retried as'), 'debug-rerun', nameOf(retry));
   if (workflow === 'whitebox-assessment') return;
   if (targetFile !== undefined)
     add(t('Target file'), 'target', basename(targetFile), openFile(targetFile), visibleLine(targetFile));

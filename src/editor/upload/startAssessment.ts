@@ -32,12 +32,8 @@ export interface StartDeps extends PreparationDeps {
 /**
  * The way of *Start Assessment…*: claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks (`uploadQuestion`), and
  * only then lets the tracker upload and start. Each question may lead back to the selection. The Upload Preview shows what the question is about.
- * Undefined if the person cancels before anything is sent.
  */
-export async function startAssessment(
-  { folders, retryOf }: { readonly folders: readonly Folder[]; readonly retryOf?: Run | undefined },
-  deps: StartDeps,
-): Promise<Run | undefined> {
+export async function startAssessment(folders: readonly Folder[], deps: StartDeps): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   // Claimed before the questions: no other window starts a run of these folders meanwhile.
@@ -45,19 +41,14 @@ export async function startAssessment(
   try {
     // Another window may have started a run before the claim.
     await deps.runs.reload();
-    if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return undefined;
-    return await launch(deps, folders, destination, retryOf);
+    if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return;
+    await launch(deps, folders, destination);
   } finally {
     await claim.release();
   }
 }
 
-function launch(
-  deps: StartDeps,
-  folders: readonly Folder[],
-  destination: Destination,
-  retryOf: Run | undefined,
-): Thenable<Run | undefined> {
+function launch(deps: StartDeps, folders: readonly Folder[], destination: Destination): Thenable<void> {
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
     const options = {
       signal,
@@ -65,23 +56,23 @@ function launch(
       onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
     };
     const pack = async (prepared: readonly Prepared[]) => {
-      const assessment = { ...(await toAssessment(prepared, destination)), retryOf: retryOf?.id };
+      const assessment = await toAssessment(prepared, destination);
       const packed = await deps.tracker.pack(assessment, options);
       return packed && { ...packed, assessment };
     };
     for (;;) {
       const result = await packChecked(folders, pack, deps, { signal, onStep });
-      if (result === undefined) return undefined;
+      if (result === undefined) return;
       const { packed, prepared } = result;
       try {
         onStep(t('waiting for your confirmation'));
-        const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps, retryOf);
+        const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps);
         if (answer === 'prepareAgain') continue;
-        if (answer === undefined) return undefined;
+        if (answer === undefined) return;
         const run = await deps.tracker.startPacked(packed, options);
         // A dispatch is not interrupted: the run may have started although the person cancelled.
         if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
-        return run;
+        return;
       } finally {
         await packed.discard();
       }

@@ -41,7 +41,6 @@ export function createUploadPreview(
     },
   });
   const attempt = (work: () => Promise<void>): void => void deps.attempt('whitebox.previewUpload', work);
-  let retryOf: string | undefined;
   lazy.fill(previewTree(() => model.shown, changes.event));
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
     attempt(async () => {
@@ -70,19 +69,9 @@ export function createUploadPreview(
     }),
   );
   return {
-    open: async (folders: readonly Folder[]): Promise<void> => {
-      const before = model.shown;
-      await model.open(folders);
-      // Unchanged if the person cancelled.
-      if (model.shown !== before) retryOf = undefined;
-    },
-    show: (prepared: readonly Prepared[], retriedRunId?: string): void => {
-      retryOf = retriedRunId;
-      model.adopt(prepared);
-    },
+    open: (folders: readonly Folder[]): Promise<void> => model.open(folders),
+    show: (prepared: readonly Prepared[]): void => model.adopt(prepared),
     shown: () => model.shown,
-    /** The ID of the run that would be retried with the shown folders. */
-    retryOf: () => retryOf,
     reopen: async (): Promise<void> => {
       await deps.attempt('whitebox.previewUpload', () => model.reopen());
     },

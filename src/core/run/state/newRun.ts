@@ -19,7 +19,6 @@ export interface Assessment {
   readonly language: Language;
   readonly webhookEndpointIds: readonly string[];
   readonly maxArchiveBytes: number;
-  readonly retryOf?: string | undefined;
   readonly targets: readonly {
     folder: string;
     name: string;
@@ -53,7 +52,7 @@ function baseOf(
   { id, now }: Identity,
   { targets, webhookEndpointIds, ...plan }: Omit<Assessment, 'maxArchiveBytes'>,
 ): Omit<RunIn<'preparing'>, 'state' | 'step'> {
-  const { workflow, baseUrl, organizationId, language, retryOf, input, targetFile } = plan;
+  const { workflow, baseUrl, organizationId, language, input, targetFile } = plan;
   return {
     version: journalVersion,
     id,
@@ -65,7 +64,6 @@ function baseOf(
     targets: targets.map(({ folder, name, commit }) => ({ folder, name, commit })),
     createdAt: now,
     noticeDue: false,
-    retryOf,
     input,
     targetFile,
     confirms: plan.confirms,

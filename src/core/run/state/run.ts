@@ -119,7 +119,6 @@ const base = looseObject({
   noticeDue: z.boolean(),
   /** A person's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
-  retryOf: z.optional(idSchema),
   archivesRemovedAt: z.optional(time),
   /** Until when nothing is asked of the service for this run: its latest `Retry-After`. */
   retryAt: z.optional(time),

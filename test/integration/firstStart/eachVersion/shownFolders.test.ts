@@ -4,14 +4,11 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
-import { storageVariable } from '../../events.ts';
 import { answer, type MessageWatch, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
-import { storeUnsentRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';
 import { resetUserSettings } from '../../userSettings.ts';
 
-const storage = process.env[storageVariable]!;
 const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
   vscode.commands.executeCommand(`whitebox.${command}`, ...args);
 
@@ -73,24 +70,5 @@ describe('the folders shown in the Upload Preview', () => {
       [false, false, true, false, true],
     );
     assert.deepEqual(service.requests, []);
-  });
-
-  it('stay those of a retried run, which lists the files that were not sent before', async () => {
-    const id = '20260101000000-shown';
-    const { baseUrl, organizationId } = service;
-    await storeUnsentRun(storage, { id, folder, baseUrl, organizationId }, { 'other.js': 'other();\n' });
-    try {
-      await run('refreshRuns');
-      await run('retryUpload', { kind: 'run', id });
-      press = undefined;
-      await run('assessShown');
-      const asked = messages.shown.filter(({ isModal }) => isModal);
-      assert.equal(asked.length, 2);
-      for (const { detail } of asked)
-        assert.match(detail, /run that you’re retrying: 1 file\npackages\/api\/server\.js\n/);
-    } finally {
-      await rm(path.join(storage, 'runs', id), { recursive: true });
-      await run('refreshRuns');
-    }
   });
 });

@@ -114,24 +114,6 @@ describe('starting an assessment', () => {
     }
   });
 
-  it('again lists the files that the previous run would not have sent', async () => {
-    const id = '20260101000000-again';
-    const { baseUrl, organizationId } = service;
-    await storeUnsentRun(storage, { id, folder, baseUrl, organizationId }, { 'a.js': 'one();\n' });
-    await writeFile(path.join(folder, 'customers.csv'), 'left out before\n');
-    try {
-      await vscode.commands.executeCommand('whitebox.refreshRuns');
-      await vscode.commands.executeCommand('whitebox.retryUpload', { kind: 'run', id });
-      const asked = messages.shown.find(({ isModal }) => isModal);
-      assert.match(asked?.detail ?? '', /New since the run that you’re retrying: 1 file\ncustomers\.csv\n/);
-      assert.ok(!asked?.detail.includes('a.js'));
-    } finally {
-      await rm(path.join(folder, 'customers.csv'));
-      await rm(path.join(storage, 'runs', id), { recursive: true });
-      await vscode.commands.executeCommand('whitebox.refreshRuns');
-    }
-  });
-
   describe('again in a folder that another window has open', () => {
     const id = '20260101000000-unsent';
     let elsewhere: string;

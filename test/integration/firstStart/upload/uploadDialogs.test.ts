@@ -252,6 +252,6 @@ async function ask(
     choices: { change: () => Promise.resolve(void did.push('include')) },
     preview: { show: () => void did.push('show'), shown: () => [], close: () => void did.push('close') },
   };
-  did.push((await confirmUpload(run, assessment as unknown as Assessment, prepared, deps, undefined)) ?? '');
+  did.push((await confirmUpload(run, assessment as unknown as Assessment, prepared, deps)) ?? '');
   return did.filter((each) => each !== '');
 }

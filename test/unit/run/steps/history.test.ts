@@ -17,10 +17,4 @@ describe('the run history', () => {
     assert.equal(other.store.get(id)!.label, undefined);
     assert.equal(advance(runOf.succeeded, { type: 'renamed', label: '', at: 1 }), runOf.succeeded);
   });
-
-  test('links a retry to the failed run', async (t) => {
-    const { window } = await setUpWindow(t);
-    const run = await window.start({ retryOf: 'failed-one' });
-    assert.deepEqual([run.retryOf, run.state], ['failed-one', 'running']);
-  });
 });
