@@ -219,7 +219,8 @@ describe('an open document', () => {
     const [finding] = parseFindings(
       JSON.stringify([
         { title: 'Invented', locations: [12, 2, 2].map((line) => ({ path: 'src/server.js', line })) },
-      ])).findings;
+      ]),
+    ).findings;
     const placeNow = (at: number, startLine: number, file: string): ShownPlace => {
       const reported = finding!.places[at]!;
       return { file, folder: shop, path: reported.path, startLine, reported, drift: 'moved' };
