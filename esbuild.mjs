@@ -114,7 +114,9 @@ for (const [file, translate] of [
   ['blackbox.schema.ja.json', (text) => japanese[text]],
 ]) {
   const translated = (key, value) =>
-    key === 'description' && typeof value === 'string' ? translate(value) : value;
+    ['description', 'patternErrorMessage'].includes(key) && typeof value === 'string'
+      ? translate(value)
+      : value;
   await writeFile(`dist/${file}`, JSON.stringify(schema, translated));
 }
 

@@ -20,7 +20,7 @@ const urlSchema = z.string().check(
   z.refine((text) => URL.canParse(text)),
   z.meta({
     patternErrorMessage:
-      'Must be a full URL that begins with http:// or https://, without a user name or password. Percent-encode spaces and other special characters. Write host names with non-ASCII letters in Punycode (xn--…).',
+      'This value must be a full URL that begins with http:// or https://, without a user name or password. Percent-encode spaces and other special characters. Write host names with non-ASCII letters in Punycode (xn--…).',
   }),
 );
 

@@ -50,7 +50,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
       continue;
     }
     if (account === undefined) await writeDestination(destination);
-    void showInformation(t('Signed in to {0}, organization {1}.', origin, destination.organizationId));
+    void showInformation(t('Signed in to {0}.', formatAccount(destination)));
     return true;
   }
 }

@@ -5,7 +5,7 @@ import { clip, visibleLine, visibleName } from '../../core/visibleText.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
-import { firstLines, formatNumber, formatTime } from '../formats.ts';
+import { firstLines, formatAccount, formatNumber, formatTime } from '../formats.ts';
 import { kindLabel, limitsLabel, nameOf, stateLabel, titleOf } from '../runs/runLabels.ts';
 import { askInDialog } from '../showMessage.ts';
 import type { BlackboxPlan } from './exactRequest.ts';
@@ -28,7 +28,7 @@ export async function askToStart(
     [
       origins,
       countsLine(plan.input),
-      t('Destination: {0}, organization {1}', originOf(plan.baseUrl), plan.organizationId),
+      t('Destination: {0}', formatAccount(plan)),
       ...webhookLines(plan),
       limitsLabel(plan.workflow, plan.input),
       t('The run spends your organization’s credits and continues while VS Code is closed.'),

@@ -107,5 +107,5 @@ function describeSaved({ path, archive, prepared }: SavedArchive, preview: Uploa
     ...describeUnpacked([...unreadableIn(prepared.selection), ...omitted]),
     ...describeUploadedSecrets(prepared.undecided),
     ...differencesFromPreview([prepared], preview.shown()),
-  ].join('. ');
+  ].join(' — ');
 }

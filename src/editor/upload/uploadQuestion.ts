@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { originOf } from '../../core/api/address.ts';
 import { isSamePath } from '../../core/paths.ts';
 import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
@@ -17,6 +16,7 @@ import {
   countShown,
   describeCoverage,
   firstLines,
+  formatAccount,
   formatBytes,
   formatDay,
   formatDuration,
@@ -63,7 +63,7 @@ export async function confirmUpload(
   const include = t('Include…');
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
   const detail = [
-    t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
+    t('Destination: {0}', formatAccount(assessment)),
     t('Size: {0}, compressed {1}', formatBytes(sourceBytes), formatBytes(bytes)),
     ...run.targets.flatMap(({ name, coverage }) =>
       coverage === undefined ? [] : [`${visibleName(name)}: ${describeCoverage(coverage)}`],

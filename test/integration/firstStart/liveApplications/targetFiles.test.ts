@@ -122,7 +122,7 @@ describe('a target file', () => {
       () => vscode.languages.getDiagnostics(wrong.uri).map(({ message }) => message),
       ({ length }) => length === 2,
     );
-    assert.match(warnings.join('\n'), /^Must be a full URL[^]*below the minimum of 5/);
+    assert.match(warnings.join('\n'), /^This value must be a full URL[^]*below the minimum of 5/);
   });
 
   it('shows lenses with limits and saved passwords, only on disk and in trusted workspaces', async () => {
