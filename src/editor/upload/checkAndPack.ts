@@ -153,8 +153,7 @@ export function describeSuspicion(suspicion: Suspicion): string {
 /** The pattern of a suspicious file name, or the kind of secret with its masked value. */
 function kindOf({ kind, rule, masked }: Suspicion): string {
   if (kind === 'name') return t('a file name like {0}', rule);
-  const what =
-    rule === 'assignment' ? t('assigned value') : rule.replace(/^secretlint\//, '').replaceAll('-', ' ');
+  const what = rule === 'assignment' ? t('assigned value') : rule.replaceAll('-', ' ');
   return `${what}  ${visibleLine(masked)}`.trim();
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
+import fs, {
   chmodSync,
   linkSync,
   lstatSync,
@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -125,4 +126,19 @@ export function testRepository(t: TestContext, files: Parameters<typeof plant>[1
   plantRepository(place.root);
   plant(place.root, files);
   return place;
+}
+
+/** Calls back after the next read. */
+export function onceRead(t: TestContext, then: () => void): void {
+  const ask = fs.readSync;
+  const reading = t.mock.method(fs, 'readSync', (...args: Parameters<typeof ask>) => {
+    const bytes = ask(...args);
+    if (reading.mock.callCount() === 0) then();
+    return bytes;
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    reading.mock.restore();
+    syncBuiltinESMExports();
+  });
 }

@@ -1,15 +1,14 @@
 import { undrawn } from '../../visibleText.ts';
 import type { Match } from './ourRules.ts';
 import { type Found, searchText, urlEncoded } from './searchText.ts';
-import type { PresetLint } from './secretlintPreset.ts';
 
 export interface MaskStart {
   /** Any plain data. */
   readonly texts: unknown;
 }
 
-/** Some kinds count only in files of these names. In texts about files, all kinds count. */
-const paths = ['findings.json', '.npmrc'];
+/** Some kinds count only in files of such a name. In texts about files, all kinds count. */
+const path = '.npmrc';
 /** Texts are searched together: each search has a fixed cost, and most texts hold no credential. */
 const chunkLength = 128 * 1024;
 /** A line break with the mark of the next line, as in a quote or a difference. A blank line ends a secret. */
@@ -28,7 +27,7 @@ const inside = [between(lineBreak + lineMark), urlEncoded];
 const insideUnclear = [...inside, between(lineBreak)];
 
 /** The same value with each string in it masked as the check before an upload masks it. An object that occurs several times stays one object. */
-export async function maskTexts({ texts: value }: MaskStart, lint: PresetLint): Promise<unknown> {
+export function maskTexts({ texts: value }: MaskStart): unknown {
   const texts = new Set<string>();
   mapStrings(value, (text) => {
     texts.add(text);
@@ -36,9 +35,8 @@ export async function maskTexts({ texts: value }: MaskStart, lint: PresetLint): 
   });
   const masked = new Map<string, string>();
   for (const chunk of chunksOf(texts)) {
-    const isClean = (await search(chunk.join('\n\n'), lint)).every(({ matches }) => matches.length === 0);
-    if (isClean) continue;
-    for (const text of chunk) masked.set(text, mask(text, await search(text, lint)));
+    if (search(chunk.join('\n\n')).every(({ matches }) => matches.length === 0)) continue;
+    for (const text of chunk) masked.set(text, mask(text, search(text)));
   }
   return mapStrings(value, (text) => masked.get(text) ?? text);
 }
@@ -76,10 +74,8 @@ function* chunksOf(texts: Iterable<string>): Generator<readonly string[]> {
   yield chunk;
 }
 
-async function search(text: string, lint: PresetLint): Promise<readonly Found[]> {
-  const forms = unclearMark.test(text) ? insideUnclear : inside;
-  const found = await Promise.all(paths.map((path) => searchText(text, path, lint, forms)));
-  return found.flat();
+function search(text: string): readonly Found[] {
+  return searchText(text, path, unclearMark.test(text) ? insideUnclear : inside);
 }
 
 /** A part of a text, and what is shown in its place. */

@@ -97,7 +97,7 @@ const tokenRules: readonly TokenRule[] = [
   {
     rule: 'connection-url',
     pattern:
-      /(?:rediss?|amqps?|mssql|sqlserver|mariadb|oracle|ldaps?|smtps?|sftp|clickhouse|cassandra|nats|kafka):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}){4,200}@[A-Za-z0-9[]/gi,
+      /(?:https?|ftps?|postgres(?:ql)?|mysqlx?|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|mariadb|oracle|ldaps?|smtps?|sftp|clickhouse|cassandra|nats|kafka):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}|\$){4,200}@[A-Za-z0-9[]/gi,
     accept: (match) => !isSampleLogin(match),
   },
 ];
@@ -145,12 +145,11 @@ function isExampleToken(value: string): boolean {
   return publicPartOf(value) !== '' && !isNoExample(value);
 }
 
+/** Also a variable. A token may be the user, with words as the password. */
 function isSampleLogin(url: string): boolean {
   const [, user = '', password = ''] = /:\/\/([^:]*):(.*)@/.exec(url) ?? [];
-  return (
-    user === password ||
-    /^(?:pass(?:word|wd)?|secret|guest|admin|root|test|example|changeme|x+)$/i.test(password)
-  );
+  if (user === password || /^\$|\$[A-Z_(]/.test(password)) return true;
+  return isExample(password) && !looksRandom(user);
 }
 
 function restOf(text: string, end: number, rest: RegExp | undefined): string {

@@ -20,7 +20,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 const alphabetParts = Array.from({ length: 19 }, (_, at) => alphabet.slice(at, at + 8));
 const exampleText = new RegExp(['example|changeme|placeholder|redacted', ...alphabetParts].join('|'), 'i');
 
-/** What follows the prefix of a token, if a person wrote it as an example: one repeated character, words, or a part of the alphabet. */
+/** What follows the prefix of a token, or a password in a URL, if a person wrote it as an example: one repeated character, words, or a part of the alphabet. */
 export function isExample(rest: string): boolean {
   return (
     // Base64 of zeros is a part of some tokens.
@@ -37,5 +37,5 @@ function isRepeated(value: string): boolean {
 
 function isWords(value: string): boolean {
   const words = value.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).filter((word) => word !== '');
-  return words.every((word) => plainWords.has(word.toLowerCase()) || /^x+$/i.test(word));
+  return words.length > 0 && words.every((word) => plainWords.has(word.toLowerCase()) || /^x+$/i.test(word));
 }

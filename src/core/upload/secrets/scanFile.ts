@@ -5,14 +5,13 @@ import { systemCode } from '../../errors.ts';
 import { undrawn } from '../../visibleText.ts';
 import { findTokens, isPublicPem, type Match, riskyName } from './ourRules.ts';
 import { searchText, urlEncoded } from './searchText.ts';
-import type { PresetLint } from './secretlintPreset.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
 /** A possible credential in a file or its name. */
 export interface Suspicion {
   readonly path: string;
   readonly kind: 'name' | 'content';
-  /** A name's pattern (`.env*`), or a content rule: `secretlint/…` for secretlint's, a plain word for ours. */
+  /** A name's pattern (`.env*`), or a content rule. */
   readonly rule: string;
   /** From 1; absent for what is in a name. */
   readonly line?: number;
@@ -49,15 +48,12 @@ export function isMarked(root: string, path: string, mark: string): boolean {
 }
 
 /** Scans a whole file, or only the name of a binary one. An omission: the file cannot be read, or changed during each attempt. */
-export async function scanFile(
-  root: string,
-  path: string,
-  lint: PresetLint,
-): Promise<ScannedFile | Omission> {
-  return readSource(root, path, async (source) => {
-    const scanned = await scanSource(source, path, lint);
+export function scanFile(root: string, path: string): Promise<ScannedFile | Omission> {
+  return readSource(root, path, (source) => {
+    const scanned = scanSource(source, path);
     const version = fstatSync(source.fd, { bigint: true });
-    return isUnchanged(source) ? { ...scanned, ...markedWhenSettled(version) } : undefined;
+    const settled = isUnchanged(source) ? { ...scanned, ...markedWhenSettled(version) } : undefined;
+    return Promise.resolve(settled);
   });
 }
 
@@ -70,7 +66,7 @@ function toScanMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLint): Promise<ScannedFile> {
+function scanSource({ fd, stat }: SourceFile, path: string): ScannedFile {
   const start = readAt(fd, Math.min(stat.size, startBytes), 0);
   const sha256 = contentHash(fd, stat.size, start);
   const found = findTokens(path, '').map(({ rule, masked }): Omit<Suspicion, 'sha256'> => ({
@@ -83,25 +79,20 @@ async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLi
   if (name !== undefined && !(name.publicIf === 'onlyCertificates' && isPublicPem(start.toString('latin1'))))
     found.push({ path, kind: 'name', rule: name.pattern, masked: '' });
   const encoding = textEncoding(start);
-  if (encoding !== undefined)
-    found.push(...(await scanText(textChunks(fd, stat.size, start, encoding), path, lint)));
+  if (encoding !== undefined) found.push(...scanText(textChunks(fd, stat.size, start, encoding), path));
   const suspicions = found
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
     .map((suspicion) => ({ ...suspicion, sha256 }));
   return { suspicions, sha256 };
 }
 
-async function scanText(
-  chunks: Iterable<TextChunk>,
-  path: string,
-  lint: PresetLint,
-): Promise<Omit<Suspicion, 'sha256'>[]> {
+function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 'sha256'>[] {
   const found: Omit<Suspicion, 'sha256'>[] = [];
   const seen = new Set<string>();
   const perRule = new Map<string, number>();
   let matches = 0;
   for (const chunk of chunks) {
-    for (const { rule, line, masked, alias } of await scanChunk(chunk, path, lint)) {
+    for (const { rule, line, masked, alias } of scanChunk(chunk, path)) {
       matches++;
       const isNew = !seen.has(`${line}:${masked}`) && !seen.has(`${line}:${alias ?? masked}`);
       seen.add(`${line}:${masked}`);
@@ -118,12 +109,12 @@ async function scanText(
 type LineMatch = Match & { readonly line: number };
 
 /** The matches of the surest rules first. */
-async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Promise<LineMatch[]> {
+function scanChunk(chunk: TextChunk, path: string): LineMatch[] {
   const { text, end } = chunk;
   const found: LineMatch[] = [];
   // Most texts are plain, and the classes of Unicode are slow.
   const inside = /[^\t\n\r -~]/.test(text) ? [urlEncoded, undrawn] : [urlEncoded];
-  for (const { matches, form } of await searchText(text, path, lint, inside)) {
+  for (const { matches, form } of searchText(text, path, inside)) {
     let line = chunk.firstLine;
     let at = 0;
     for (const match of matches.toSorted((a, b) => a.index - b.index)) {
@@ -158,7 +149,6 @@ interface TextChunk {
   readonly firstLine: number;
 }
 
-/** Small: secretlint compares its findings in a text pairwise. */
 const chunkBytes = 256 << 10;
 /** Longer than the longest possible match, a private key of 10,000 characters. */
 const overlapBytes = 32 << 10;

@@ -1,5 +1,4 @@
 import { findAssignments, findTokens, type Match } from './ourRules.ts';
-import type { PresetLint } from './secretlintPreset.ts';
 
 interface SearchedForm {
   readonly text: string;
@@ -18,22 +17,13 @@ export interface Found {
 export const urlEncoded = /%(?:0[AD]|2[0-9A-F]|3[A-F]|40|5[B-F]|60|7[B-E])/gi;
 
 /** Searches a text as it is, and with what each of `inside` matches, which may be inside a secret, decoded or left out. The surest rules come first. */
-export async function searchText(
-  text: string,
-  path: string,
-  lint: PresetLint,
-  inside: readonly RegExp[],
-): Promise<readonly Found[]> {
+export function searchText(text: string, path: string, inside: readonly RegExp[]): readonly Found[] {
   const asItIs: SearchedForm = { text, isJoined: false, originalOf: (index) => index };
   const joined = inside.flatMap((each) => without(text, each) ?? []);
-  const found: Found[] = [];
-  for (const form of [asItIs, ...joined])
-    found.push(
-      { form, matches: findTokens(form.text, path) },
-      { form, matches: await lint(form.text, path) },
-      { form, matches: findAssignments(form.text, path) },
-    );
-  return found;
+  return [asItIs, ...joined].flatMap((form) => [
+    { form, matches: findTokens(form.text, path) },
+    { form, matches: findAssignments(form.text, path) },
+  ]);
 }
 
 function without(text: string, inside: RegExp): SearchedForm | undefined {

@@ -2,7 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
 import type { Omission } from '../sourceFile.ts';
 import { type MaskStart, maskTexts } from './maskTexts.ts';
-import { presetLint } from './secretlintPreset.ts';
 import { isMarked, scanFile, type ScannedFile } from './scanFile.ts';
 
 export interface ScanStart {
@@ -23,13 +22,12 @@ export interface ScanAnswer {
 }
 
 function serve(port: NonNullable<typeof parentPort>, { root }: ScanStart): void {
-  const lint = presetLint();
   const scan = async ({ task, paths, marks }: ScanTask): Promise<void> => {
     const results: (ScannedFile | Omission | 'unchanged')[] = [];
     for (const [at, path] of paths.entries()) {
       const mark = marks[at];
       const isKnown = mark !== undefined && isMarked(root, path, mark);
-      results.push(isKnown ? 'unchanged' : await scanFile(root, path, lint));
+      results.push(isKnown ? 'unchanged' : await scanFile(root, path));
     }
     const answer: ScanAnswer = { kind: 'done', task, results };
     port.postMessage(answer);
@@ -44,6 +42,5 @@ if (parentPort !== null) {
   const port = parentPort;
   const start = workerData as ScanStart | MaskStart;
   if ('root' in start) serve(port, start);
-  else
-    void maskTexts(start, presetLint()).then((value) => port.postMessage({ value } satisfies WorkerAnswer));
+  else port.postMessage({ value: maskTexts(start) } satisfies WorkerAnswer);
 }

@@ -4,7 +4,7 @@ import fs, { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, tr
 import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import {
   type ArchiveFormat,
   type PackMessage,
@@ -16,7 +16,7 @@ import { tarSegments } from '../../../../src/core/upload/archive/tarGz.ts';
 import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { type ArchivePlace, formats, pack, place, read, sha256, workerFile } from './archiving.ts';
 import { oracle } from './readArchive.ts';
-import { asNobody, options, plant } from '../trees.ts';
+import { asNobody, onceRead, options, plant } from '../trees.ts';
 import { withLinks, withPipes, withRights } from '../../core/systemSkips.ts';
 
 /** Without repetition, and fast to pack. */
@@ -43,21 +43,6 @@ async function packHere(
   const { bytes } = await writer.end();
   await output.close();
   return { bytes, omitted: writer.omitted, entries: [...writer.manifest] };
-}
-
-/** Calls back after the next read. */
-function onceRead(t: TestContext, then: () => void): void {
-  const ask = fs.readSync;
-  const reading = t.mock.method(fs, 'readSync', (...args: Parameters<typeof ask>) => {
-    const bytes = ask(...args);
-    if (reading.mock.callCount() === 0) then();
-    return bytes;
-  });
-  syncBuiltinESMExports();
-  t.after(() => {
-    reading.mock.restore();
-    syncBuiltinESMExports();
-  });
 }
 
 for (const format of formats) {

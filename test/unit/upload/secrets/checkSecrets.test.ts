@@ -1,14 +1,13 @@
-import { rules } from '@secretlint/secretlint-rule-preset-recommend';
-import { build } from 'esbuild';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { globSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { isAbortError } from '../../../../src/core/errors.ts';
-import { type SecretCheckOptions } from '../../../../src/core/upload/secrets/checkSecrets.ts';
+import type { SecretCheckOptions } from '../../../../src/core/upload/secrets/checkSecrets.ts';
+import type { Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
 import {
   brief,
   checkApart,
@@ -21,7 +20,6 @@ import {
   workerFile,
 } from './secretChecks.ts';
 import { plant, plantMany } from '../trees.ts';
-import { usedRules } from '../../../../src/core/upload/secrets/secretlintPreset.ts';
 import { randomFrom, tableTokens } from './secretSeeds.ts';
 import { withPipes } from '../../core/systemSkips.ts';
 
@@ -30,9 +28,10 @@ async function check(t: TestContext, content: Content, more: Partial<SecretCheck
   return checkApart({ root, files: select(root, Object.keys(content)), ...more });
 }
 
-function sha256(content: string): string {
-  return createHash('sha256').update(content).digest('hex');
-}
+const sha256 = (content: string): string => hash('sha256', content, 'hex');
+const rulesOf = (suspicions: readonly Suspicion[]): string[] => suspicions.map(({ rule }) => rule);
+const placesOf = (suspicions: readonly Suspicion[]): string[] =>
+  suspicions.map(({ path, line }) => `${path}:${line}`);
 
 /** The longest part of the secret that is shown. */
 function shownOf(secret: string, masked: string): string {
@@ -91,42 +90,17 @@ test('every supported kind of credential is found on its line, showing at most t
   }
 });
 
-test('the test credentials cover every rule that is used of the preset', () => {
-  const covered = new Set(invented.map(({ rule }) => rule));
-  const ids = rules.map(({ meta }) => meta.id.replace('@secretlint/secretlint-rule-', ''));
-  assert.deepEqual(
-    usedRules.filter((rule) => !ids.includes(rule) || !covered.has(`secretlint/${rule}`)),
-    [],
-  );
-});
-
 test('F30 a credential is found with any number of escaped characters', async (t) => {
-  const password = '%41'.repeat(70);
-  const root = place(t, {
-    'broker.ts': `amqp://user:${password}@broker.invented.net`,
-    'database.ts': `mongodb://user:${'%41'.repeat(40)}@db.invented.net/app`,
+  const { suspicions } = await check(t, {
+    'broker.ts': `amqp://user:${'%41'.repeat(70)}@broker.invented.net`,
+    'database.ts': `mongodb://user:p$a${'%41'.repeat(40)}@db.invented.net/app`,
   });
-  const files = select(root, ['broker.ts', 'database.ts']);
-  const { suspicions } = await checkApart({ root, files });
-  assert.deepEqual(
-    suspicions.map(({ path, rule }) => [path, rule]),
-    [
-      ['broker.ts', 'connection-url'],
-      ['database.ts', 'secretlint/database-connection-string'],
-    ],
-  );
+  assert.deepEqual(rulesOf(suspicions), ['connection-url', 'connection-url']);
 });
 
 test('a line that several rules suspect is reported once', async (t) => {
   const { suspicions } = await check(t, { 'ci.yml': `env:\n  API_TOKEN: "ghp_${githubToken.secret}"\n` });
   assert.deepEqual(suspicions.map(brief), [`ci.yml:2 github-token ghp_…${githubToken.secret.slice(-2)}`]);
-});
-
-test('a comment in a file cannot disable the check', async (t) => {
-  const { suspicions } = await check(t, {
-    'a.ts': `// secretlint-disable\n${githubToken.content} // secretlint-disable-line\n`,
-  });
-  assert.equal(suspicions.length, 1);
 });
 
 test('credentials are found in UTF-16 and after a BOM, with any line ends', async (t) => {
@@ -140,10 +114,14 @@ test('credentials are found in UTF-16 and after a BOM, with any line ends', asyn
     'utf16-without-bom.ts': Buffer.from(text, 'utf16le'),
     'japanese.ts': `// ${'日本語'.repeat(50)}\n${githubToken.content}\n`,
   });
-  assert.deepEqual(
-    suspicions.map(({ path, line }) => `${path}:${line}`),
-    ['bom.ts:2', 'crlf.ts:2', 'utf16be.ts:2', 'utf16le.ts:2', 'utf16-without-bom.ts:2', 'japanese.ts:2'],
-  );
+  assert.deepEqual(placesOf(suspicions), [
+    'bom.ts:2',
+    'crlf.ts:2',
+    'utf16be.ts:2',
+    'utf16le.ts:2',
+    'utf16-without-bom.ts:2',
+    'japanese.ts:2',
+  ]);
 });
 
 test('F156 F190 tokens of every kind are found plain, quoted, assigned and URL-encoded, in UTF-8 and UTF-16', async (t) => {
@@ -166,21 +144,14 @@ test('F156 F190 tokens of every kind are found plain, quoted, assigned and URL-e
   );
   const content = planted.flatMap(({ path, text }): [string, string | Buffer][] => {
     const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
-    return [
-      [path, text],
-      [`be-${path}`, Buffer.from(utf16).swap16()],
-      [`le-${path}`, utf16],
-    ];
+    return [[path, text], [`be-${path}`, Buffer.from(utf16).swap16()], [`le-${path}`, utf16]]; // prettier-ignore
   });
   const { suspicions } = await check(t, Object.fromEntries(content));
   const found = new Set(suspicions.map(({ path, rule }) => `${path} ${rule}`));
-  const expected = planted.flatMap(({ path, rule }) =>
-    ['', 'be-', 'le-'].map((encoding) => `${encoding}${path} ${rule}`),
+  const missed = planted.flatMap(({ path, rule }) =>
+    ['', 'be-', 'le-'].map((form) => `${form}${path} ${rule}`).filter((each) => !found.has(each)),
   );
-  assert.deepEqual(
-    expected.filter((each) => !found.has(each)),
-    [],
-  );
+  assert.deepEqual(missed, []);
 });
 
 test('F190 placeholders are not suspected under any prefix', async (t) => {
@@ -200,6 +171,8 @@ test('F190 placeholders are not suspected under any prefix', async (t) => {
     '.xoxo-list-item-2 { color: red }',
     'https://invented.net/images/2018-250-xoxo-indieweb-1.jpg',
     `bP88Q~${'x'.repeat(34)}`,
+    // Base64 in which a prefix occurs by chance.
+    `${'Zm9v'.repeat(6)}AKCp${'a1B2'.repeat(17)}a`,
     `token = "${'x'.repeat(14)}.atlasv1.${'x'.repeat(66)}"`,
   ];
   const assembly = 'publicKeyToken="b77a5c561934e089"';
@@ -249,17 +222,14 @@ test('large files are scanned to their end, once, wherever a credential is', asy
   content['umlauts.txt'] = `${'ä\n'.repeat(200_000)}${githubToken.content}`;
   content['end.txt'] = `${'line\n'.repeat(400_000)}${githubToken.content}`;
   const { suspicions } = await check(t, content);
-  assert.deepEqual(
-    suspicions.map(({ path, line }) => `${path}:${line}`),
-    [
-      ...Object.keys(content)
-        .filter((path) => path.startsWith('at'))
-        .map((path) => `${path}:2`),
-      'utf16.txt:3',
-      'umlauts.txt:200001',
-      'end.txt:400001',
-    ],
-  );
+  assert.deepEqual(placesOf(suspicions), [
+    ...Object.keys(content)
+      .filter((path) => path.startsWith('at'))
+      .map((path) => `${path}:2`),
+    'utf16.txt:3',
+    'umlauts.txt:200001',
+    'end.txt:400001',
+  ]);
 });
 
 test('a binary file is judged by its name only', async (t) => {
@@ -324,7 +294,6 @@ test('a file full of tokens is reported in at most 20 lines for each rule', asyn
   assert.equal(suspicions.length, 20);
 });
 
-// The preset alone takes half a second for each megabyte of this.
 const slowText = 'ghs_1_'.repeat(4_000_000);
 
 test('a cancelled check ends in the middle of a file', { timeout: 20_000 }, async (t) => {
@@ -367,24 +336,4 @@ test('ordinary code raises no suspicion: this extension, and zod without its tes
     assert.deepEqual(suspicions.filter(({ path }) => tests === '' || !path.includes(tests)).map(brief), []);
     assert.deepEqual(unchecked, []);
   }
-});
-
-test('the worker runs as one CommonJS file', async (t) => {
-  const root = place(t, { 'a.ts': githubToken.content });
-  const outfile = join(root, 'worker.cjs');
-  const { errors, warnings } = await build({
-    entryPoints: [resolve(import.meta.dirname, '../../../../src/core/upload/secrets/secretWorker.ts')],
-    outfile,
-    bundle: true,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node22',
-    logLevel: 'silent',
-  });
-  assert.deepEqual([...errors, ...warnings], []);
-  const { suspicions } = await checkApart({ root, files: select(root, ['a.ts']), workerFile: outfile });
-  assert.deepEqual(
-    suspicions.map(({ rule }) => rule),
-    ['github-token'],
-  );
 });

@@ -9,7 +9,6 @@ import {
   riskyName,
   riskyNames,
 } from '../../../../src/core/upload/secrets/ourRules.ts';
-import { presetLint } from '../../../../src/core/upload/secrets/secretlintPreset.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -18,76 +17,41 @@ const numRuns = propertyRuns(300);
 
 test('F30 names of credentials are risky, and similar names are not', () => {
   const risky = {
-    '.env*': [
-      '.env',
-      'app/.env',
-      '.env.local',
-      '.env.production',
-      '.ENV',
-      '.envrc',
-      '.env_prod',
-      '.env.test.local',
-    ],
-    '*.env': ['prod.env', 'docker/db.env'],
-    '*.pem': ['key.pem', 'a/b/Server.PEM'],
-    '*.p12': ['x.p12'],
-    '*.pfx': ['x.pfx'],
-    '*.p8': ['AuthKey.p8'],
-    '*.ppk': ['deploy.ppk'],
-    '*.jks': ['app/release.jks'],
-    '*.keystore': ['debug.keystore'],
-    '*.kdbx': ['team.kdbx', 'old.kdb'],
-    'id_*': ['id_rsa', 'deploy/id_ed25519', 'id_work', 'id_rsa.bak', 'id_ecdsa_sk'],
-    '.netrc': ['.netrc', 'home/_netrc'],
-    '.pgpass': ['.pgpass', 'pgpass.conf'],
-    '.git-credentials': ['.git-credentials'],
-    '.htpasswd': ['www/.htpasswd'],
-    '.pypirc': ['.pypirc'],
-    '.s3cfg': ['.s3cfg'],
-    '.vault-token': ['.vault-token'],
-    'master.key': ['config/master.key'],
-    kubeconfig: ['kubeconfig', 'prod.kubeconfig'],
-    '*.tfstate': ['terraform.tfstate', 'terraform.tfstate.backup'],
-    '.kube/': ['.kube/config', 'home/.kube/config'],
-    '.aws/': ['.aws/credentials', 'home/.aws/config'],
-    '.ssh/': ['.ssh/config', '.ssh/deploy'],
-    '.gnupg/': ['.gnupg/secring.gpg'],
-    '.docker/config.json': ['.docker/config.json', '.dockercfg', '.dockerconfigjson'],
+    '.env*': '.env app/.env .env.local .env.production .ENV .envrc .env_prod .env.test.local',
+    '*.env': 'prod.env docker/db.env',
+    '*.pem': 'key.pem a/b/Server.PEM',
+    '*.p12': 'x.p12',
+    '*.pfx': 'x.pfx',
+    '*.p8': 'AuthKey.p8',
+    '*.ppk': 'deploy.ppk',
+    '*.jks': 'app/release.jks',
+    '*.keystore': 'debug.keystore',
+    '*.kdbx': 'team.kdbx old.kdb',
+    'id_*': 'id_rsa deploy/id_ed25519 id_work id_rsa.bak id_ecdsa_sk',
+    '.netrc': '.netrc home/_netrc',
+    '.pgpass': '.pgpass pgpass.conf',
+    '.git-credentials': '.git-credentials',
+    '.htpasswd': 'www/.htpasswd',
+    '.pypirc': '.pypirc',
+    '.s3cfg': '.s3cfg',
+    '.vault-token': '.vault-token',
+    'master.key': 'config/master.key',
+    kubeconfig: 'kubeconfig prod.kubeconfig',
+    '*.tfstate': 'terraform.tfstate terraform.tfstate.backup',
+    '.kube/': '.kube/config home/.kube/config',
+    '.aws/': '.aws/credentials home/.aws/config',
+    '.ssh/': '.ssh/config .ssh/deploy',
+    '.gnupg/': '.gnupg/secring.gpg',
+    '.docker/config.json': '.docker/config.json .dockercfg .dockerconfigjson',
   };
   assert.deepEqual(Object.keys(risky).sort(), riskyNames.map(({ pattern }) => pattern).sort());
   for (const [pattern, paths] of Object.entries(risky))
-    for (const path of paths) assert.equal(riskyName(path)?.pattern, pattern, path);
-  for (const path of [
-    ...[
-      '.env.example',
-      '.env.sample',
-      '.env.template',
-      '.env.local.example',
-      '.env.example.local',
-      'example.env',
-    ],
-    ...['env.ts', '.environment', '.envoy.yaml', 'src/env', 'environment.ts', 'config.env.ts'],
-    ...[
-      'id_rsa.pub',
-      'id_ed25519.pub',
-      'id_map.json',
-      'id_generator.py',
-      'my_id_card',
-      '.ssh/known_hosts',
-      '.ssh/id_rsa.pub',
-    ],
-    ...[
-      '.npmrc',
-      'aws/client.ts',
-      'pem.ts',
-      'x.pem.ts',
-      'netrc.go',
-      'src/tfstate.go',
-      'docker/config.json',
-      '.aws',
-    ],
-  ])
-    assert.equal(riskyName(path), undefined, path);
+    for (const path of paths.split(' ')) assert.equal(riskyName(path)?.pattern, pattern, path);
+  const others = `.env.example .env.sample .env.template .env.local.example .env.example.local example.env
+    env.ts .environment .envoy.yaml src/env environment.ts config.env.ts
+    id_rsa.pub id_ed25519.pub id_map.json id_generator.py my_id_card .ssh/known_hosts .ssh/id_rsa.pub
+    .npmrc aws/client.ts pem.ts x.pem.ts netrc.go src/tfstate.go docker/config.json .aws xp12 xnetrc .gitXcredentials x.master.key`;
+  for (const path of others.split(/\s+/)) assert.equal(riskyName(path), undefined, path);
 });
 
 const assigned = {
@@ -107,58 +71,26 @@ const assigned = {
 };
 const notAssigned = {
   'app.env': [
-    ...[
-      'DB_PASSWORD=',
-      'DB_PASSWORD=changeme',
-      'DB_PASSWORD=<password>',
-      'DB_PASSWORD=${PASSWORD}',
-      'DB_PASSWORD=$PASS',
-    ],
-    ...[
-      'DB_PASSWORD=xxxxxxxx',
-      'DB_PASSWORD=********',
-      'DB_PASSWORD=your-password-here',
-      'DB_PASSWORD=postgres',
-      'API_KEY=YOUR_API_KEY',
-    ],
-    ...[
-      'TOKEN_EXPIRY=a1b2c3d4e5',
-      'API_TOKEN=3600',
-      'TOKEN=none',
-      'SECRET_FILE=/run/secrets/db',
-      'DB_PASSWORD=/run/secrets/db1',
-    ],
-    ...[
-      'API_KEY=op://vault/item/field1',
-      'DB_PASSWORD={{ db_password_1 }}',
-      'BYPASS=a1b2c3d4e5',
-      'DB_PASSWORD="a b c d 1 2"',
-    ],
-  ],
+    ...['DB_PASSWORD=', 'DB_PASSWORD=changeme', 'DB_PASSWORD=<password>', 'DB_PASSWORD=${PASSWORD}', 'DB_PASSWORD=$PASS'],
+    ...['DB_PASSWORD=xxxxxxxx', 'DB_PASSWORD=********', 'DB_PASSWORD=your-password-here', 'DB_PASSWORD=postgres'],
+    ...['API_KEY=YOUR_API_KEY', 'TOKEN_EXPIRY=a1b2c3d4e5', 'API_TOKEN=3600', 'TOKEN=none', 'SECRET_FILE=/run/secrets/db'],
+    ...['DB_PASSWORD=/run/secrets/db1', 'API_KEY=op://vault/item/field1', 'DB_PASSWORD={{ db_password_1 }}'],
+    ...['BYPASS=a1b2c3d4e5', 'DB_PASSWORD="a b c d 1 2"'],
+  ], // prettier-ignore
   'deploy.yml': [
     ...[
       'token: ${{ secrets.GITHUB_TOKEN }}',
       'id-token: write',
       'password: !vault |',
       'secretName: app-tls-2',
-      'secret: my-app-tls-2',
     ],
-    ...['password: パスワード123456', 'tokenUrl: https://auth1.example.com/token'],
+    ...['secret: my-app-tls-2', 'password: パスワード123456', 'tokenUrl: https://auth1.example.com/token'],
   ],
-  'en.json': [
-    '"password": "Password"',
-    '"forgotPassword": "Forgot your password?"',
-    '"token": "Token123"',
-    '"auth-key": "workspace:*"',
-  ],
+  'en.json': ['"password": "Password"', '"forgotPassword": "Forgot your password?"', '"token": "Token123"', '"auth-key": "workspace:*"'], // prettier-ignore
   'code.ts': [
-    ...[
-      'const API_TOKEN = process.env.API_TOKEN1;',
-      'const password = "x8f14e45f!ceea";',
-      'if (PASSWORD === "a") {}',
-    ],
+    ...['const API_TOKEN = process.env.API_TOKEN1;', 'const password = "x8f14e45f!ceea";', 'if (PASSWORD === "a") {}'],
     ...['TOKEN = "T_STRING_123"', 'const DB_PASSWORD = "changeme";', 'API_KEY: config.apiKey1'],
-  ],
+  ], // prettier-ignore
 };
 
 for (const [what, table, count] of [
@@ -178,6 +110,10 @@ test('the part of an assignment’s name before a dot, a possible secret, is not
 test('sample logins in connection URLs and keys of the AWS documentation are not suspected', () => {
   for (const text of [
     'redis://user:password@cache',
+    'https://user:pass@example.com',
+    'postgres://app:${PASSWORD}@db',
+    'mysql://app:$DB_LOGIN@db',
+    'mongodb://travis42:travis42@db',
     'amqp://guest:guest@localhost',
     'redis://:${REDIS_PASSWORD}@cache',
     'amqp://%s:%s@host',
@@ -205,40 +141,37 @@ test('at most two characters of a credential are shown', () => {
   );
 });
 
-test('hostile text is scanned in bounded time', { timeout: 20_000 }, async () => {
-  const lint = presetLint();
+test('hostile text is scanned in bounded time', { timeout: 20_000 }, () => {
   const fill = (text: string): string => text.repeat(Math.ceil((256 << 10) / text.length));
+  const repeated = [
+    'a',
+    ' ',
+    'http://a:',
+    'mongodb://',
+    'redis://:aaaa',
+    '//a:_auth',
+    'xoxb-a-',
+    'password = "',
+    'SG.a.',
+    'ghs_1_',
+    'glpat-',
+  ];
+  repeated.push(
+    '-----BEGIN PRIVATE KEY-----',
+    `${'a'.repeat(64)}PASSWORD="`,
+    'sk-ant-api03-',
+    `${'a'.repeat(60)}.atlasv1.`,
+  );
+  repeated.push('xoxb-1234567890-', 'authorization: bearer ', 'hvs.', '%2D%2E', 'SK'.repeat(17), `SG.a.${'w'.repeat(300)}`); // prettier-ignore
   for (const text of [
-    ...[
-      fill('a'),
-      fill(' '),
-      fill('http://a:'),
-      fill('mongodb://'),
-      fill('redis://:aaaa'),
-      fill('//a:_auth'),
-      fill('xoxb-a-'),
-    ],
-    ...[
-      fill('-----BEGIN PRIVATE KEY-----'),
-      fill('password = "'),
-      fill(`${'a'.repeat(64)}PASSWORD="`),
-      fill('SG.a.'),
-    ],
-    ...[
-      fill('ghs_1_'),
-      fill('glpat-'),
-      fill('sk-ant-api03-'),
-      fill(`${'a'.repeat(60)}.atlasv1.`),
-      fill('xoxb-1234567890-'),
-    ],
-    ...[fill('authorization: bearer '), fill('hvs.'), fill('%2D%2E'), fill('SK'.repeat(17))],
-    ...[`secretaccesskey${fill(' ')}`, fill(`SG.a.${'w'.repeat(300)}`), fill(`ops_ey${'A'.repeat(1270)}`)],
+    ...repeated.map(fill),
+    `secretaccesskey${fill(' ')}`,
+    fill(`ops_ey${'A'.repeat(1270)}`),
   ]) {
     const start = cpuMs();
     findTokens(text, '.npmrc');
     findAssignments(text, 'a.json');
     findAssignments(text, 'a.ts');
-    await lint(text, 'package.json');
     assert.ok(cpuMs() - start < 3000, text.slice(0, 30));
   }
 });

@@ -14,12 +14,12 @@ export const workerFile = new URL('../../../../src/core/upload/secrets/secretWor
 export const invented = seeds(randomFrom(30));
 
 /** A token that is recognised anywhere. */
-export const githubToken = seedOf('github-token');
+export const githubToken = seedOf('github-token', 'ghp_');
 
 export type Content = Readonly<Record<string, string | Uint8Array>>;
 
-export function seedOf(rule: string): Seed {
-  const seed = invented.find((one) => one.rule === rule);
+export function seedOf(rule: string, prefix = ''): Seed {
+  const seed = invented.find((one) => one.rule === rule && one.content.includes(prefix));
   assert.ok(seed);
   return seed;
 }

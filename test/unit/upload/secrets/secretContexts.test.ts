@@ -31,15 +31,10 @@ const breaks: Readonly<Record<string, string>> = {
 };
 
 /** Known by a name, a line's start or a line before it, which is a part of what is found. */
-const isWhole =
-  /^assignment|^authorization|^aws-secret|npmrc|private-?key|gcp|azure-account|secretlint\/npm app/;
-/** A low line may be a part of these, so it does not end them. */
-const mayHaveLowLine =
-  /"(?:SG\.|glpat|github_pat|glsa|lin_api|tskey|hv[sbr]\.|sk-(?:proj|svc|adm|ant)|dckr|figd|ghs_12345)|^(?:google|azure-client|discord|telegram|facebook|maxmind|mailchimp|authorization|json-web)-?/;
-
+const isWhole = /^(?:assignment|authorization|aws-secret|npmrc|private-key|azure-account)/;
 /** The text in which a credential, with its public part, stands between two texts. */
-function between({ rule, path, content, secret }: Seed, [before, after]: readonly [string, string]): string {
-  if (isWhole.test(rule) || isWhole.test(`${rule} ${path}`)) return `${before}${content}${after}`;
+function between({ rule, content, secret }: Seed, [before, after]: readonly [string, string]): string {
+  if (isWhole.test(rule)) return `${before}${content}${after}`;
   const at = content.indexOf(secret);
   const start = at - (/[^\s"'(=]*$/.exec(content.slice(0, at))?.[0].length ?? 0);
   const rest = content.slice(at + secret.length);
@@ -58,10 +53,7 @@ const inContexts = invented.flatMap((seed, number): Case[] =>
     .filter(([, [before, after]]) => {
       // It would be a part of the name.
       if (seed.rule === 'assignment') return !/[a-z_]/i.test(before);
-      return (
-        after !== '_' ||
-        !(seed.mayHaveLowLine ?? (mayHaveLowLine.test(seed.content) || mayHaveLowLine.test(seed.rule)))
-      );
+      return after !== '_' || !seed.mayHaveLowLine;
     })
     .map(([context, around]) => ({
       name: `${seed.rule} (${String(number)}), ${context}`,
