@@ -189,8 +189,8 @@ async function writeAndRemove(path: string): Promise<void> {
 const staleMs = 60_000;
 
 /** Removes files of unfinished writes from a folder. A fresh one may be in use, and stays. */
-export async function sweepTemporary(folder: string, now: number): Promise<void> {
-  for (const name of (await readdir(folder)).filter((each) => /\.(tmp|part)$/.test(each))) {
+export async function sweepTemporary(folder: string, now: number, names = /\.(tmp|part)$/): Promise<void> {
+  for (const name of (await readdir(folder)).filter((each) => names.test(each))) {
     const path = join(folder, name);
     try {
       if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });

@@ -1,7 +1,6 @@
 import { type Continuation, creditLimitReached, type NoContinuation } from '../workflows/workflow.ts';
 import { workflows } from '../workflows/workflows.ts';
-import { isFinal, type Run } from '../run/state/run.ts';
-import { keptArtifacts, roleOf } from '../run/state/artifacts.ts';
+import { isFinal, keptArtifacts, roleOf, type Run } from '../run/state/run.ts';
 
 /** The continuations of an ended run: allowed, or why not (docs/api.md, sections 2.7 and 2.8); empty before its end. */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { askWorker } from '../askWorker.ts';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { fieldsOf, firstHit, hitsAt, isObject, keyPaths } from '../json.ts';
-import { type Run } from '../run/state/run.ts';
-import { keptArtifact } from '../run/state/artifacts.ts';
+import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /**
  * A function of the application that a crawl found, from the artifact of a run, which is read in a worker. A pair is its exact name and a

@@ -1,7 +1,6 @@
 import { pathKey } from '../paths.ts';
 import { continuedRunOf, hasHitCreditLimit, isContinued, predecessorOf } from '../features/continuedRuns.ts';
-import { endedEarly, isFinal, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
-import { keptArtifact } from '../run/state/artifacts.ts';
+import { endedEarly, isFinal, keptArtifact, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
 import { applicationSubject } from '../workflows/blackboxInput.ts';
 
 export function hasFindings(run: Run): boolean {

@@ -6,11 +6,10 @@ import { claimStart, type Lease, type StartClaim } from './disk/lease.ts';
 import { DrivingWindow } from './drive/drivingWindow.ts';
 import { type PackedRun, packRun } from './start/packRun.ts';
 import { type NotKept, sendAgain, type StartDeps, startRun } from './start/startRun.ts';
-import { hasRemoteResults } from './state/artifacts.ts';
-import { expectedCheckAt, retryAfterMs } from './state/delays.ts';
+import { retryAfterMs } from './state/delays.ts';
 import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
 import { uploadsToRemove } from './state/retention.ts';
-import { isFinal, isLive, type Run, runIdOf } from './state/run.ts';
+import { hasRemoteResults, isFinal, isLive, type Run, runIdOf } from './state/run.ts';
 import { sendCancellation } from './steps/cancelRun.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
 import { removeUploads } from './steps/removeUploads.ts';
@@ -40,14 +39,9 @@ export class RunTracker implements Disposable {
     this.onDidFailToKeep = this.#notKept.event;
   }
 
-  /** In wall-clock milliseconds; undefined when no poll is planned. */
+  /** When this window polls the run next (wall clock, ms). */
   nextCheckAt(id: string): number | undefined {
-    const { store } = this.#deps;
-    const run = store.get(id);
-    const drive = this.#window.driveOf(id);
-    if (drive !== undefined || run === undefined || !isLive(run)) return drive?.nextCheckAt();
-    // Where no lease can be written, no window drives the run.
-    return store.problem === undefined ? expectedCheckAt(run) : undefined;
+    return this.#window.driveOf(id)?.nextCheckAt();
   }
 
   resume(): Promise<void> {
@@ -99,7 +93,7 @@ export class RunTracker implements Disposable {
     try {
       if (signal?.aborted === true) return undefined;
       const start = () => startRun(packed, this.#startDeps({ cancelled: signal, onUploading }));
-      return await this.#driveAfter(packed.lease, start);
+      return await this.#driveAfter(packed.run.id, packed.lease, start);
     } finally {
       await packed.discard();
     }
@@ -110,12 +104,16 @@ export class RunTracker implements Disposable {
   }
 
   /** Starts under a lease, and hands it to the drive. */
-  async #driveAfter(lease: Lease, start: () => Promise<Run>): Promise<Run> {
+  async #driveAfter(id: string, lease: Lease, start: () => Promise<Run>): Promise<Run> {
     try {
       const run = await start();
-      const drive = this.#window.drive(run.id, lease);
+      await lease.renew().catch(() => undefined);
+      // The run may be another one, in a folder of its own, or the lease lost: then the drive takes a new one.
+      if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
+      else await lease.release();
+      const driven = this.#window.driveOn(run.id);
       // A person who cancelled does not wait for the removal of uploads.
-      if (run.state !== 'cancelled') await drive.rest();
+      if (run.state !== 'cancelled') await driven;
       return this.#deps.store.get(run.id) ?? run;
     } catch (error) {
       await lease.release();
@@ -144,20 +142,16 @@ export class RunTracker implements Disposable {
     return store.get(tracked.id) ?? tracked;
   }
 
-  /** The next one after those of runs with this run ID that were given up. */
+  /** The same in all windows, unless a run with this run ID was given up here. */
   #idFor({ baseUrl, organizationId, runId }: RunNote): string {
-    for (let earlier = 0; ; earlier += 1) {
-      const name = JSON.stringify([baseUrl, organizationId, runId, earlier]);
-      const id = hash('sha256', name, 'hex').slice(0, 32);
-      if (!this.#deps.store.has(id)) return id;
-    }
+    const id = hash('sha256', JSON.stringify([baseUrl, organizationId, runId]), 'hex').slice(0, 32);
+    return this.#deps.store.has(id) ? this.#deps.store.newId() : id;
   }
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
   async cancel(id: string): Promise<void> {
     const run = this.#require(id);
     if (run.state !== 'running') return;
-    this.#window.driveOf(id)?.interrupt();
     const conflict = await sendCancellation(run, this.#deps);
     await this.checkNow(id);
     if (conflict !== undefined && this.#deps.store.get(id)?.state === 'running') throw conflict;
@@ -191,7 +185,7 @@ export class RunTracker implements Disposable {
     await this.#window.giveUp(id);
     const lease = await this.#window.takeLease(id);
     if (lease === undefined) throw new AssessmentError('busyElsewhere');
-    return this.#driveAfter(lease, () => sendAgain(id, lease, this.#startDeps({ cancelled: signal })));
+    return this.#driveAfter(id, lease, () => sendAgain(id, lease, this.#startDeps({ cancelled: signal })));
   }
 
   /** Ends an `unknown` run as `cancelled`, and removes its uploads. */

@@ -157,6 +157,7 @@ async function askAndLaunch(
       return answer;
     }
     if (answer !== 'start') return 'done';
+    claim.lost.throwIfAborted();
     const { passwordsAlsoFor } = start;
     await passwords.approve(plan, entered, passwordsAlsoFor && { ...plan, ...passwordsAlsoFor });
     await launch(plan, deps);

@@ -105,7 +105,7 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
 /** While runs can't be saved, says so above the Runs view, and once in a message. Called before the first reload, which may find the problem. */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
   let wasShown = false;
-  return runs.onDidChangeProblem(() => {
+  return runs.onDidChangeOther(() => {
     const { problem } = runs;
     const message =
       problem === undefined

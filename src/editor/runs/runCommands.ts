@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { Clock, Logger } from '../../core/ports.ts';
-import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
+import { hasRemoteResults, isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { mayStopWatching } from '../../core/run/state/trouble.ts';
-import { isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import type { EnteredPasswords, PasswordStore } from '../../core/workflows/passwordStore.ts';

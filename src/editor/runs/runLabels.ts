@@ -1,8 +1,14 @@
 import * as vscode from 'vscode';
 import { isOffline, needsDecision, waitsForToken } from '../../core/run/state/trouble.ts';
 import { hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
-import { isFinal, isLive, type Run, type RunIn, type Target } from '../../core/run/state/run.ts';
-import { keptArtifact } from '../../core/run/state/artifacts.ts';
+import {
+  isFinal,
+  isLive,
+  keptArtifact,
+  type Run,
+  type RunIn,
+  type Target,
+} from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import type { Continuation, NoContinuation, WorkflowId } from '../../core/workflows/workflow.ts';
@@ -87,12 +93,7 @@ export function noContinuationLabel(continuation: Continuation, reason: NoContin
 export function stateLabel(run: Run): string {
   switch (run.state) {
     case 'preparing':
-      return run.workflow === 'whitebox-assessment'
-        ? {
-            uploading: t('uploading'),
-            confirming: t('confirming the upload'),
-          }[run.step]
-        : t('preparing');
+      return run.workflow === 'whitebox-assessment' ? t('uploading') : t('preparing');
     case 'dispatching':
       return t('starting');
     case 'unknown':

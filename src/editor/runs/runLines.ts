@@ -7,8 +7,15 @@ import { readScanProgress } from '../../core/features/scanProgress.ts';
 import { isContinued, predecessorOf } from '../../core/features/continuedRuns.ts';
 import { resultsKeptUntil } from '../../core/run/state/retention.ts';
 import { mayStopWatching } from '../../core/run/state/trouble.ts';
-import { elapsedMs, type Failure, isFinal, isLive, type Run, runIdOf } from '../../core/run/state/run.ts';
-import { roleOf } from '../../core/run/state/artifacts.ts';
+import {
+  elapsedMs,
+  type Failure,
+  isFinal,
+  isLive,
+  roleOf,
+  type Run,
+  runIdOf,
+} from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { perspectives } from '../../core/workflows/blackboxInput.ts';
 import { openFile } from '../errors/errorActions.ts';
@@ -165,10 +172,8 @@ function addUploads(run: Run, add: AddLine): void {
 }
 
 function addTimes(run: Run, now: number, add: AddLine): void {
-  if (run.workflow === 'whitebox-assessment') {
-    if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
-    if (run.confirmedAt !== undefined) add(t('Upload confirmed'), 'check', formatTime(run.confirmedAt));
-  }
+  if (run.workflow === 'whitebox-assessment' && run.confirmedAt !== undefined)
+    add(t('Uploaded'), 'cloud-upload', formatTime(run.confirmedAt));
   if ('dispatchedAt' in run && run.dispatchedAt !== undefined)
     add(isLive(run) ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
   if ('exitedAt' in run && run.exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(run.exitedAt));

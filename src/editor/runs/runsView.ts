@@ -5,20 +5,20 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { pathKey } from '../../core/paths.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { hasRemoteResults } from '../../core/run/state/artifacts.ts';
-import type { RunNotes } from '../../core/run/disk/runNotes.ts';
-import type { RunTracker } from '../../core/run/runTracker.ts';
-import { continuationsOf, hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
-import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/trouble.ts';
 import {
   elapsedMs,
   type Failure,
+  hasRemoteResults,
   isFinal,
   isLive,
   isUnsent,
   type Run,
   runIdOf,
 } from '../../core/run/state/run.ts';
+import type { RunNotes } from '../../core/run/disk/runNotes.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
+import { continuationsOf, hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
+import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/trouble.ts';
 import { needsToken } from '../../core/run/state/trouble.ts';
 import { type ForeignRun } from '../../core/run/disk/journal.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -119,7 +119,7 @@ export function showRuns(
   return vscode.Disposable.from(
     changes,
     renderRuns(runs, render),
-    runs.onDidChangeForeign(render),
+    runs.onDidChangeOther(render),
     tracker.onDidFailToKeep(render),
     unread,
   );

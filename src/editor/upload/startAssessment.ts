@@ -3,6 +3,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { isSamePath, pathKey } from '../../core/paths.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Logger } from '../../core/ports.ts';
+import type { StartClaim } from '../../core/run/disk/lease.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
@@ -42,13 +43,17 @@ export async function startAssessment(folders: readonly Folder[], deps: StartDep
     // Another window may have started a run before the claim.
     await deps.runs.reload();
     if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return;
-    await launch(deps, folders, destination);
+    await launch({ ...deps, claim }, folders, destination);
   } finally {
     await claim.release();
   }
 }
 
-function launch(deps: StartDeps, folders: readonly Folder[], destination: Destination): Thenable<void> {
+function launch(
+  deps: StartDeps & { readonly claim: StartClaim },
+  folders: readonly Folder[],
+  destination: Destination,
+): Thenable<void> {
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
     const options = {
       signal,
@@ -69,6 +74,8 @@ function launch(deps: StartDeps, folders: readonly Folder[], destination: Destin
         const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps);
         if (answer === 'prepareAgain') continue;
         if (answer === undefined) return;
+        // While the machine slept, another window may have claimed the folders.
+        deps.claim.lost.throwIfAborted();
         const run = await deps.tracker.startPacked(packed, options);
         // A dispatch is not interrupted: the run may have started although the person cancelled.
         if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);

@@ -138,7 +138,8 @@ describe('findings of a live application', () => {
       passwords: { get: () => Promise.resolve([]), keysOf: () => [], approve: () => Promise.resolve() },
       tracker: {
         start: (plan: Run) => Promise.resolve(void started.push(plan)),
-        claim: () => Promise.resolve({ release: () => Promise.resolve() }),
+        claim: () =>
+          Promise.resolve({ lost: new AbortController().signal, release: () => Promise.resolve() }),
         answerIsSame: (id: string, isSame: boolean) => Promise.resolve(void answered.push([id, isSame])),
       },
     } as unknown as ConfirmDeps;

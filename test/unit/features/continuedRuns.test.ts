@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Description } from '../../../src/core/api/schema.ts';
-import { advance } from '../../../src/core/run/state/advance.ts';
-import type { RunEvent } from '../../../src/core/run/state/event.ts';
+import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
 import {
   continuationsOf,
   hasHitCreditLimit,

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../src/core/run/state/event.ts';
+import type { RunEvent } from '../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 

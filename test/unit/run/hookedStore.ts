@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../src/core/run/state/event.ts';
+import type { RunEvent } from '../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { WindowOptions } from './runWindow.ts';
@@ -32,10 +32,12 @@ export function storeWithHook(before: BeforeNote): MakeStore {
 }
 
 /** A store on a disk that is full for events of this type, some times or always. */
-export function storeWithoutSpaceFor(type: RunEvent['type'], times = Infinity): MakeStore {
+export function storeWithoutSpaceFor(type: RunEvent['type'], times = Infinity, answer?: string): MakeStore {
   let refusals = times;
   return storeWithHook((event) => {
-    if (event.type === type && refusals-- > 0)
+    const isMeant =
+      event.type === type && (answer === undefined || ('answer' in event && event.answer === answer));
+    if (isMeant && refusals-- > 0)
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   });
 }

@@ -1,8 +1,7 @@
 import type { Description } from '../../../src/core/api/schema.ts';
-import { advance } from '../../../src/core/run/state/advance.ts';
-import type { RunEvent } from '../../../src/core/run/state/event.ts';
-import { toAnswered } from '../../../src/core/run/state/event.ts';
-import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
+import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
+import type { Run, RunIn, RunState } from '../../../src/core/run/state/run.ts';
+import { toAnswered } from '../../../src/core/run/steps/poll.ts';
 
 const archive = {
   file: 'a.tar.gz',
@@ -17,7 +16,6 @@ const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
 export const uploadingRun: RunIn<'preparing'> = {
   version: 1,
   state: 'preparing',
-  step: 'uploading',
   id: '20300101000000-0badcafe',
   workflow: 'whitebox-assessment',
   // Nothing listens there, and no DNS lookup is needed.
@@ -60,7 +58,6 @@ export function asJournaled<T>(run: T): T {
 const at = 10;
 const launch: RunEvent[] = [
   { type: 'reserved', target: 0, fileId: 'file-1', at },
-  { type: 'uploaded', at },
   { type: 'confirmed', target: 0, at },
   { type: 'dispatchIntended', at },
   { type: 'dispatched', intendedAt: at, runId: 'run-1', at },
@@ -71,20 +68,11 @@ function after(run: Run, ...events: RunEvent[]): Run {
 }
 
 const running = after(uploadingRun, ...launch);
-const dispatching = after(uploadingRun, ...launch.slice(0, 4));
+const dispatching = after(uploadingRun, ...launch.slice(0, 3));
 const collecting = after(running, answered(success, at));
 const lost = { kind: 'connectionLost' } as const;
 
-/** The preparation step of a run, or else its state. */
-export function stepOf(run: Run | undefined): string | undefined {
-  return run && phaseOf(run);
-}
-
-/** A run at each step of its preparation, reached by events. */
-export const preparingAt = {
-  uploading: after(uploadingRun, ...launch.slice(0, 1)),
-  confirming: after(uploadingRun, ...launch.slice(0, 3)),
-};
+export const uploadedRun = after(uploadingRun, ...launch.slice(0, 2));
 
 /** One run of each state, reached by events. */
 export const runOf: Readonly<Record<RunState, Run>> = {
@@ -92,7 +80,7 @@ export const runOf: Readonly<Record<RunState, Run>> = {
   dispatching,
   unknown: after(dispatching, { type: 'dispatchLost', reason: lost, at }),
   running,
-  cancelling: after(running, { type: 'cancelAsked', at }),
+  cancelling: after(running, { type: 'cancelSent', sentAt: at, answer: 'accepted', at }),
   collecting,
   succeeded: after(collecting, { type: 'collected', at }),
   aborted: after(running, answered(aborted, at), { type: 'collected', at }),
@@ -113,9 +101,8 @@ export const runOf: Readonly<Record<RunState, Run>> = {
 /** One event of each type, and of `answered` one for each kind of answer. */
 export const eventOf = {
   reserved: { type: 'reserved', target: 0, fileId: 'file-2', at },
-  uploaded: launch[1]!,
-  confirmed: launch[2]!,
-  dispatchIntended: launch[3]!,
+  confirmed: launch[1]!,
+  dispatchIntended: launch[2]!,
   dispatched: { type: 'dispatched', intendedAt: at, runId: 'run-2', at },
   'dispatched for another intent': { type: 'dispatched', intendedAt: 9, runId: 'run-3', at },
   dispatchStopped: { type: 'dispatchStopped', by: 'person', at },
@@ -125,16 +112,16 @@ export const eventOf = {
   'answered RUNNING': answered(stillRunning, 20),
   'answered SUCCESS': answered(success, at),
   'answered ABORTED': answered(aborted, at),
-  pollFailed: { type: 'pollFailed', failure: lost, at },
-  deferred: { type: 'deferred', retryAt: 60_000, at },
-  cancelSent: { type: 'cancelSent', at },
-  cancelRefused: { type: 'cancelRefused', sentAt: at, at },
+  stepFailed: { type: 'stepFailed', failure: lost, at },
+  'stepFailed with Retry-After': { type: 'stepFailed', failure: lost, retryAt: 60_000, at },
+  cancelSent: { type: 'cancelSent', sentAt: at, at },
+  'cancelSent and refused': { type: 'cancelSent', sentAt: at, answer: 'refused', at },
+  'cancelSent and accepted': { type: 'cancelSent', sentAt: at, answer: 'accepted', at },
   artifactDownloaded: {
     type: 'artifactDownloaded',
     artifact: { name: 'report', file: 'report.md', bytes: 3 },
     at,
   },
-  cancelAsked: { type: 'cancelAsked', at },
   collected: { type: 'collected', at },
   failed: { type: 'failed', failure: lost, at },
   abandoned: { type: 'abandoned', at },

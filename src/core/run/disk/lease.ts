@@ -178,9 +178,7 @@ function processExists(pid: number): boolean {
 }
 
 /** The right to start a run of some subjects: folders, or an application (`applicationSubject`). One start at a time has it, across all windows. */
-export interface StartClaim {
-  release(): Promise<void>;
-}
+export type StartClaim = Pick<Lease, 'lost' | 'release'>;
 
 /** Claims all subjects or none. Throws `startedElsewhere`. */
 export async function claimStart(
@@ -194,7 +192,7 @@ export async function claimStart(
   };
   try {
     for (const subject of new Set(subjects)) {
-      const lease = await takeLease(join(folder, hash('sha256', subject, 'hex').slice(0, 32)), deps);
+      const lease = await takeLease(join(folder, hash('sha256', subject, 'hex').slice(0, 32), 'lease'), deps);
       if (lease === undefined) throw new AssessmentError('startedElsewhere');
       leases.push(lease);
     }
@@ -202,5 +200,5 @@ export async function claimStart(
     await release();
     throw error;
   }
-  return { release };
+  return { lost: AbortSignal.any(leases.map(({ lost }) => lost)), release };
 }

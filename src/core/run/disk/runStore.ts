@@ -15,10 +15,9 @@ import {
   writeProblem,
 } from '../../files.ts';
 import { type Clock, type Disposable, Emitter, type Event, type Logger } from '../../ports.ts';
-import { advance } from '../state/advance.ts';
-import type { RunEvent } from '../state/event.ts';
+import { advance, type RunEvent } from '../state/advance.ts';
 import { type RequireLock, withLock } from './lock.ts';
-import { idSchema, phaseOf, type Run } from '../state/run.ts';
+import { idSchema, type Run } from '../state/run.ts';
 import { type ForeignRun, type Journal, newestFirst, parseJournal, runFolders } from './journal.ts';
 
 export type ChangedRuns = readonly [Run, ...Run[]];
@@ -36,8 +35,7 @@ export class RunStore {
   /** The mark (`markOf`) of each journal as last read or written here. */
   readonly #seen = new Map<string, string>();
   readonly #change: Emitter<ChangedRuns>;
-  readonly #foreignChange: Emitter<string>;
-  readonly #problemChange: Emitter<undefined>;
+  readonly #otherChange: Emitter<undefined>;
   #problem: string | undefined;
 
   constructor(root: string, deps: { clock: Clock; log: Logger }) {
@@ -45,20 +43,16 @@ export class RunStore {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#change = new Emitter(deps.log);
-    this.#foreignChange = new Emitter(deps.log);
-    this.#problemChange = new Emitter(deps.log);
+    this.#otherChange = new Emitter(deps.log);
     this.onDidChange = this.#change.event;
-    this.onDidChangeForeign = this.#foreignChange.event;
-    this.onDidChangeProblem = this.#problemChange.event;
+    this.onDidChangeOther = this.#otherChange.event;
   }
 
   /** Once for each reading or write, with all runs that it changed or removed. */
   readonly onDidChange: Event<ChangedRuns>;
 
-  /** Called with the ID of a foreign run that appears or disappears. */
-  readonly onDidChangeForeign: Event<string>;
-
-  readonly onDidChangeProblem: Event<undefined>;
+  /** For a foreign run that appears or disappears, and for another `problem`. */
+  readonly onDidChangeOther: Event<undefined>;
 
   /** Newest first. */
   all(): readonly Run[] {
@@ -182,7 +176,7 @@ export class RunStore {
     this.#problem = problem;
     if (problem === undefined) this.#log.info('Runs can be saved again');
     else this.#log.warn(`Runs cannot be saved: ${problem}`);
-    this.#problemChange.fire(undefined);
+    this.#otherChange.fire(undefined);
   }
 
   async #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
@@ -191,7 +185,7 @@ export class RunStore {
       const next = advance(run, event);
       if (next === run) return { run, changed: false };
       await this.#write(next, requireLock);
-      if (phaseOf(next) !== phaseOf(run)) this.#log.info(`Run ${id}: ${phaseOf(run)} → ${phaseOf(next)}`);
+      if (next.state !== run.state) this.#log.info(`Run ${id}: ${run.state} → ${next.state}`);
       return { run: next, changed: true };
     });
   }
@@ -285,7 +279,7 @@ export class RunStore {
     const forgotten = this.#forget(id);
     this.#seen.set(id, mark);
     this.#foreign.set(id, journal.foreign);
-    this.#foreignChange.fire(id);
+    this.#otherChange.fire(undefined);
     return forgotten;
   }
 
@@ -314,7 +308,7 @@ export class RunStore {
   }
 
   #forgetForeign(id: string): void {
-    if (this.#foreign.delete(id)) this.#foreignChange.fire(id);
+    if (this.#foreign.delete(id)) this.#otherChange.fire(undefined);
   }
 
   #journal(id: string): string {

@@ -1,11 +1,10 @@
 import { isAbortError, knownError } from '../../errors.ts';
 import type { Lease } from '../disk/lease.ts';
-import type { RunEvent } from '../state/event.ts';
 import { next, type Next } from '../state/next.ts';
 import { perform } from '../steps/perform.ts';
-import { toPollFailed, toRetryAt } from '../steps/poll.ts';
+import { toStepFailed } from '../steps/poll.ts';
 import { circumstances, type DriveDeps } from '../steps/step.ts';
-import { Delays, type Waker } from './delays.ts';
+import { Delays, type Waker } from '../state/delays.ts';
 
 /**
  * Drives a run while this window holds its lease: asks `next`, performs the step whose delay is over, saves its event, and asks again. It ends when the
@@ -19,9 +18,11 @@ export class Drive {
   readonly #lease: Lease;
   readonly #delays: Delays;
   readonly #stop = new AbortController();
-  #underWay: { readonly step: Next['step']; readonly abort: AbortController } | undefined;
-  /** The token has changed during the step under way, which may find that it needs another one. */
-  #hasOtherToken = false;
+  #underWay: Next['step'] | undefined;
+  /** Who has asked for a poll since the step under way began. */
+  readonly #waiting: Waker[] = [];
+  /** The latest failure: the same one may recur for days. */
+  #failure = '';
   /** Ends the rest; defined while no step is due. */
   #look: (() => void) | undefined;
   #hasEnded = false;
@@ -33,11 +34,13 @@ export class Drive {
     this.#lease = lease;
     this.#delays = new Delays(deps.store.get(id), deps.clock, deps.random);
     lease.lost.addEventListener('abort', () => this.stop());
+    if (lease.lost.aborted) this.stop();
     this.ended = this.#drive();
   }
 
-  get step(): Next['step'] | undefined {
-    return this.#underWay?.step;
+  /** True while a step is under way that may take long. */
+  get isBusy(): boolean {
+    return this.#underWay !== undefined && this.#underWay !== 'poll';
   }
 
   /** True once the run needs nothing more from this window. */
@@ -61,14 +64,9 @@ export class Drive {
   /** Ends the delay, but never what is left of a `Retry-After`. */
   wake(waker: Waker): void {
     const run = this.#deps.store.get(this.id);
-    if (waker === 'token' && this.#underWay !== undefined) this.#hasOtherToken = true;
+    if (this.#underWay !== undefined) this.#waiting.push(waker);
     else if (run !== undefined) this.#delays.wake(waker, run);
     this.look();
-  }
-
-  /** Aborts the step under way: its run needs another. */
-  interrupt(): void {
-    this.#underWay?.abort.abort(new DOMException('Interrupted', 'AbortError'));
   }
 
   /** Gives the lease back; the step under way ends soon. */
@@ -115,43 +113,30 @@ export class Drive {
   }
 
   async #perform(due: Next): Promise<void> {
-    const abort = new AbortController();
-    this.#underWay = { step: due.step, abort };
+    this.#underWay = due.step;
     try {
-      const signal = AbortSignal.any([abort.signal, this.#stop.signal]);
-      const event = await this.#eventOf(due, signal);
+      const event = await perform(due, { ...this.#deps, signal: this.#stop.signal });
       if (event !== undefined) await this.#deps.store.apply(this.id, event);
+      this.#delays.succeeded(due, event);
+      this.#failure = '';
     } catch (error) {
-      if (!isAbortError(error)) this.#pause(due.step, error);
+      if (!isAbortError(error)) await this.#noteFailure(due, error);
     } finally {
       this.#underWay = undefined;
-      if (this.#hasOtherToken) this.wake('token');
-      this.#hasOtherToken = false;
+      for (const waker of this.#waiting.splice(0)) this.wake(waker);
     }
   }
 
-  async #eventOf(due: Next, signal: AbortSignal): Promise<RunEvent | undefined> {
-    const { clock } = this.#deps;
-    try {
-      const event = await perform(due, { ...this.#deps, signal });
-      this.#delays.succeeded(due.step, event, due.run);
-      return event;
-    } catch (error) {
-      const known = knownError(error);
-      const isOfService = known === error && due.step === 'removeUploads';
-      if (isAbortError(error) || !(due.step === 'poll' || due.step === 'download' || isOfService))
-        throw error;
-      this.#delays.failed(due.step, known);
-      // A poll that fails is a fact about the run; of a removal, only what the service asked for.
-      if (due.step === 'poll' || due.step === 'download') return toPollFailed(due.run, error, this.#deps);
-      const retryAt = toRetryAt(known, clock.now());
-      return retryAt === undefined ? undefined : { type: 'deferred', retryAt, at: clock.now() };
-    }
-  }
-
-  /** What fails locally is done again later. The first failure in a row is logged as an error. */
-  #pause(step: Next['step'], error: unknown): void {
-    const failures = this.#delays.paused(step);
-    this.#deps.log[failures === 1 ? 'error' : 'debug'](`Run ${this.id}: ${step} failed: ${String(error)}`);
+  async #noteFailure({ step }: Next, cause: unknown): Promise<void> {
+    const { store, log, clock } = this.#deps;
+    const error = knownError(cause);
+    this.#delays.failed(step, error);
+    const failure =
+      `Run ${this.id}: ${step} failed: ${error.message} ${String(error.data.status ?? '')}`.trim();
+    log[failure === this.#failure ? 'debug' : 'warn'](failure);
+    this.#failure = failure;
+    await store.apply(this.id, toStepFailed(error, clock.now())).catch((failed: unknown) => {
+      log.debug(`Run ${this.id}: its failure could not be saved: ${String(failed)}`);
+    });
   }
 }

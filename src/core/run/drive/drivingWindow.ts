@@ -1,22 +1,21 @@
 import { join } from 'node:path';
-import { isAbortError } from '../../errors.ts';
+import { isAbortError, knownError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
-import type { Disposable } from '../../ports.ts';
-import { cleanUp, removeAbandonedStarts } from '../disk/cleanUp.ts';
+import type { Clock, Disposable } from '../../ports.ts';
+import { answerOf } from '../../yieldingWork.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
 import { retryAfterMs } from '../state/delays.ts';
 import { next } from '../state/next.ts';
 import { dayMs, isLive, type LiveRun, type Run } from '../state/run.ts';
-import { mayNeedOtherToken } from '../state/trouble.ts';
-import { poll, toPollFailed } from '../steps/poll.ts';
+import { cleanUp, removeAbandonedStarts } from '../steps/cleanUp.ts';
+import { poll, toStepFailed } from '../steps/poll.ts';
 import { circumstances, type DriveDeps } from '../steps/step.ts';
-import { watchClocks } from './clockJumps.ts';
-import type { Waker } from './delays.ts';
+import type { Waker } from '../state/delays.ts';
 import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
-/** A workbench that does not answer for this long is gone, although its extension host lives. */
-const maxAnswerMs = 10_000;
+/** More than this between two beats, or between the two clocks, means that the machine slept or a clock was set. */
+const jumpMs = 30_000;
 
 /**
  * This window among those that may drive runs. It takes the lease of each run that needs something and that no other
@@ -26,16 +25,14 @@ export class DrivingWindow {
   readonly #deps: DriveDeps;
   readonly #drives = new Map<string, Drive>();
   readonly #taking = new Set<string>();
-  /** Runs whose lease could not be taken. */
-  readonly #failing = new Set<string>();
   readonly #stop = new AbortController();
   readonly #following: Disposable;
   #isBeating = false;
   /** When this window last cleaned up, by the monotonic clock. */
   #cleanedAt = -Infinity;
-  /** When the first question was asked since the last answer of the workbench, by the monotonic clock. */
-  #askedSince: number | undefined;
   #isAsking = false;
+  /** True while the workbench does not answer: it is gone, although its extension host lives. */
+  #isTornAway = false;
 
   constructor(deps: Omit<DriveDeps, 'shown'>) {
     this.#deps = { ...deps, shown: new Set() };
@@ -84,13 +81,8 @@ export class DrivingWindow {
 
   /** Drives on with what waits for a token, in whichever window that is: each hears of it. */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'person'): Promise<void> {
-    const { store } = this.#deps;
-    const drives = [...this.#drives.values()].filter(({ id, step }) => {
-      const run = store.get(id);
-      if (run === undefined || !isTokenOf(run)) return false;
-      const failure = isLive(run) ? run.trouble : undefined;
-      return !isLive(run) || step !== undefined || (failure !== undefined && mayNeedOtherToken(failure));
-    });
+    const runs = this.#deps.store.all().filter(isTokenOf);
+    const drives = runs.flatMap(({ id }) => this.driveOf(id) ?? []);
     await this.#wake(drives, waker);
   }
 
@@ -112,31 +104,6 @@ export class DrivingWindow {
     return this.stopped.aborted ? undefined : takeLease(join(store.folderOf(id), 'lease'), this.#deps);
   }
 
-  async #take(id: string): Promise<Drive | undefined> {
-    const held = this.#drives.get(id);
-    if (this.#taking.has(id) || held?.hasEnded === false) return undefined;
-    this.#taking.add(id);
-    try {
-      await held?.ended;
-      const lease = await this.takeLease(id);
-      if (lease === undefined) return undefined;
-      try {
-        // The previous holder may have advanced it.
-        if (!(await this.#readLatest(id))) {
-          await lease.release();
-          return undefined;
-        }
-      } catch (error) {
-        await lease.release();
-        throw error;
-      }
-      this.#failing.delete(id);
-      return this.drive(id, lease);
-    } finally {
-      this.#taking.delete(id);
-    }
-  }
-
   /** Stops driving a run, for a person who removes it or sends it again. */
   async giveUp(id: string): Promise<void> {
     const drive = this.#drives.get(id);
@@ -144,9 +111,9 @@ export class DrivingWindow {
     await drive?.ended;
   }
 
-  /** Drives what a person's event has left to do; resolves once none of it is due. */
+  /** Drives what an event has left to do; resolves once none of it is due. */
   async driveOn(id: string): Promise<void> {
-    const drive = this.driveOf(id) ?? (await this.#tryToTake(id));
+    const drive = this.driveOf(id) ?? (await this.#take(id));
     drive?.look();
     await drive?.rest();
   }
@@ -155,6 +122,10 @@ export class DrivingWindow {
   stop(): void {
     this.#following.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
+    this.#stopDrives();
+  }
+
+  #stopDrives(): void {
     for (const drive of this.#drives.values()) drive.stop();
   }
 
@@ -162,15 +133,17 @@ export class DrivingWindow {
   async #ask(run: LiveRun): Promise<void> {
     const { store, clock } = this.#deps;
     if (run.state === 'collecting' || retryAfterMs(run, clock.now()) > 0) return;
-    const event = await poll(run, this.#deps).catch((error: unknown) => toPollFailed(run, error, this.#deps));
+    const event = await poll(run, this.#deps).catch((error: unknown) =>
+      toStepFailed(knownError(error), clock.now()),
+    );
     await store.apply(run.id, event);
   }
 
   /** Nobody waits for a long step that is already under way. */
   async #wake(drives: readonly Drive[], waker: Waker): Promise<void> {
-    const woken = drives.filter(({ step }) => step === undefined || step === 'poll');
+    const idle = drives.filter(({ isBusy }) => !isBusy);
     for (const drive of drives) drive.wake(waker);
-    await Promise.all(woken.map((drive) => drive.rest()));
+    await Promise.all(idle.map((drive) => drive.rest()));
   }
 
   async #cleanUp(): Promise<void> {
@@ -185,24 +158,33 @@ export class DrivingWindow {
     }
   }
 
-  /** Takes over every run that needs something; a failure with one does not stop the others. */
+  /** Takes over every run that needs something. */
   async #takeOverAll(): Promise<Drive[]> {
     this.#beat();
     // Where no lease can be written, runs are shown as last saved.
-    if (this.#deps.store.problem !== undefined || this.#isTornAway()) return [];
+    if (this.#deps.store.problem !== undefined || this.#isTornAway) return [];
     const runs = this.#deps.store.all().filter((run) => !this.#drives.has(run.id) && this.#isOwed(run));
-    const taken = await Promise.all(runs.map(({ id }) => this.#tryToTake(id)));
+    const taken = await Promise.all(runs.map(({ id }) => this.#take(id)));
     return taken.filter((drive) => drive !== undefined);
   }
 
-  async #tryToTake(id: string): Promise<Drive | undefined> {
+  /** A failure with one run does not stop the others. */
+  async #take(id: string): Promise<Drive | undefined> {
+    if (this.#taking.has(id) || this.driveOf(id) !== undefined) return undefined;
+    this.#taking.add(id);
+    let lease: Lease | undefined;
     try {
-      return await this.#take(id);
+      await this.#drives.get(id)?.ended;
+      lease = await this.takeLease(id);
+      // The previous holder may have advanced it.
+      if (lease !== undefined && (await this.#readLatest(id))) return this.drive(id, lease);
     } catch (error) {
-      this.#warnOnce(id, `Run ${id} could not be taken over: ${String(error)}`);
-      this.#beat();
-      return undefined;
+      this.#deps.log.debug(`Run ${id} could not be taken over: ${String(error)}`);
+    } finally {
+      this.#taking.delete(id);
     }
+    await lease?.release();
+    return undefined;
   }
 
   async #readLatest(id: string): Promise<boolean> {
@@ -218,13 +200,13 @@ export class DrivingWindow {
     return next(run, circumstances(run, this.#deps)).length > 0;
   }
 
-  #isBeatNeeded(): boolean {
+  get #isBeatNeeded(): boolean {
     return this.#drives.size > 0 || this.#deps.store.all().some((run) => this.#isOwed(run));
   }
 
   /** Starts the beat, unless nothing is to do: an idle window has no timer. */
   #beat(): void {
-    if (this.#isBeating || this.#stop.signal.aborted || !this.#isBeatNeeded()) return;
+    if (this.#isBeating || this.#stop.signal.aborted || !this.#isBeatNeeded) return;
     this.#isBeating = true;
     this.#beats().catch((error: unknown) => {
       if (!isAbortError(error)) this.#deps.log.error(`The beat stopped: ${String(error)}`);
@@ -235,7 +217,7 @@ export class DrivingWindow {
     const { clock, log } = this.#deps;
     const haveJumped = watchClocks(clock);
     try {
-      while (this.#isBeatNeeded()) {
+      while (this.#isBeatNeeded) {
         await clock.sleep(beatMs, this.#stop.signal);
         const jumped = haveJumped();
         if (jumped) log.info('The machine slept, or its clock was changed: polling every run');
@@ -247,11 +229,8 @@ export class DrivingWindow {
   }
 
   async #onBeat(jumped: boolean): Promise<void> {
-    // A question that is still open counts from the jump.
-    if (jumped && this.#askedSince !== undefined) this.#askedSince = this.#deps.clock.monotonic();
     void this.#askWorkbench();
-    if (this.#isTornAway()) for (const drive of this.#drives.values()) drive.stop();
-    if (jumped) for (const drive of this.#drives.values()) drive.wake('clock');
+    for (const drive of this.#drives.values()) if (jumped) drive.wake('clock');
     await this.#deps.store
       .readOpen((run) => this.#isOwed(run))
       .catch((error: unknown) => {
@@ -261,28 +240,30 @@ export class DrivingWindow {
     for (const drive of this.#drives.values()) drive.look();
   }
 
-  /** The disk may be full or read-only for days. */
-  #warnOnce(id: string, message: string): void {
-    this.#deps.log[this.#failing.has(id) ? 'debug' : 'warn'](message);
-    this.#failing.add(id);
-  }
-
   async #askWorkbench(): Promise<void> {
     const { askWorkbench, clock, log } = this.#deps;
     if (askWorkbench === undefined || this.#isAsking) return;
     this.#isAsking = true;
-    this.#askedSince ??= clock.monotonic();
     try {
-      await askWorkbench();
-      this.#askedSince = undefined;
+      await answerOf(askWorkbench(), 'VS Code', { clock, signal: this.stopped });
+      this.#isTornAway = false;
     } catch (error) {
       log.debug(`The workbench did not answer: ${String(error)}`);
+      this.#isTornAway = true;
+      this.#stopDrives();
     } finally {
       this.#isAsking = false;
     }
   }
+}
 
-  #isTornAway(): boolean {
-    return this.#askedSince !== undefined && this.#deps.clock.monotonic() - this.#askedSince >= maxAnswerMs;
-  }
+/** A look at the clocks: true if they have jumped since the look before. */
+function watchClocks(clock: Clock): () => boolean {
+  let [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => {
+    const passed = clock.monotonic() - monotonic;
+    const haveJumped = passed > jumpMs || Math.abs(clock.now() - wall - passed) > jumpMs;
+    [wall, monotonic] = [clock.now(), clock.monotonic()];
+    return haveJumped;
+  };
 }

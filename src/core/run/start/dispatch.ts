@@ -4,7 +4,7 @@ import { AssessmentError, isAbortError, knownError, systemCode } from '../../err
 import { visibleLine } from '../../visibleText.ts';
 import { workflows } from '../../workflows/workflows.ts';
 import type { Lease } from '../disk/lease.ts';
-import type { RunEvent } from '../state/event.ts';
+import type { RunEvent } from '../state/advance.ts';
 import { type RunIn, toFailure } from '../state/run.ts';
 import type { RunDeps } from '../steps/step.ts';
 

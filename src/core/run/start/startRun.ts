@@ -1,16 +1,13 @@
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import type { Emitter, OnBytes } from '../../ports.ts';
 import type { Lease } from '../disk/lease.ts';
-import { advance } from '../state/advance.ts';
-import type { RunEvent } from '../state/event.ts';
+import { advance, type RunEvent } from '../state/advance.ts';
+import { backoff } from '../state/delays.ts';
 import { isLive, type Run, type RunIn, runIdOf, toFailure } from '../state/run.ts';
 import type { RunDeps } from '../steps/step.ts';
 import { dispatch } from './dispatch.ts';
 import type { PackedRun } from './packRun.ts';
-import { confirmFiles, uploadFiles } from './uploadFiles.ts';
-
-const firstPauseMs = 5_000;
-const maxPauseMs = 60_000;
+import { uploadFiles } from './uploadFiles.ts';
 
 /** A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
 export interface NotKept {
@@ -46,7 +43,6 @@ export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Prom
   let intended: Run;
   try {
     await uploadFiles(run, { ...deps, signal });
-    await confirmFiles(run, { ...deps, signal });
     signal.throwIfAborted();
     await lease.renew();
     intended = await store.apply(id, { type: 'dispatchIntended', at: clock.now() });
@@ -69,9 +65,6 @@ export async function sendAgain(id: string, lease: Lease, deps: StartDeps): Prom
 async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDeps): Promise<Run> {
   const { cancelled } = deps;
   const outcome = await dispatch(intended, { ...deps, lease, signal: signalOf(lease, deps), cancelled });
-  const accepted = advance(intended, outcome);
-  // Noted first: the disk may not take the journal, or this process may end.
-  if (isLive(accepted)) deps.notes?.keep(accepted, intended.intendedAt);
   return keepOutcome(intended, outcome, deps);
 }
 
@@ -79,24 +72,26 @@ async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDep
 async function keepOutcome(
   intended: RunIn<'dispatching'>,
   outcome: RunEvent,
-  { store, clock, log, notKept, stopped }: StartDeps,
+  { store, clock, random, log, notes, notKept, stopped }: StartDeps,
 ): Promise<Run> {
   const { id } = intended;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+  const accepted = advance(intended, outcome);
+  const newId = store.newId();
+  for (let failures = 1; ; failures += 1) {
+    // Noted first: the disk may not take the journal, or this process may end. Again and again: another window may overwrite the notes.
+    if (isLive(accepted)) notes?.keep(accepted, intended.intendedAt);
     try {
       const run = await store.apply(id, outcome).catch(undefinedIfGone);
       if (run !== undefined && (outcome.type !== 'dispatched' || runIdOf(run) === outcome.runId)) return run;
       log.warn(`The journal of run ${id} has changed since its start request: the answer gets its own`);
-      return await store.create(
-        advance({ ...intended, id: run === undefined ? id : store.newId() }, outcome),
-      );
+      return await store.create({ ...accepted, id: run === undefined ? id : newId });
     } catch (cause) {
       log.error(`Run ${id}: the outcome of its start request could not be saved: ${String(cause)}`);
-      if (pauseMs === firstPauseMs && outcome.type === 'dispatched') {
+      if (failures === 1 && outcome.type === 'dispatched') {
         const data = { subject: outcome.runId, detail: systemCode(cause) };
         notKept.fire({ id, error: new AssessmentError('notKept', data, { cause }) });
       }
-      await clock.sleep(pauseMs, stopped);
+      await clock.sleep(backoff(failures, random()), stopped);
     }
   }
 }

@@ -5,7 +5,7 @@ import { isTransient, withRetry } from '../../api/retry.ts';
 import type { UploadUrl } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import type { Clock, OnBytes } from '../../ports.ts';
-import type { RunEvent } from '../state/event.ts';
+import type { RunEvent } from '../state/advance.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
 import type { RunDeps } from '../steps/step.ts';
 import { removeFile } from '../steps/removeUploads.ts';
@@ -19,38 +19,32 @@ export interface UploadDeps extends RunDeps {
   readonly onUploading?: OnBytes | undefined;
 }
 
-/** Uploads every archive of a run (docs/api.md, section 1, step 1). Throws `busyElsewhere` if another window has taken it over. */
+/** Uploads and confirms every archive of a run (docs/api.md, section 1, step 1). Throws `busyElsewhere` if another window has taken it over. */
 export async function uploadFiles(run: RunIn<'preparing'>, deps: UploadDeps): Promise<void> {
+  const { clientFor, clock, signal } = deps;
   const total = run.targets.reduce((sum, { archive }) => sum + (archive?.bytes ?? 0), 0);
+  const fileIds = new Map<number, string>();
   let doneBytes = 0;
   for (const [index, { archive }] of run.targets.entries()) {
     if (archive === undefined) continue;
-    await sendArchive(run, index, archive, deps, (done) => deps.onUploading?.(doneBytes + done, total));
+    const onBytes = (done: number): void => deps.onUploading?.(doneBytes + done, total);
+    fileIds.set(index, await sendArchive(run, index, archive, deps, onBytes));
     doneBytes += archive.bytes;
   }
-  await saveAt('confirming', run, { type: 'uploaded', at: deps.clock.now() }, deps);
-}
-
-/** Confirms every upload. Throws `busyElsewhere` as `uploadFiles`. */
-export async function confirmFiles({ id }: Pick<Run, 'id'>, deps: UploadDeps): Promise<void> {
-  const { store, clientFor, clock, signal } = deps;
-  const run = store.get(id);
-  for (const [index, { upload }] of run?.targets.entries() ?? []) {
-    if (run === undefined || upload === undefined) continue;
-    await confirm(clientFor(run), upload.fileId, signal);
-    await saveAt('confirming', run, { type: 'confirmed', target: index, at: clock.now() }, deps);
+  for (const [target, fileId] of fileIds) {
+    await confirm(clientFor(run), fileId, signal);
+    await save(run, { type: 'confirmed', target, at: clock.now() }, deps);
   }
 }
 
-/** Throws `busyElsewhere` if the run is not at this step then: another window has taken it over. */
-async function saveAt(
-  step: RunIn<'preparing'>['step'],
+/** Throws `busyElsewhere` if another window has taken the run over. */
+async function save(
   { id }: Pick<Run, 'id'>,
   event: RunEvent,
   { store }: Pick<RunDeps, 'store'>,
 ): Promise<void> {
-  const next = await store.apply(id, event);
-  if (next.state !== 'preparing' || next.step !== step) throw new AssessmentError('busyElsewhere');
+  const { state } = await store.apply(id, event);
+  if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
 }
 
 /** Takes a conflict or an unknown file for success: an earlier try with a lost reply may have confirmed it. If not, the dispatch is refused. */
@@ -66,14 +60,14 @@ async function confirm(
   }
 }
 
-/** Reserves an address and PUTs an archive. Restarts the transfer after a fault, at a new address after expiry (docs/api.md, section 4.1). */
+/** Reserves an address and PUTs an archive. Restarts the transfer after a fault, at a new address after expiry (docs/api.md, section 4.1). Returns the file's ID. */
 async function sendArchive(
   run: RunIn<'preparing'>,
   index: number,
   archive: NonNullable<Target['archive']>,
   deps: UploadDeps,
   onBytes: OnBytes,
-): Promise<void> {
+): Promise<string> {
   const { clock, signal } = deps;
   const client = deps.clientFor(run);
   for (let addresses = 1; ; addresses += 1) {
@@ -88,7 +82,7 @@ async function sendArchive(
         return client.putArchive(address, file, { signal, onBytes });
       };
       await withRetry({ attempts: 4, mayRetry: isTransient }, put, deps);
-      return;
+      return address.file_id;
     } catch (error) {
       if (!isExpired(error)) throw error;
       if (addresses >= maxAddresses) throw leftMs() > 0 ? error : tooSlow(error);
@@ -108,7 +102,7 @@ async function saveReservation(
   const host = foreignHost(uploadUrl, run.baseUrl);
   const event = { type: 'reserved', target: index, fileId, host, at: deps.clock.now() } as const;
   try {
-    await saveAt('uploading', run, event, deps);
+    await save(run, event, deps);
   } catch (error) {
     await removeFile(fileId, 'reserved', deps.clientFor(run)).catch((failure: unknown) => {
       deps.log.warn(`Run ${run.id}: a reservation could not be cancelled: ${String(failure)}`);

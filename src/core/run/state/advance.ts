@@ -1,10 +1,11 @@
-import { keptOrFailed } from './artifacts.ts';
 import { deniesRun, mayStopWatching } from './trouble.ts';
-import type { EventOf, RunEvent } from './event.ts';
 import {
+  type Artifact,
+  type Exit,
   type Failure,
   isFinal,
   isLive,
+  keptOrFailed,
   type LiveRun,
   type Run,
   type RunIn,
@@ -12,6 +13,46 @@ import {
   type Target,
   type UploadState,
 } from './run.ts';
+
+export type RunEvent = { readonly at: number } & (
+  | {
+      readonly type: 'reserved';
+      readonly target: number;
+      readonly fileId: string;
+      readonly host?: string | undefined;
+    }
+  | { readonly type: 'confirmed'; readonly target: number }
+  | { readonly type: 'dispatchIntended' }
+  /** The answer to the start request of that intent, also a late one, or the run ID that a person found for it. */
+  | { readonly type: 'dispatched'; readonly intendedAt: number; readonly runId: string }
+  | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
+  | { readonly type: 'dispatchLost'; readonly reason: Failure }
+  | { readonly type: 'takenOver' }
+  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. */
+  | { readonly type: 'answered'; readonly status: string; readonly exit?: Exit | undefined }
+  /** A step failed: trouble of a live run. The service may have asked to wait. */
+  | { readonly type: 'stepFailed'; readonly failure: Failure; readonly retryAt?: number | undefined }
+  /** A cancellation; without an answer it is about to be sent. */
+  | {
+      readonly type: 'cancelSent';
+      readonly sentAt: number;
+      readonly answer?: 'accepted' | 'refused' | undefined;
+    }
+  /** An artifact is here, or is given up with its failure. */
+  | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
+  | { readonly type: 'collected' }
+  | { readonly type: 'failed'; readonly failure: Failure }
+  | { readonly type: 'abandoned' }
+  | { readonly type: 'uploadRemoved'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
+  | { readonly type: 'endNotified' }
+  | { readonly type: 'unwatched' }
+  | { readonly type: 'downloadedAgain'; readonly artifacts: readonly Artifact[] }
+  | { readonly type: 'archivesRemoved' }
+  | { readonly type: 'renamed'; readonly label: string }
+  | { readonly type: 'answeredIsSame'; readonly isSame: boolean }
+);
+
+export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
 /** After so long of answers that say EXITED without saying how, no better one is expected. */
 const maxEmptyMs = 30 * 60 * 1000;
@@ -23,15 +64,13 @@ const maxEmptyMs = 30 * 60 * 1000;
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'reserved':
-      return isAt(run, 'uploading')
+      return run.state === 'preparing'
         ? withTarget(run, event.target, {
             upload: { fileId: event.fileId, state: 'reserved', at: event.at, host: event.host },
           })
         : run;
-    case 'uploaded':
-      return isAt(run, 'uploading') ? { ...run, step: 'confirming', uploadedAt: event.at } : run;
     case 'confirmed':
-      return isAt(run, 'confirming') ? withUpload(run, event.target, 'confirmed', event.at) : run;
+      return run.state === 'preparing' ? withUpload(run, event.target, 'confirmed', event.at) : run;
     case 'dispatchIntended':
       return intendDispatch(run, event.at);
     case 'dispatched':
@@ -44,20 +83,10 @@ export function advance(run: Run, event: RunEvent): Run {
       return takenOver(run, event.at);
     case 'answered':
       return run.state === 'running' || run.state === 'cancelling' ? answered(run, event, event.at) : run;
-    case 'pollFailed':
-      return isLive(run) ? pollFailed(run, event) : run;
-    case 'deferred':
-      return { ...run, retryAt: event.retryAt };
-    case 'cancelAsked':
-      return run.state === 'running'
-        ? { ...withoutCancelSent(run), state: 'cancelling', cancelAskedAt: event.at }
-        : run;
+    case 'stepFailed':
+      return stepFailed(run, event);
     case 'cancelSent':
-      return run.state === 'running' && run.cancelSentAt === undefined
-        ? { ...run, cancelSentAt: event.at }
-        : run;
-    case 'cancelRefused':
-      return cancelRefused(run, event.sentAt);
+      return cancelSent(run, event);
     case 'artifactDownloaded':
       return run.state === 'collecting'
         ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
@@ -91,12 +120,8 @@ export function advance(run: Run, event: RunEvent): Run {
   }
 }
 
-function isAt(run: Run, step: RunIn<'preparing'>['step']): run is RunIn<'preparing'> {
-  return run.state === 'preparing' && run.step === step;
-}
-
 function intendDispatch(run: Run, at: number): Run {
-  if (isAt(run, 'confirming')) {
+  if (run.state === 'preparing') {
     const isConfirmed = run.targets.every(
       ({ archive, upload }) => archive === undefined || upload?.state === 'confirmed',
     );
@@ -171,7 +196,8 @@ function answered(
 }
 
 /** The same run while the same failure lasts: no write says so again. */
-function pollFailed(run: LiveRun, { failure, retryAt, at }: EventOf<'pollFailed'>): Run {
+function stepFailed(run: Run, { failure, retryAt, at }: EventOf<'stepFailed'>): Run {
+  if (!isLive(run)) return retryAt === undefined ? run : { ...run, retryAt };
   const { since = at, deniedSince = deniesRun(failure) ? at : undefined } = run.trouble ?? {};
   const trouble = { ...failure, since, deniedSince };
   const isSame = JSON.stringify([trouble, retryAt]) === JSON.stringify([run.trouble, run.retryAt]);
@@ -206,17 +232,16 @@ function unwatched(run: LiveRun, at: number): Run {
   return { ...collected({ ...run, artifacts }, at), noticeDue: false };
 }
 
-/** Undoes only the cancellation that the refusal answers: an earlier one, whose answer was lost, may have been accepted. */
-function cancelRefused(run: Run, sentAt: number): Run {
-  if (run.state === 'running' && run.cancelSentAt === sentAt) return withoutCancelSent(run);
+/** A refusal undoes only the cancellation that it answers: an earlier one, whose answer was lost, may have been accepted. */
+function cancelSent(run: Run, { sentAt, answer, at }: EventOf<'cancelSent'>): Run {
   // It ended by itself while the cancellation was under way.
-  return run.state === 'collecting' && run.cancelAskedAt === sentAt
-    ? { ...run, cancelAskedAt: undefined }
-    : run;
-}
-
-function withoutCancelSent(run: RunIn<'running'>): RunIn<'running'> {
-  return { ...run, cancelSentAt: undefined };
+  if (run.state === 'collecting' && answer === 'refused' && run.cancelAskedAt === sentAt)
+    return { ...run, cancelAskedAt: undefined };
+  if (run.state !== 'running') return run;
+  const { cancelSentAt, ...running } = run;
+  if (answer === 'accepted') return { ...running, state: 'cancelling', cancelAskedAt: at };
+  if (answer === 'refused') return cancelSentAt === sentAt ? running : run;
+  return cancelSentAt === undefined ? { ...run, cancelSentAt: sentAt } : run;
 }
 
 function renamed(run: Run, label: string): Run {

@@ -1,38 +1,146 @@
 import { maxRetryAfterMs } from '../../api/retry.ts';
-import { isLive, type Run } from './run.ts';
+import type { AssessmentError } from '../../errors.ts';
+import type { Clock } from '../../ports.ts';
+import type { RunEvent } from './advance.ts';
+import type { Next } from './next.ts';
+import { isLive, type Run, type RunIn } from './run.ts';
+import { mayNeedOtherToken, waitsForToken } from './trouble.ts';
 
 const minPollMs = 15_000;
 const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
 /** With 10 %, a run could be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
-const firstPauseMs = 5_000;
-const maxPauseMs = 5 * 60_000;
+/** After an answer that says EXITED without saying how: five more take the half hour in which a better one may come. */
+const emptyExitMs = 6 * 60_000;
+/** But for a person, so long after a poll none comes out of turn. */
+const minGapMs = 60_000;
+
+/** Who ends a delay: a person who asks, clocks that jumped, a window that got the focus, another token. */
+export type Waker = 'person' | 'clock' | 'focus' | 'token';
+
+type Step = Next['step'];
+
+/** How long a drive waits before each step: memory of this window, by its monotonic clock. The journal has facts only. */
+export class Delays {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #began: number;
+  readonly #dueAt = new Map<Step, number>();
+  /** In a row. */
+  readonly #failures = new Map<Step, number>();
+  /** The latest poll or download, by both clocks: the machine may have slept. */
+  #checked = { wall: -Infinity, monotonic: -Infinity };
+  /** It never shrinks: a clock that is set back makes no storm. */
+  #intervalMs = 0;
+  /** How many tokens were refused since the last good answer. */
+  #refusedTokens = 0;
+  /** Until when the service asked to wait: a wrong wall clock cannot extend it. */
+  #quiet = { retryAt: 0, until: -Infinity };
+
+  constructor(run: Run | undefined, clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#began = clock.monotonic();
+    if (run?.state === 'running' || run?.state === 'cancelling')
+      this.#dueAt.set('poll', this.#began + takeOverDelay(run, clock.now()));
+  }
+
+  isOver({ step, run }: Next): boolean {
+    const isOfService = isCheck(step) || step === 'removeUploads';
+    if (isOfService && this.#isQuiet(run)) return false;
+    return this.#clock.monotonic() >= (this.#dueAt.get(step) ?? -Infinity);
+  }
+
+  /** When the next poll is due (wall clock, ms); undefined while it waits for a token. */
+  nextCheckAt(run: Run): number | undefined {
+    const dueAt = this.#dueAt.get(run.state === 'collecting' ? 'download' : 'poll');
+    if (dueAt === undefined || dueAt === Infinity) return undefined;
+    const leftMs = Math.max(dueAt - this.#clock.monotonic(), retryAfterMs(run, this.#clock.now()));
+    return Math.round(this.#clock.now() + leftMs);
+  }
+
+  /** Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for a person. */
+  wake(waker: Waker, run: Run): void {
+    const trouble = isLive(run) ? run.trouble : undefined;
+    if (waker === 'token' && !(trouble !== undefined && mayNeedOtherToken(trouble))) return;
+    if (waker === 'focus' && trouble === undefined) return;
+    const isAutomatic = waker === 'focus' || waker === 'clock';
+    if (isAutomatic && trouble !== undefined && waitsForToken(trouble)) return;
+    const gapMs = { person: 0, token: tokenGap(this.#refusedTokens), clock: minGapMs, focus: minGapMs }[
+      waker
+    ];
+    const at = this.#clock.monotonic() + Math.max(0, gapMs - this.#sinceCheckMs());
+    for (const [step, dueAt] of this.#dueAt)
+      if (isCheck(step) || waker === 'person') this.#dueAt.set(step, Math.min(dueAt, at));
+  }
+
+  /** After a step whose event is saved. */
+  succeeded({ step, run }: Next, event: RunEvent | undefined): void {
+    this.#failures.delete(step);
+    this.#dueAt.delete(step);
+    if (!isCheck(step)) return;
+    this.#refusedTokens = 0;
+    this.#noteCheck();
+    if (event?.type !== 'answered' || event.exit !== undefined || !('dispatchedAt' in run)) return;
+    const now = this.#clock.monotonic();
+    // The clock at the dispatch may have been ahead.
+    const ageMs = Math.max(this.#clock.now() - (run.dispatchedAt ?? 0), now - this.#began);
+    this.#intervalMs = Math.max(this.#intervalMs, pollInterval(ageMs, this.#random()));
+    this.#dueAt.set(step, now + Math.max(this.#intervalMs, event.status === 'EXITED' ? emptyExitMs : 0));
+  }
+
+  /** After a failure, also of the disk. */
+  failed(step: Step, { kind, data: { retryAfterMs: waitMs = 0 } }: AssessmentError): void {
+    if (waitMs > 0) this.#hush(this.#clock.now() + waitMs);
+    const failures = (this.#failures.get(step) ?? 0) + 1;
+    this.#failures.set(step, failures);
+    const needsToken = isCheck(step) && waitsForToken({ kind });
+    if (needsToken) this.#refusedTokens += 1;
+    if (isCheck(step)) this.#noteCheck();
+    const delayMs = needsToken ? Infinity : waitMs + backoff(failures, this.#random());
+    this.#dueAt.set(step, this.#clock.monotonic() + delayMs);
+  }
+
+  #noteCheck(): void {
+    this.#checked = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
+  }
+
+  #sinceCheckMs(): number {
+    const { wall, monotonic } = this.#checked;
+    return Math.max(this.#clock.now() - wall, this.#clock.monotonic() - monotonic);
+  }
+
+  #isQuiet(run: Run): boolean {
+    if (run.retryAt !== undefined && run.retryAt !== this.#quiet.retryAt) this.#hush(run.retryAt);
+    const { retryAt, until } = this.#quiet;
+    return this.#clock.monotonic() < until && this.#clock.now() < retryAt;
+  }
+
+  #hush(retryAt: number): void {
+    const leftMs = retryAfterMs({ retryAt }, this.#clock.now());
+    this.#quiet = { retryAt, until: this.#clock.monotonic() + leftMs };
+  }
+}
+
+function isCheck(step: Step): boolean {
+  return step === 'poll' || step === 'download';
+}
 
 /** Between polls: 5 % of a run's age, at most 10 min, minus up to 8 % jitter (0 to 1), at least 15 s. */
 export function pollInterval(ageMs: number, jitter: number): number {
   return Math.max(Math.min(ageMs * 0.05, maxPollMs) * (1 - maxJitter * jitter), minPollMs);
 }
 
-/** After failures of the service in a row: full jitter (0 to 1) from 1 s up to a ceiling that doubles to 15 min. */
+/** After failures in a row: full jitter (0 to 1) from 1 s up to a ceiling that doubles to 15 min. */
 export function backoff(failures: number, jitter: number): number {
   const ceiling = Math.min(maxBackoffMs, minPollMs * 2 ** Math.min(failures, 10));
   return 1_000 + jitter * (ceiling - 1_000);
 }
 
-/** After local failures in a row, such as writes on a full disk. */
-export function pause(failures: number): number {
-  return Math.min(firstPauseMs * 2 ** Math.min(failures - 1, 10), maxPauseMs);
-}
-
-/** After so many answers in a row that say EXITED without saying how: five of them take the half hour in which a better one may come. */
-export function emptyExitDelay(answers: number): number {
-  return Math.min(60_000 * 2 ** Math.min(answers - 1, 10), maxBackoffMs);
-}
-
-/** Before a poll for one more changed token since the last good answer: a token command may print a new token at every try. */
-export function tokenGap(changes: number): number {
-  return changes <= 1 ? 0 : Math.min(60_000 * 2 ** Math.min(changes - 2, 10), maxBackoffMs);
+/** Before a poll with another token, after so many refused ones in a row: a token command may print a new token at every try. */
+function tokenGap(refused: number): number {
+  return refused <= 1 ? 0 : Math.min(60_000 * 2 ** Math.min(refused - 2, 10), maxBackoffMs);
 }
 
 /** Milliseconds left of what a `Retry-After` asked for. What is longer than any was saved under a wrong clock. */
@@ -41,16 +149,8 @@ export function retryAfterMs({ retryAt }: Pick<Run, 'retryAt'>, now: number): nu
   return left > 0 && left <= maxRetryAfterMs ? left : 0;
 }
 
-/** When another window is to poll a run, as far as its journal tells (wall clock, ms). */
-export function expectedCheckAt(run: Run): number | undefined {
-  if (!isLive(run) || run.state === 'collecting' || run.trouble !== undefined) return undefined;
-  const lastAt = run.lastAnswerAt ?? run.dispatchedAt;
-  return lastAt + pollInterval(lastAt - run.dispatchedAt, 0);
-}
-
-/** At a take-over, milliseconds until the first poll: the holder before may just have polled. */
-export function takeOverDelay(run: Run, now: number): number {
-  if (!isLive(run) || run.state === 'collecting') return 0;
+/** At a take-over, milliseconds until the first poll: the window before may just have polled. */
+function takeOverDelay(run: RunIn<'running' | 'cancelling'>, now: number): number {
   const sinceMs = now - Math.max(run.lastAnswerAt ?? run.dispatchedAt, run.trouble?.since ?? 0);
-  return sinceMs < 0 ? 0 : Math.max(0, minPollMs - sinceMs);
+  return Math.max(0, minPollMs - Math.abs(sinceMs));
 }

@@ -51,7 +51,7 @@ export type RunNote = z.infer<typeof noteSchema>;
 function baseOf(
   { id, now }: Identity,
   { targets, webhookEndpointIds, ...plan }: Omit<Assessment, 'maxArchiveBytes'>,
-): Omit<RunIn<'preparing'>, 'state' | 'step'> {
+): Omit<RunIn<'preparing'>, 'state'> {
   const { workflow, baseUrl, organizationId, language, input, targetFile } = plan;
   return {
     version: journalVersion,
@@ -80,7 +80,7 @@ export function newRun(
 ): RunIn<'preparing'> {
   const base = baseOf(identity, assessment);
   const targets = base.targets.map((target, index) => ({ ...target, ...packed[index] }));
-  return { ...base, targets, state: 'preparing', step: 'uploading' };
+  return { ...base, targets, state: 'preparing' };
 }
 
 /** A run of the service that was started elsewhere, or whose journal was lost. */

@@ -1,4 +1,4 @@
-import type { EventOf, RunEvent } from './event.ts';
+import type { EventOf, RunEvent } from './advance.ts';
 import { hasArchives, uploadsToRemove } from './retention.ts';
 import type { Run, RunIn } from './run.ts';
 

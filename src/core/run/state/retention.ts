@@ -28,7 +28,7 @@ export function hasArchives({ archivesRemovedAt, targets }: Run): boolean {
 
 /** True for archives that are kept no longer, even if the run may need them. */
 export function hasOldArchives(run: Run, now: number): boolean {
-  return hasArchives(run) && now - (run.uploadedAt ?? run.createdAt) > maxArchiveAgeMs;
+  return hasArchives(run) && now - run.createdAt > maxArchiveAgeMs;
 }
 
 export interface UploadToRemove {

@@ -113,7 +113,6 @@ const base = looseObject({
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
   createdAt: time,
-  uploadedAt: z.optional(time),
   confirmedAt: z.optional(time),
   /** True until the run's end was shown. */
   noticeDue: z.boolean(),
@@ -150,11 +149,8 @@ const ended = {
 
 /** A run's journal entry: one variant per state, each with only what that state has. */
 export const runSchema = z.discriminatedUnion('state', [
-  z.extend(base, {
-    state: z.literal('preparing'),
-    /** A run without files has nothing to upload or confirm. */
-    step: z.enum(['uploading', 'confirming']),
-  }),
+  // Its files are being uploaded and confirmed; a run without files has none.
+  z.extend(base, { state: z.literal('preparing') }),
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
@@ -246,8 +242,37 @@ export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 
-export function phaseOf(run: Run): RunState | RunIn<'preparing'>['step'] {
-  return run.state === 'preparing' ? run.step : run.state;
+/** The role of an artifact: the member of the service's output that refers to it, else its name (docs/api.md, section 2.5). */
+export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
+  return role;
+}
+
+export function artifactIn({ roles }: Exit, name: string): Pick<Artifact, 'name' | 'role'> {
+  return roles?.find((each) => each.name === name) ?? { name };
+}
+
+export function keptArtifact(run: Run, role: string): Artifact | undefined {
+  return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
+}
+
+export function keptOrFailed(run: Run & { readonly exit: Exit }, name: string, failure: Failure): Artifact {
+  const kept = keptArtifacts(run).find((artifact) => artifact.name === name);
+  return kept ?? { ...artifactIn(run.exit, name), failure };
+}
+
+export function keptArtifacts(run: Run): Artifact[] {
+  const artifacts = 'artifacts' in run ? (run.artifacts ?? []) : [];
+  return artifacts.filter(({ file }) => file !== undefined);
+}
+
+export type RunWithResults = RunIn<'succeeded' | 'aborted' | 'cancelled'> & {
+  readonly runId: string;
+  readonly exit: Exit;
+};
+
+/** True for an ended run whose artifacts can be downloaded again. */
+export function hasRemoteResults(run: Run): run is RunWithResults {
+  return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
 
 /** True for a run that failed before its dispatch was accepted: a retry is not paid for twice. */

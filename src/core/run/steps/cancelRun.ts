@@ -15,10 +15,12 @@ export async function sendCancellation(
   const { store, clientFor, clock, log } = deps;
   const client = clientFor(run);
   const sentAt = clock.now();
+  const save = (answer?: 'accepted' | 'refused') =>
+    store.apply(run.id, { type: 'cancelSent', sentAt, answer, at: clock.now() });
   let saved: Promise<unknown> | undefined;
   // Saved first: if the answer is lost, the run's end is still a cancellation. Sent even if that fails: a run that goes on costs credits.
   const beforeSend = async (): Promise<void> => {
-    saved ??= store.apply(run.id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
+    saved ??= save().catch((error: unknown) => {
       log.warn(`Run ${run.id}: its cancellation was not saved: ${String(error)}`);
     });
     await saved;
@@ -34,12 +36,11 @@ export async function sendCancellation(
   };
   try {
     await withRetry(idempotent, send, deps);
-    await store.apply(run.id, { type: 'cancelAsked', at: clock.now() });
+    await save('accepted');
     return undefined;
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
-    if (!progress.mayBeAccepted)
-      await store.apply(run.id, { type: 'cancelRefused', sentAt, at: clock.now() });
+    if (!progress.mayBeAccepted) await save('refused');
     if (error.kind !== 'conflict') throw error;
     return error;
   }

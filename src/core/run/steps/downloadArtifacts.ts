@@ -1,13 +1,22 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { idempotent, once } from '../../api/retry.ts';
 import { AssessmentError, type ErrorKind } from '../../errors.ts';
 import { replaceFile } from '../../files.ts';
 import { workflows } from '../../workflows/workflows.ts';
-import { artifactIn, keptArtifact, roleOf, type RunWithResults } from '../state/artifacts.ts';
-import type { EventOf } from '../state/event.ts';
-import { type Artifact, type Exit, type Run, type RunIn, toFailure } from '../state/run.ts';
+import {
+  type Artifact,
+  artifactIn,
+  type Exit,
+  keptArtifact,
+  roleOf,
+  type Run,
+  type RunIn,
+  type RunWithResults,
+  toFailure,
+} from '../state/run.ts';
+import type { EventOf } from '../state/advance.ts';
 import type { RunDeps, StepDeps } from './step.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
@@ -17,8 +26,10 @@ const passing: readonly ErrorKind[] = [
   ...(['unsent', 'connectionLost', 'timeout', 'intercepted', 'rateLimited'] as const),
   ...(['unauthorized', 'notSignedIn', 'tokenCommand', 'secretStorage', 'diskFull', 'storage'] as const),
 ];
-/** An artifact that has failed for this long, since the exit and since downloads began to fail, counts as lost. */
-const lostAfterMs = 6 * 60 * 60 * 1000;
+/** What the service says of an artifact that it does not have. */
+const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused'];
+/** An artifact that the service denies, or that fails otherwise, for so long since the exit and since downloads began to fail counts as lost. */
+const lostAfterMs = { denied: 30 * 60 * 1000, failing: 6 * 60 * 60 * 1000 };
 
 type DownloadDeps = Pick<RunDeps, 'store' | 'clientFor' | 'clock'> & { readonly signal: AbortSignal };
 
@@ -50,7 +61,7 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: Download
 }
 
 /**
- * Downloads every artifact again, under temporary names that replace the earlier copies together. Cancelled or failed, nothing has changed; but an artifact
+ * Downloads every artifact again, under names that no other window removes, and that replace the earlier copies together. Cancelled or failed, nothing has changed; but an artifact
  * that is not here and that the service does not have keeps its failure.
  */
 export async function downloadAgain(
@@ -64,7 +75,7 @@ export async function downloadAgain(
   try {
     for (const name of run.exit.artifacts) {
       const file = fileOf(run, name);
-      const temporary = `${file}.again.tmp`;
+      const temporary = `${file}.${randomBytes(4).toString('hex')}.again`;
       arrived.push({ from: pathOf(temporary), to: pathOf(file) });
       try {
         const artifact = await downloadArtifact(run, name, temporary, idempotent.attempts, deps);
@@ -119,13 +130,13 @@ function waitMsOf({ data }: AssessmentError): number {
 
 function isLost({ kind }: AssessmentError, { trouble, exitedAt }: RunIn<'collecting'>, now: number): boolean {
   if (permanent.includes(kind)) return true;
-  return (
-    !passing.includes(kind) && trouble !== undefined && now - Math.max(exitedAt, trouble.since) >= lostAfterMs
-  );
+  if (passing.includes(kind) || trouble === undefined) return false;
+  const maxMs = lostAfterMs[denied.includes(kind) ? 'denied' : 'failing'];
+  return now - Math.max(exitedAt, trouble.since) >= maxMs;
 }
 
 function isMissing({ kind }: AssessmentError): boolean {
-  return permanent.includes(kind) || kind === 'notFound' || kind === 'addressRefused';
+  return permanent.includes(kind) || denied.includes(kind);
 }
 
 /** True for a failure that stops every download until a person has acted. */

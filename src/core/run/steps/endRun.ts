@@ -1,44 +1,30 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
-import { readIfThere } from '../../files.ts';
 import { answerOf } from '../../yieldingWork.ts';
-import { advance } from '../state/advance.ts';
-import type { EventOf } from '../state/event.ts';
+import { advance, type EventOf } from '../state/advance.ts';
 import type { Run, RunIn } from '../state/run.ts';
 import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
-/** Work that ends its process would otherwise end each process that takes the run over. */
-const maxWorkOutTries = 2;
 
-/**
- * Works out the findings; the run ends even if that fails. A note beside the findings file counts the tries that nobody has seen the end of. May be
- * repeated: the result is replaced.
- */
+/** Works out the findings; the run ends even if that fails. May be repeated: the result is replaced. */
 export async function workOut(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
-  const { store, clock, log } = deps;
-  const note = join(store.folderOf(run.id), 'working-out');
-  const tries = (await readIfThere(note))?.length ?? 0;
-  const collected = (): EventOf<'collected'> => ({ type: 'collected', at: clock.now() });
-  if (tries < maxWorkOutTries) await writeFile(note, 'x'.repeat(tries + 1), { mode: 0o600 });
-  else log.warn(`Run ${run.id}: its findings are not worked out: that ended its process before`);
+  const collected: EventOf<'collected'> = { type: 'collected', at: deps.clock.now() };
   const ended = new AbortController();
   const signal = AbortSignal.any([deps.signal, ended.signal]);
   try {
-    if (tries >= maxWorkOutTries) return collected();
     // What a run's findings mean depends on how it ends.
-    const work = Promise.resolve(deps.workOut?.(advance(run, collected()), signal));
-    await answerOf(work, 'findings', { clock, maxMs: maxWorkOutMs });
+    const work = Promise.resolve(deps.workOut?.(advance(run, collected), signal));
+    await answerOf(work, 'findings', { clock: deps.clock, maxMs: maxWorkOutMs });
   } catch (error) {
     // The next window works them out.
     deps.signal.throwIfAborted();
-    log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
+    deps.log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
   } finally {
     ended.abort();
-    await rm(note, { force: true });
   }
-  return collected();
+  return collected;
 }
 
 /**

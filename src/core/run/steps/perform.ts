@@ -1,4 +1,4 @@
-import type { RunEvent } from '../state/event.ts';
+import type { RunEvent } from '../state/advance.ts';
 import type { Next } from '../state/next.ts';
 import { downloadArtifacts } from './downloadArtifacts.ts';
 import { announce, removeArchives, workOut } from './endRun.ts';

@@ -1,6 +1,9 @@
-import { type AssessmentError, knownError } from '../../errors.ts';
-import { type EventOf, toAnswered } from '../state/event.ts';
-import { type LiveRun, type RunIn, toFailure } from '../state/run.ts';
+import * as z from 'zod/mini';
+import { type Description, identifierSchema } from '../../api/schema.ts';
+import type { AssessmentError } from '../../errors.ts';
+import { workflows } from '../../workflows/workflows.ts';
+import type { EventOf } from '../state/advance.ts';
+import { type Exit, type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 
 /** Asks the service about a run. May be repeated: it changes nothing there. */
@@ -12,27 +15,68 @@ export async function poll(
   return { ...toAnswered(run, description), at: clock.now() };
 }
 
-/** The event of a failed poll or download. */
-export function toPollFailed(
-  run: LiveRun,
-  error: unknown,
-  { clock, log }: Pick<RunDeps, 'clock' | 'log'>,
-): EventOf<'pollFailed'> {
-  const known = knownError(error);
-  // One warning for each distinct failure: it may recur for days.
-  log[isNew(run, known) ? 'warn' : 'debug'](`Run ${run.id}: the poll failed: ${known.message}`);
+export function toStepFailed(error: AssessmentError, at: number): EventOf<'stepFailed'> {
+  const { retryAfterMs } = error.data;
+  const retryAt = retryAfterMs === undefined ? undefined : at + retryAfterMs;
+  return { type: 'stepFailed', failure: toFailure(error), retryAt, at };
+}
+
+/** No workflow has more than four (docs/api.md, section 2.4). */
+const maxArtifacts = 50;
+
+/** The service's answer about a run as an event (docs/api.md, sections 2.4 and 2.5). */
+export function toAnswered(
+  { workflow }: Pick<Run, 'workflow'>,
+  description: Description,
+): Omit<EventOf<'answered'>, 'at'> {
+  const { status } = description;
+  if (status !== 'EXITED') return { type: 'answered', status };
+  return { type: 'answered', status, exit: toExit(description, Object.keys(workflows[workflow].artifacts)) };
+}
+
+/** Undefined while the answer does not say in full how the run ended: a success must name its artifacts. */
+function toExit(description: Description, known: readonly string[]): Exit | undefined {
+  const { output, artifacts } = description;
+  if (output === undefined) return undefined;
+  const references = [
+    ...Object.entries(output.successOutput ?? {}).flatMap(([role, reference]) =>
+      reference === undefined ? [] : [{ name: reference.artifact_name, role }],
+    ),
+    ...referencesIn(output.abortedReason?.detail),
+  ];
+  const names = [...(artifacts ?? []), ...references].map((artifact) => artifact?.name);
+  const unique = [...new Set(names.filter((name) => name !== undefined))];
+  if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
+  const kept = unique.slice(0, maxArtifacts);
+  const roles = kept
+    .map((name) => ({ name, role: roleAmong(references, name, known) }))
+    .filter(({ name, role }) => role !== name);
   return {
-    type: 'pollFailed',
-    failure: toFailure(known),
-    retryAt: toRetryAt(known, clock.now()),
-    at: clock.now(),
+    kind: output.kind,
+    artifacts: kept,
+    roles: roles.length === 0 ? undefined : roles,
+    abort: output.abortedReason,
   };
 }
 
-export function toRetryAt({ data: { retryAfterMs } }: AssessmentError, now: number): number | undefined {
-  return retryAfterMs === undefined ? undefined : now + retryAfterMs;
+const referenceSchema = z.object({ artifact_name: identifierSchema });
+
+/** Such as `scan_progress` in the detail of a credit limit (docs/api.md, section 2.5). */
+function referencesIn(detail: unknown): { name: string; role: string }[] {
+  if (typeof detail !== 'object' || detail === null) return [];
+  return Object.entries(detail).flatMap(([role, value]) => {
+    const reference = referenceSchema.safeParse(value);
+    return reference.success ? [{ name: reference.data.artifact_name, role }] : [];
+  });
 }
 
-function isNew({ trouble }: LiveRun, { kind, data }: AssessmentError): boolean {
-  return trouble?.kind !== kind || trouble.status !== data.status;
+/** A known role that refers to the artifact, else any; without a reference the name is the role, unless that is another artifact's role. */
+function roleAmong(
+  references: readonly { name: string; role: string }[],
+  name: string,
+  known: readonly string[],
+): string {
+  const candidates = references.filter((each) => each.name === name && each.role.length <= 256);
+  const best = candidates.find(({ role }) => role === name || known.includes(role));
+  return (best ?? candidates[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
 }

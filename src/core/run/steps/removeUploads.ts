@@ -1,6 +1,5 @@
 import type { AssessmentClient } from '../../api/client.ts';
 import { AssessmentError } from '../../errors.ts';
-import { visibleLine } from '../../visibleText.ts';
 import { uploadsToRemove } from '../state/retention.ts';
 import type { Run } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
@@ -16,20 +15,14 @@ export async function removeUploads(
     store,
     clientFor,
     clock,
-    log,
     signal,
-  }: Pick<RunDeps, 'store' | 'clientFor' | 'clock' | 'log'> & {
+  }: Pick<RunDeps, 'store' | 'clientFor' | 'clock'> & {
     readonly signal?: AbortSignal;
   },
 ): Promise<undefined> {
   const client = clientFor(run);
   for (const { target, fileId, state } of uploadsToRemove(run, deletesSource, clock.now())) {
-    const removed = await removeFile(fileId, state, client, signal).catch((error: unknown) => {
-      log.warn(
-        `Run ${run.id}: the uploaded file ${visibleLine(fileId)} could not be removed from the service: ${String(error)}`,
-      );
-      throw error;
-    });
+    const removed = await removeFile(fileId, state, client, signal);
     await store.apply(run.id, { type: 'uploadRemoved', target, state: removed, at: clock.now() });
   }
 }

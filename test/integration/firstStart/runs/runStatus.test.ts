@@ -42,7 +42,7 @@ const storeOf = (...all: readonly Run[]): RunStore =>
     get: (id: string) => all.find((run) => run.id === id),
     reload: () => Promise.resolve(),
     foreign: () => [],
-    onDidChangeForeign: never.onDidChange,
+    onDidChangeOther: never.onDidChange,
   }) as unknown as RunStore;
 const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
 const tracker = { ...savedAlways, nextCheckAt: () => nextCheckAt, checkNow: () => Promise.resolve() };

@@ -61,7 +61,7 @@ describe('runs that wait for the user', () => {
       get: (id: string) => all.find((run) => run.id === id),
       onDidChange: () => ({ dispose: () => undefined }),
       foreign: () => [],
-      onDidChangeForeign: () => ({ dispose: () => undefined }),
+      onDidChangeOther: () => ({ dispose: () => undefined }),
     }) as unknown as RunStore;
   const findingsOf = (...states: readonly string[]): FindingStore =>
     ({
@@ -246,7 +246,7 @@ describe('runs that wait for the user', () => {
     const changed = new vscode.EventEmitter<undefined>();
     const runs = Object.assign(storeOf(), {
       problem: undefined as string | undefined,
-      onDidChangeProblem: changed.event,
+      onDidChangeOther: changed.event,
     });
     const shown = showStorageProblem(runs, { view, fill: () => undefined });
     const above: string[] = [];

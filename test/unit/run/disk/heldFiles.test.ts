@@ -31,7 +31,7 @@ describe(
       await store.create(runOf.running);
       const release = await hold(join(root, id, 'run.json'));
       const read = store.refresh(id);
-      const applied = store.apply(id, { type: 'cancelAsked', at: 0 });
+      const applied = store.apply(id, { type: 'cancelSent', sentAt: 0, answer: 'accepted', at: 0 });
       // Long enough for a first look.
       await setTimeout(100);
       await release();

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { AssessmentError } from '../../../../src/core/errors.ts';
-import type { RunEvent } from '../../../../src/core/run/state/event.ts';
+import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';

@@ -83,7 +83,7 @@ describe('a journal of another version', () => {
   test('F99 fires an event when it appears and when it disappears', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heard: string[][] = [];
-    window.store.onDidChangeForeign(() => heard.push(window.store.foreign().map(({ id }) => id)));
+    window.store.onDidChangeOther(() => heard.push(window.store.foreign().map(({ id }) => id)));
     const { id } = await trackRemoteRun(fixture, window);
     await rewrite(fixture, id, (journal) => ({ ...journal, version: 2 }));
     await window.store.reload();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { phaseOf, type Run } from '../../../../src/core/run/state/run.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { asJournaled, uploadingRun, runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
@@ -106,7 +106,7 @@ describe('the run store', () => {
     const other = open(root);
     await other.store.reload();
     await store.create(named('created'));
-    await store.apply('kept', { type: 'uploaded', at: 7 });
+    await store.apply('kept', { type: 'abandoned', at: 7 });
     await store.remove('removed');
     const before = other.changes.length;
     await other.store.reload();
@@ -114,9 +114,9 @@ describe('the run store', () => {
     assert.deepEqual(
       other.store
         .all()
-        .map((run) => `${run.id} ${phaseOf(run)}`)
+        .map((run) => `${run.id} ${run.state}`)
         .sort(),
-      ['created uploading', 'kept confirming'],
+      ['created preparing', 'kept cancelled'],
     );
   });
 
@@ -195,8 +195,8 @@ describe('the run store', () => {
   test('logs each state change and nothing else', async (t) => {
     const { store, lines } = await storeWith(t, named('one'));
     await store.apply('one', { type: 'renamed', label: 'Monday', at: 6 });
-    await store.apply('one', { type: 'uploaded', at: 7 });
-    assert.deepEqual(lines, ['Run one: uploading → confirming']);
+    await store.apply('one', { type: 'abandoned', at: 7 });
+    assert.deepEqual(lines, ['Run one: preparing → cancelled']);
   });
 
   test('loses nothing if two windows write in turns, at any speed', async (t) => {
@@ -241,8 +241,8 @@ describe('the run store', () => {
     const { root, store } = await storeWith(t, runOf.running);
     const path = join(root, runOf.running.id, 'run.json');
     const before = await stat(path);
-    assert.equal(await store.applyIfDue(runOf.running.id, { type: 'uploaded', at: 1 }), undefined);
-    assert.equal((await store.apply(runOf.running.id, { type: 'uploaded', at: 1 })).state, 'running');
+    assert.equal(await store.applyIfDue(runOf.running.id, { type: 'abandoned', at: 1 }), undefined);
+    assert.equal((await store.apply(runOf.running.id, { type: 'abandoned', at: 1 })).state, 'running');
     assert.equal((await stat(path)).ino, before.ino);
   });
 
@@ -257,7 +257,7 @@ describe('the run store', () => {
   test('F176 names lost storage as such, and forgets no run because of it', async (t) => {
     const { root, store } = await storeWith(t, named('one'));
     await rm(root, { recursive: true });
-    await assert.rejects(store.apply('one', { type: 'uploaded', at: 1 }), {
+    await assert.rejects(store.apply('one', { type: 'abandoned', at: 1 }), {
       kind: 'storage',
       data: { subject: root, detail: 'ENOENT' },
     });
@@ -278,7 +278,7 @@ describe('the run store', () => {
   test('drops a run whose folder was removed, and an event does not recreate it', async (t) => {
     const { root, store } = await storeWith(t, named('one'));
     await rm(join(root, 'one'), { recursive: true });
-    await assert.rejects(store.apply('one', { type: 'uploaded', at: 1 }), { kind: 'notFound' });
+    await assert.rejects(store.apply('one', { type: 'abandoned', at: 1 }), { kind: 'notFound' });
     assert.equal(store.get('one'), undefined);
   });
 

@@ -76,8 +76,14 @@ describe('storage that cannot be written', () => {
     await pass(fixture, 5 * minuteMs);
     assert.ok(fixture.sent('/describe') - asked > 2);
     assert.deepEqual([window.store.get(id)?.state, window.store.problem], ['running', 'EEXIST']);
-    const warned = window.warnings.filter((line) => line.startsWith('The lease ') && line.includes(id));
-    assert.equal(warned.length, 1, window.warnings.join('\n'));
+    const warned = ['The lease ', `Run ${id}: poll failed`].map((start) =>
+      window.warnings.filter((line) => line.startsWith(start) && line.includes(id)),
+    );
+    assert.deepEqual(
+      warned.map(({ length }) => length),
+      [1, 1],
+      window.warnings.join('\n'),
+    );
     await fixture.service.finishRun(runId);
     await pass(fixture, 20 * minuteMs);
     assert.deepEqual([window.store.get(id)?.state, window.ended], ['running', []]);
@@ -92,7 +98,7 @@ describe('storage that cannot be written', () => {
     const makeWritable = refuseWrites(t, fixture, 'EROFS');
     const window = openWindow(t, fixture);
     const problems: (string | undefined)[] = [];
-    window.store.onDidChangeProblem(() => problems.push(window.store.problem));
+    window.store.onDidChangeOther(() => problems.push(window.store.problem));
     const asked = fixture.sent('/describe');
     await window.tracker.resume();
     await pass(fixture, 5 * minuteMs);

@@ -45,13 +45,15 @@ describe('a cancellation', () => {
   });
 
   test('that was accepted but cannot be saved lets the run end as cancelled', async (t) => {
-    const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelAsked') });
+    const { fixture, window, id } = await setUpRun(t, {
+      store: storeWithoutSpaceFor('cancelSent', Infinity, 'accepted'),
+    });
     await assert.rejects(fixture.passUntil(window.tracker.cancel(id)), /no space/);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
   test('is sent even if it cannot be saved first, since the run costs credits meanwhile', async (t) => {
-    const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelSent') });
+    const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelSent', 1) });
     await fixture.passUntil(window.tracker.cancel(id));
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
     assert.equal(fixture.sent('/cancel'), 1);

@@ -44,7 +44,7 @@ describe('a service that fails for long', () => {
       await fixture.untilSent('/describe', fixture.sent('/describe') + 4);
       heal();
     }
-    const warned = window.warnings.filter((line) => line.includes('the poll failed'));
+    const warned = window.warnings.filter((line) => line.includes('poll failed'));
     assert.equal(warned.length, 3, warned.join('\n'));
   });
 });

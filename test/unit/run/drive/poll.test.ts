@@ -39,7 +39,7 @@ describe('a run that a window polls', () => {
   });
 
   test('F66 is still polled if its trouble cannot be saved, which is logged', async (t) => {
-    const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('pollFailed', 9) });
+    const { fixture, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('stepFailed', 9) });
     const heal = fixture.service.addFault({
       match: { path: '/describe' },
       before: { kind: 'reply', status: 403 },
@@ -47,7 +47,9 @@ describe('a run that a window polls', () => {
     await pass(fixture, 10 * minuteMs);
     heal();
     const healedAt = fixture.clock.now();
-    assert.ok(window.lines.includes(`Run ${id}: poll failed: Error: no space left on device`));
+    assert.ok(
+      window.lines.includes(`Run ${id}: its failure could not be saved: Error: no space left on device`),
+    );
     await window.until(id, (run) => 'lastAnswerAt' in run && (run.lastAnswerAt ?? 0) > healedAt);
   });
 });
@@ -100,11 +102,9 @@ describe('a run with an unreachable service', () => {
     for (let focuses = 0; focuses < 5; focuses += 1) await focus(window);
     assert.equal(fixture.sent('/describe') - asked, 0, 'it has just been polled');
     fixture.clock.advance(minuteMs);
-    const next = window.tracker.nextCheckAt(id);
     await focus(other);
     for (let focuses = 0; focuses < 30; focuses += 1) await focus(window);
     assert.equal(fixture.sent('/describe') - asked, 1);
-    assert.equal(window.tracker.nextCheckAt(id), next, 'the next poll comes at its time');
     heal();
     fixture.clock.advance(minuteMs);
     await focus(window);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemCode } from '../../../../src/core/errors.ts';
 import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
-import { keptArtifact } from '../../../../src/core/run/state/artifacts.ts';
+import { keptArtifact } from '../../../../src/core/run/state/run.ts';
 import { dayMs, leap } from '../passTime.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';

@@ -258,7 +258,6 @@ describe('a watched run', () => {
         const targets = assessment.targets.map(({ folder, name }) => ({ folder, name, upload }));
         await dead.store.create({
           ...newRun({ id: dead.store.newId(), now: fixture.clock.now() }, assessment),
-          step: 'uploading',
           targets,
         });
         for (const { store } of [window, other]) await store.reload();

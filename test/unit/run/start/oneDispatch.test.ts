@@ -9,7 +9,6 @@ import { storeWithHook } from '../hookedStore.ts';
 import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted, startWith } from '../uploads.ts';
-import { stepOf } from '../sampleRuns.ts';
 import { silent } from '../../../silentLog.ts';
 import { eventually } from '../../core/eventually.ts';
 
@@ -45,7 +44,7 @@ describe('a dispatch', () => {
     };
     await assert.rejects(startWith(window, fixture, { confirmUpload }), { kind: 'busyElsewhere' });
     assert.equal(fixture.sent('/dispatch'), 0);
-    assert.equal(stepOf(window.store.all()[0]), 'confirming', 'for the other window to end');
+    assert.equal(window.store.all()[0]?.state, 'preparing', 'for the other window to end');
   });
 
   test('F47 that waits to be sent again is dropped once another window holds the run', async (t) => {

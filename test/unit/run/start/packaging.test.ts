@@ -190,33 +190,6 @@ describe('working out the findings', () => {
     assert.deepEqual([slow.ended.length, next.ended.length], [0, 1]);
   });
 
-  test('is left out once it has ended two processes, and the run ends', async (t) => {
-    const fixture = await setUpFixture(t);
-    const id = await trackRunThatEndsUnseen(t, fixture);
-    const note = join(fixture.root, id, 'working-out');
-    let asked = 0;
-    const notes: string[] = [];
-    const workOut = async (): Promise<void> => {
-      asked += 1;
-      notes.push(await readFile(note, 'utf8'));
-    };
-    // As a process leaves it that the work has ended, once and twice.
-    for (const [left, tries] of [
-      ['x', 1],
-      ['xx', 1],
-    ] as const) {
-      await writeFile(note, left);
-      const window = openWindow(t, fixture, { workOut });
-      await fixture.passUntil(window.tracker.resume());
-      const run = await window.untilEnded(id);
-      assert.deepEqual([run.state, asked], ['succeeded', tries]);
-      assert.deepEqual(notes, ['xx']);
-      assert.ok(!(await readdir(join(fixture.root, id))).includes('working-out'));
-      await writeFile(join(fixture.root, id, 'run.json'), JSON.stringify({ ...run, state: 'collecting' }));
-      window.tracker.dispose();
-    }
-  });
-
   test('is named in the log if it cannot be stored, and delays neither the end nor the clean-up', async (t) => {
     const fixture = await setUpFixture(t);
     let asked = 0;

@@ -11,74 +11,69 @@ import {
   runOf,
   stillRunning,
   success,
-  preparingAt,
-  stepOf,
+  uploadedRun,
 } from '../sampleRuns.ts';
 
-/** A run of each step and state, in the order of the columns below. */
-const columns: Readonly<Record<string, Run>> = Object.fromEntries(
-  Object.entries({ ...preparingAt, ...runOf }).filter(([name]) => name !== 'preparing'),
-);
+/** A run of each state, in the order of the columns below. */
+const columns: Readonly<Record<string, Run>> = { ...runOf, preparing: uploadedRun };
 
 /** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
 // prettier-ignore
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
-  //   uploading   confirming  dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
+  //   preparing   dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
   reserved:
-    '=           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  uploaded:
-    'confirming  ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   confirmed:
-    '·           =           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchIntended:
-    '·           dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',
+    'dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',
   dispatched:
-    '·           ·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
   'dispatched for another intent':
-    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchStopped:
-    '·           ·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
   'dispatchStopped by the window':
-    '·           ·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
   takenOver:
-    'failed      failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    'failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchLost:
-    '·           ·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
   'answered RUNNING':
-    '·           ·           ·           ·           =           =           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           =           =           ·           ·     ·     ·     ·     ·',
   'answered SUCCESS':
-    '·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
   'answered ABORTED':
-    '·           ·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
-  pollFailed:
-    '·           ·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
+    '·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
+  stepFailed:
+    '·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
   cancelSent:
-    '·           ·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
-  cancelRefused:
-    '·           ·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
+  'cancelSent and refused':
+    '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   artifactDownloaded:
-    '·           ·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
-  cancelAsked:
-    '·           ·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
+  'cancelSent and accepted':
+    '·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
   collected:
-    '·           ·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
+    '·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
   failed:
-    'failed      failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
+    'failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
   abandoned:
-    'cancelled   cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
+    'cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
   uploadRemoved:
-    '=           =           =           =           =           =           =           =     =     =     =     =',
-  deferred:
-    '=           =           =           =           =           =           =           =     =     =     =     =',
+    '=           =           =           =           =           =           =     =     =     =     =',
+  'stepFailed with Retry-After':
+    '=           =           =           =           =           =           =     =     =     =     =',
   archivesRemoved:
-    '=           =           =           =           =           =           =           =     =     =     =     =',
+    '=           =           =           =           =           =           =     =     =     =     =',
   endNotified:
-    '·           ·           ·           =           ·           ·           ·           =     =     ·     =     ·',
+    '·           ·           =           ·           ·           ·           =     =     ·     =     ·',
 };
 
 describe('advance', () => {
   test('the sample runs have the state in their name', () => {
-    for (const [name, run] of Object.entries(columns)) assert.equal(stepOf(run), name);
+    for (const [name, run] of Object.entries(columns)) assert.equal(run.state, name);
   });
 
   for (const [name, row] of Object.entries(table)) {
@@ -87,7 +82,7 @@ describe('advance', () => {
       assert.equal(expected.length, Object.keys(columns).length);
       for (const [index, [column, before]] of Object.entries(columns).entries()) {
         const next = advance(before, eventOf[name as keyof typeof eventOf]);
-        const seen = next === before ? '·' : stepOf(next) === column ? '=' : stepOf(next);
+        const seen = next === before ? '·' : next.state === column ? '=' : next.state;
         assert.equal(seen, expected[index], `${name} on ${column}`);
       }
     });
@@ -97,14 +92,14 @@ describe('advance', () => {
     names.map((name) => eventOf[name]).reduce<Run>(advance, run);
 
   test('a dispatch is not intended before a file is confirmed', () => {
-    const run = after(runOf.preparing, 'reserved', 'uploaded');
+    const run = after(runOf.preparing, 'reserved');
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
   test('a dispatch is not intended before both files are confirmed', () => {
-    const { targets } = preparingAt.confirming;
+    const { targets } = uploadedRun;
     const run = {
-      ...preparingAt.confirming,
+      ...uploadedRun,
       targets: [...targets, { ...targets[0]!, upload: undefined }],
     } as Run;
     assert.equal(advance(run, eventOf.dispatchIntended), run);
@@ -140,15 +135,15 @@ describe('advance', () => {
   test('a cancellation may have taken effect from the first request until that one is rejected', () => {
     const sentAt = (run: Run): unknown => 'cancelSentAt' in run && run.cancelSentAt;
     const sent = after(runOf.running, 'cancelSent');
-    const again = advance(sent, { type: 'cancelSent', at: 50 });
+    const again = advance(sent, { type: 'cancelSent', sentAt: 50, at: 50 });
     assert.deepEqual([sentAt(sent), sentAt(again)], [10, 10]);
-    assert.equal(sentAt(advance(again, { type: 'cancelRefused', sentAt: 50, at: 51 })), 10);
-    assert.deepEqual(asJournaled(after(again, 'cancelRefused')), asJournaled(runOf.running));
-    assert.deepEqual(asJournaled(after(again, 'cancelAsked')), asJournaled(runOf.cancelling));
+    assert.equal(sentAt(advance(again, { type: 'cancelSent', sentAt: 50, answer: 'refused', at: 51 })), 10);
+    assert.deepEqual(asJournaled(after(again, 'cancelSent and refused')), asJournaled(runOf.running));
+    assert.deepEqual(asJournaled(after(again, 'cancelSent and accepted')), asJournaled(runOf.cancelling));
     // A poll in between finds a run that ended by itself.
     const ended = after(again, 'answered ABORTED');
     assert.ok(ended.state === 'collecting' && ended.cancelAskedAt === 10);
-    const refused = after(ended, 'cancelRefused');
+    const refused = after(ended, 'cancelSent and refused');
     assert.ok(refused.state === 'collecting' && refused.cancelAskedAt === undefined);
   });
 
@@ -178,17 +173,17 @@ describe('advance', () => {
 
   test('a failed poll keeps the time of the first failure and of the first denial, until a good answer', () => {
     const failure = { kind: 'serverError', status: 503 } as const;
-    const once = advance(runOf.running, { type: 'pollFailed', failure, at: 100 });
+    const once = advance(runOf.running, { type: 'stepFailed', failure, at: 100 });
     const troubleOf = (run: Run): unknown => asJournaled('trouble' in run && run.trouble);
     assert.deepEqual(troubleOf(once), { ...failure, since: 100 });
-    assert.equal(advance(once, { type: 'pollFailed', failure, at: 200 }), once, 'it is no news');
+    assert.equal(advance(once, { type: 'stepFailed', failure, at: 200 }), once, 'it is no news');
     const denial = { kind: 'notFound', status: 404 } as const;
-    const denied = advance(once, { type: 'pollFailed', failure: denial, retryAt: 9_000, at: 300 });
+    const denied = advance(once, { type: 'stepFailed', failure: denial, retryAt: 9_000, at: 300 });
     assert.deepEqual(
       [troubleOf(denied), denied.retryAt],
       [{ ...denial, since: 100, deniedSince: 300 }, 9_000],
     );
-    const later = advance(denied, { type: 'pollFailed', failure, at: 400 });
+    const later = advance(denied, { type: 'stepFailed', failure, at: 400 });
     assert.deepEqual(troubleOf(later), { ...failure, since: 100, deniedSince: 300 });
     const good = advance(denied, answered(stillRunning, 500));
     assert.ok(good.state === 'running');
@@ -249,7 +244,7 @@ describe('advance', () => {
     const takenOver = after(runOf.dispatching, 'takenOver');
     assert.ok(takenOver.state === 'unknown');
     assert.deepEqual(takenOver.reason, { kind: 'interrupted' });
-    const upload = after(preparingAt.uploading, 'takenOver');
+    const upload = after(uploadedRun, 'takenOver');
     assert.ok(upload.state === 'failed');
     assert.deepEqual(upload.failure, { kind: 'interrupted' });
   });
@@ -278,11 +273,11 @@ describe('advance', () => {
   test('exactly an unknown run and a rejected token need the user', () => {
     const refused = { kind: 'unauthorized' } as const;
     const waiting = advance(runOf.running, {
-      type: 'pollFailed',
+      type: 'stepFailed',
       failure: refused,
       at: 1,
     });
-    assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'pollFailed'))], [true, false]);
+    assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'stepFailed'))], [true, false]);
     for (const [state, run] of Object.entries(runOf)) assert.equal(needsPerson(run), state === 'unknown');
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Description } from '../../../../src/core/api/schema.ts';
-import { toAnswered } from '../../../../src/core/run/state/event.ts';
+import { toAnswered } from '../../../../src/core/run/steps/poll.ts';
 
 const reference = (artifact_name: string) => ({ artifact_name });
 

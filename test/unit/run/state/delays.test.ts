@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import {
-  backoff,
-  emptyExitDelay,
-  expectedCheckAt,
-  pause,
-  pollInterval,
-  retryAfterMs,
-  takeOverDelay,
-  tokenGap,
-} from '../../../../src/core/run/state/delays.ts';
-import type { Run } from '../../../../src/core/run/state/run.ts';
+import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
+import { backoff, Delays, pollInterval, type Waker } from '../../../../src/core/run/state/delays.ts';
+import type { Next } from '../../../../src/core/run/state/next.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 import { dayMs, minuteMs } from '../passTime.ts';
-import { runOf } from '../sampleRuns.ts';
+import { answered, emptyExit, runOf, stillRunning } from '../sampleRuns.ts';
+import { VirtualClock } from '../virtualClock.ts';
 
 const cases = { numRuns: 1_000 };
 const chance = fc.double({ min: 0, max: 1, noNaN: true });
@@ -54,41 +48,179 @@ test('F51 the delay after failures is 1 s to 15 min, and grows', () => {
   );
   const grown = [1, 2, 5, 6, 50].map((failures) => backoff(failures, 1));
   assert.deepEqual(grown, [30_000, 60_000, 8 * minuteMs, 15 * minuteMs, 15 * minuteMs]);
-  assert.deepEqual([1, 2, 6, 7, 50].map(pause), [5_000, 10_000, 160_000, 300_000, 300_000]);
 });
 
-test('F59 five more answers without a result take half an hour and a minute, and more than that none', () => {
-  const delays = [1, 2, 3, 4, 5].map(emptyExitDelay);
-  assert.equal(delays.reduce((sum, ms) => sum + ms) / minuteMs, 30);
+const hourMs = 60 * minuteMs;
+
+/** The delays of a drive that has just begun, of a run of this age. */
+function begin(ageMs = hourMs, change: object = {}) {
+  const clock = new VirtualClock();
+  const at = clock.now() - ageMs;
+  let run = { ...runOf.running, dispatchedAt: at, lastAnswerAt: at, ...change } as RunIn<'running'>;
+  const delays = new Delays(run, clock, () => 1);
+  const poll = (): Next => ({ step: 'poll', run });
+  const isOver = (): boolean => delays.isOver(poll());
+  return {
+    clock,
+    delays,
+    isOver,
+    answer: (description = stillRunning) => delays.succeeded(poll(), answered(description, clock.now())),
+    fail: (kind: ErrorKind, waitMs?: number) => {
+      delays.failed('poll', new AssessmentError(kind, { retryAfterMs: waitMs }));
+      run = { ...run, trouble: { kind, since: clock.now() } };
+    },
+    wake: (waker: Waker) => {
+      delays.wake(waker, run);
+      return isOver();
+    },
+    /** Minutes until the next poll is due, at most a day. */
+    minutes: (): number => {
+      let passed = 0;
+      for (; passed < dayMs && !isOver(); passed += 5_000) clock.advance(5_000);
+      return passed / minuteMs;
+    },
+    journal: (more: Partial<Run>) => (run = { ...run, ...more } as RunIn<'running'>),
+  };
+}
+
+describe('the delay before a poll', () => {
+  test('F55 grows with the age by either clock, and never shrinks while one window watches', () => {
+    const { clock, answer, minutes } = begin(hourMs);
+    answer();
+    assert.equal(Math.round(minutes() * 10), 28, 'a twentieth of an hour, less 8 %');
+    clock.moveWall(dayMs);
+    answer();
+    const longest = minutes();
+    assert.ok(longest > 9);
+    clock.moveWall(-10 * dayMs);
+    answer();
+    assert.equal(minutes(), longest, 'a clock that is set back makes no storm');
+  });
+
+  test('F55 makes at most seven polls in the hour after the clock was set back by 10 h', () => {
+    const { clock, answer, isOver, wake } = begin(4 * dayMs);
+    answer();
+    clock.moveWall(-10 * hourMs);
+    let polls = Number(wake('clock'));
+    for (let passed = 0; passed < hourMs; passed += 5_000) {
+      if (isOver()) {
+        polls += 1;
+        answer();
+      }
+      clock.advance(5_000);
+    }
+    assert.ok(polls >= 5 && polls <= 7, String(polls));
+  });
+
+  test('grows with failures in a row, and starts again after a good answer', () => {
+    const { answer, fail, minutes } = begin();
+    fail('serverError');
+    const first = minutes();
+    fail('serverError');
+    const second = minutes();
+    answer();
+    minutes();
+    fail('serverError');
+    assert.deepEqual([first, second, minutes()], [0.5, 1, 0.5]);
+  });
+
+  test('F59 without a result is six minutes, or the interval of an older run', () => {
+    const { answer, minutes } = begin(0);
+    answer(emptyExit);
+    assert.equal(minutes(), 6);
+    const old = begin(dayMs);
+    old.answer(emptyExit);
+    assert.ok(old.minutes() > 9);
+  });
+
+  test('at a take-over is over, unless the run has answered or failed 15 s ago', () => {
+    const started = new VirtualClock().now();
+    const trouble = { kind: 'timeout', since: started };
+    const fresh = [begin(0), begin(5_000), begin(dayMs, { trouble }), begin(-minuteMs), begin(20_000)];
+    assert.deepEqual(
+      fresh.map(({ minutes }) => minutes() * minuteMs),
+      [15_000, 10_000, 15_000, 0, 0],
+    );
+  });
+
+  test('F56 without a token lasts until another one, a person, or nothing else ends it', () => {
+    const { clock, fail, wake, minutes } = begin();
+    fail('unauthorized');
+    assert.equal(minutes(), dayMs / minuteMs);
+    clock.advance(hourMs);
+    assert.deepEqual((['clock', 'focus'] as const).map(wake), [false, false]);
+    assert.equal(wake('token'), true);
+    fail('unauthorized');
+    assert.equal(wake('person'), true);
+  });
+
+  test('F56 after the second change of a token comes a minute later, then ever later', () => {
+    const { fail, wake, minutes, answer } = begin();
+    const waits: number[] = [];
+    for (let change = 0; change < 5; change += 1) {
+      fail('unauthorized');
+      wake('token');
+      waits.push(minutes());
+    }
+    assert.deepEqual(waits, [0, 1, 2, 4, 8]);
+    answer();
+    fail('unauthorized');
+    assert.equal(wake('token'), true, 'a good answer is a new beginning');
+  });
+
+  test('F53 is ended by a focus after a failed poll, and by a jump of the clocks, at most once a minute', () => {
+    for (const waker of ['focus', 'clock'] as const) {
+      const { clock, fail, answer, wake } = begin(10 * hourMs);
+      answer();
+      assert.equal(wake(waker), false, 'it has just been polled');
+      clock.advance(minuteMs);
+      assert.equal(wake(waker), waker === 'clock');
+      for (let failures = 0; failures < 9; failures += 1) fail('serverError');
+      assert.equal(wake(waker), false);
+      clock.advance(minuteMs);
+      assert.equal(wake(waker), true);
+    }
+  });
+
+  test('F51 is never shorter than a Retry-After, whoever asks', () => {
+    const { clock, fail, wake, minutes } = begin();
+    fail('rateLimited', 10 * minuteMs);
+    for (const waker of ['person', 'clock', 'focus', 'token'] as const) assert.equal(wake(waker), false);
+    assert.equal(minutes(), 10);
+    fail('rateLimited', 10 * minuteMs);
+    wake('person');
+    clock.moveWall(10 * minuteMs);
+    assert.equal(minutes(), 0, 'it has passed by the wall clock');
+  });
+
+  test('F51 F55 counts a Retry-After in the journal from the first sight, by the monotonic clock', () => {
+    const { clock, wake, minutes, journal } = begin();
+    journal({ retryAt: clock.now() + 5 * minuteMs });
+    wake('person');
+    assert.equal(minutes(), 5);
+    journal({ retryAt: clock.now() + 6 * minuteMs });
+    assert.equal(wake('person'), false);
+    clock.moveWall(-dayMs);
+    assert.equal(minutes(), 6);
+    journal({ retryAt: clock.now() + 2 * dayMs });
+    assert.equal(wake('person'), true, 'nobody asks for two days');
+  });
 });
 
-test('F56 the first changes of a token are followed at once, later ones ever later', () => {
-  assert.deepEqual([0, 1, 2, 3, 4, 9].map((changes) => tokenGap(changes) / minuteMs), [0, 0, 1, 2, 4, 15]); // prettier-ignore
-});
-
-test('F51 F55 what is left of a Retry-After is at most a day: a longer one was saved under a wrong clock', () => {
-  const left = (retryAt?: number): number => retryAfterMs({ retryAt }, 1_000);
-  assert.deepEqual([left(), left(1_000), left(500), left(4_000)], [0, 0, 0, 3_000]);
-  assert.deepEqual([left(dayMs + 1_000), left(dayMs + 1_001)], [dayMs, 0]);
-});
-
-test('the next check of a run that another window drives is expected an interval after its last answer', () => {
-  const running = { ...runOf.running, dispatchedAt: 0, lastAnswerAt: 100 * minuteMs } as Run;
-  const expected = [
-    running,
-    { ...running, lastAnswerAt: undefined },
-    { ...running, trouble: { kind: 'timeout', since: 1 } },
-    runOf.collecting,
-    runOf.succeeded,
-  ].map((run) => expectedCheckAt(run as Run));
-  assert.deepEqual(expected, [105 * minuteMs, 15_000, undefined, undefined, undefined]);
-});
-
-test('a run that is taken over is polled at once, unless it has just answered, or failed, 15 s ago', () => {
-  const running = { ...runOf.running, dispatchedAt: 0, lastAnswerAt: undefined } as Run;
-  const troubled = { ...running, trouble: { kind: 'timeout', since: 50_000 } } as Run;
-  const delays = (run: Run): number[] => [0, 5_000, 15_000, 60_000].map((now) => takeOverDelay(run, now));
-  assert.deepEqual(delays(running), [15_000, 10_000, 0, 0]);
-  assert.deepEqual(delays(troubled), [0, 0, 0, 5_000]);
-  assert.deepEqual(delays(runOf.collecting), [0, 0, 0, 0]);
+test('F66 F100 a step that fails is done again after a backoff, or at once for a person; others go on', () => {
+  const clock = new VirtualClock();
+  const run = runOf.succeeded;
+  const delays = new Delays(run, clock, () => 1);
+  const isOver = (step: 'announce' | 'removeUploads'): boolean => delays.isOver({ step, run });
+  for (const kind of ['storage', 'unauthorized'] as const) {
+    delays.failed('removeUploads', new AssessmentError(kind));
+    assert.deepEqual([isOver('announce'), isOver('removeUploads')], [true, false]);
+    clock.advance(60_000);
+    assert.equal(isOver('removeUploads'), true);
+  }
+  delays.failed('removeUploads', new AssessmentError('timeout'));
+  delays.wake('focus', run);
+  assert.equal(isOver('removeUploads'), false);
+  delays.wake('person', run);
+  assert.equal(isOver('removeUploads'), true);
 });

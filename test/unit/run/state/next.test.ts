@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { next, type Circumstances } from '../../../../src/core/run/state/next.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { preparingAt, runOf } from '../sampleRuns.ts';
+import { runOf, uploadedRun } from '../sampleRuns.ts';
 
 const upload = { fileId: 'file-1', state: 'confirmed', at: 1 } as const;
 const [target] = runOf.succeeded.targets as [Run['targets'][number]];
@@ -29,8 +29,7 @@ type Row = readonly [what: string, run: Run, steps: readonly string[], given?: P
 
 const table: readonly Row[] = [
   // A start whose window is gone.
-  ['uploading', preparingAt.uploading, ['takenOver']],
-  ['confirming', preparingAt.confirming, ['takenOver']],
+  ['preparing', uploadedRun, ['takenOver']],
   ['dispatching', runOf.dispatching, ['takenOver']],
   ['dispatching, with a note of its run ID', runOf.dispatching, ['dispatched'], { notedRunId: 'run-7' }],
   ['unknown, with a note of its run ID', runOf.unknown, ['dispatched'], { notedRunId: 'run-7' }],

@@ -60,8 +60,8 @@ test('a run with files on the service is kept as long as the service may keep th
   ]);
 });
 
-test('archives are old after a week from the upload, and while they are here', () => {
-  const run = { ...runOf.running, uploadedAt: 5 };
+test('archives are old after a week, and while they are here', () => {
+  const run = { ...runOf.running, createdAt: 5 };
   assert.deepEqual(after(hasOldArchives, run, 5, [7 * day, 7 * day + 1]), [false, true]);
   assert.equal(hasOldArchives({ ...run, archivesRemovedAt: 1 }, 30 * day), false);
 });

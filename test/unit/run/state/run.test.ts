@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { elapsedMs, isUnsent, type Run, shared, toFailure } from '../../../../src/core/run/state/run.ts';
+import {
+  elapsedMs,
+  isUnsent,
+  keptArtifact,
+  keptOrFailed,
+  type Run,
+  shared,
+  toFailure,
+} from '../../../../src/core/run/state/run.ts';
 import { deniesRun, needsToken } from '../../../../src/core/run/state/trouble.ts';
-import { keptArtifact, keptOrFailed } from '../../../../src/core/run/state/artifacts.ts';
 import { uploadingRun, runOf } from '../sampleRuns.ts';
 
 test('a run has lasted from its dispatch or creation to its exit, its end, or now', () => {

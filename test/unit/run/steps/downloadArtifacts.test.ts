@@ -4,7 +4,7 @@ import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorData, type ErrorKind } from '../../../../src/core/errors.ts';
 import { downloadArtifacts } from '../../../../src/core/run/steps/downloadArtifacts.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import type { RunEvent } from '../../../../src/core/run/state/event.ts';
+import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
 import type { Artifact, RunIn } from '../../../../src/core/run/state/run.ts';
 import { runOf } from '../sampleRuns.ts';
 import { VirtualClock } from '../virtualClock.ts';
@@ -82,8 +82,11 @@ describe('the artifacts of a run', () => {
 
   for (const [kind, since, hours, isGivenUp] of [
     ['notFound', undefined, 99, false],
-    ['notFound', 0, 5.9, false],
-    ['notFound', 0, 6.1, true],
+    ['notFound', 0, 0.4, false],
+    ['notFound', 0, 0.5, true],
+    ['addressRefused', 0, 0.5, true],
+    ['forbidden', 3, 3.4, false],
+    ['serverError', 0, 5.9, false],
     ['serverError', 0, 6.1, true],
     ['tls', 3, 6.1, false],
     ['tls', 3, 9.1, true],

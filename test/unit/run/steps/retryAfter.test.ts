@@ -77,7 +77,12 @@ describe('a Retry-After answer', () => {
     const { id } = await seedUnknownRun(fixture, window);
     const day = 24 * 3600_000;
     const retryAt = fixture.clock.now() + 10 * day;
-    await window.store.apply(id, { type: 'deferred', retryAt, at: retryAt - day });
+    await window.store.apply(id, {
+      type: 'stepFailed',
+      failure: { kind: 'rateLimited' },
+      retryAt,
+      at: retryAt - day,
+    });
     await fixture.passUntil(window.tracker.abandon(id));
     await stride(fixture, day + minuteMs);
     assert.deepEqual(states(fixture), ['deleted']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { cleanUp } from '../../../../src/core/run/disk/cleanUp.ts';
+import { cleanUp } from '../../../../src/core/run/steps/cleanUp.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
@@ -76,9 +76,9 @@ describe('the daily clean-up', () => {
   test('F97 removes archives after a week, of runs without all results and beside damaged journals', async (t) => {
     const { clock, store, make, end, pass, nextDay } = await setUpFolders(t);
     const [{ archive }] = runOf.succeeded.targets as [Run['targets'][number]];
-    const uploadedAt = clock.now() - 6.5 * dayMs;
-    await end('lacking', 0, { uploadedAt, targets: [{ folder: '/shop', name: 'shop', archive }] });
-    await store.create({ ...runOf.running, id: 'running', uploadedAt });
+    const createdAt = clock.now() - 6.5 * dayMs;
+    await end('lacking', 0, { createdAt, targets: [{ folder: '/shop', name: 'shop', archive }] });
+    await store.create({ ...runOf.running, id: 'running', createdAt });
     for (const name of [`lacking/${archive!.file}`, `running/${archive!.file}`]) await make(name, 6.5);
     for (const name of ['run.json.damaged-1', 'archive-0.zip', 'notes.txt'])
       await make(`damaged/${name}`, 6.5);

@@ -1,11 +1,13 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { readIfThere, sweepTemporary, writeFileAtomic } from '../../files.ts';
-import { dayMs, type Run } from '../state/run.ts';
+import { dayMs } from '../state/run.ts';
 import { hasOldArchives, isPastLocalRetention, maxArchiveAgeMs } from '../state/retention.ts';
-import { type LeaseDeps, takeLease } from './lease.ts';
-import { withLock } from './lock.ts';
-import type { RunStore } from './runStore.ts';
+import { runFolders } from '../disk/journal.ts';
+import { type LeaseDeps, takeLease } from '../disk/lease.ts';
+import { withLock } from '../disk/lock.ts';
+import type { RunStore } from '../disk/runStore.ts';
+import { removeArchives } from './endRun.ts';
 
 interface CleaningDeps extends LeaseDeps {
   readonly store: RunStore;
@@ -38,11 +40,13 @@ export async function cleanUp(deps: CleaningDeps): Promise<boolean> {
         await store.remove(run.id);
         return;
       }
-      if (hasOldArchives(run, before)) await removeOldArchives(run, deps);
-      await sweepTemporary(store.folderOf(run.id), before);
+      if (hasOldArchives(run, before)) await store.apply(run.id, await removeArchives(run, deps));
+      await sweepTemporary(store.folderOf(run.id), before, /\.(tmp|part|again)$/);
     });
   for (const folder of await store.foldersWithoutJournal())
     await logged(folder, deps, () => cleanStray(folder, before, deps));
+  for (const claim of await runFolders(store.startingFolder))
+    await logged(claim, deps, () => removeIfOld(join(store.startingFolder, claim), before, deps));
   return true;
 }
 
@@ -58,26 +62,21 @@ async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too ea
   });
 }
 
-async function removeOldArchives(run: Run, { store, clock }: CleaningDeps): Promise<void> {
-  for (const { archive } of run.targets)
-    if (archive !== undefined) await rm(join(store.folderOf(run.id), archive.file), { force: true });
-  await store.apply(run.id, { type: 'archivesRemoved', at: clock.now() });
-}
-
 /** Of a folder with a damaged journal, the archives go first. */
 async function cleanStray(folder: string, before: number, deps: CleaningDeps): Promise<void> {
   const names = await readdir(folder);
   const ageMs = async (name: string): Promise<number> => before - (await stat(join(folder, name))).mtimeMs;
   const damaged = names.filter(isJournal);
-  if (damaged.length === 0) {
-    if (before > (await stat(folder)).mtimeMs) await removeUnlessLeased(folder, deps);
-    return;
-  }
+  if (damaged.length === 0) return removeIfOld(folder, before, deps);
   const ages = await Promise.all(damaged.map(ageMs));
   if (Math.min(...ages) > deps.retainLocalDays() * dayMs) return removeUnlessLeased(folder, deps);
   for (const name of names.filter((each) => /^archive-\d+\./.test(each)))
     if ((await ageMs(name)) > maxArchiveAgeMs) await rm(join(folder, name), { force: true });
   await sweepTemporary(folder, before);
+}
+
+async function removeIfOld(folder: string, before: number, deps: LeaseDeps): Promise<void> {
+  if (before > (await stat(folder)).mtimeMs) await removeUnlessLeased(folder, deps);
 }
 
 async function removeUnlessLeased(folder: string, deps: LeaseDeps): Promise<void> {
