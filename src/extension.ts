@@ -93,7 +93,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const findingSources = { ...results, isOpenHere, texts, log, triage, mappings: memory };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
-  const branch = new BranchComparison({ findings, filtering, memory, parseWorkerFile, log });
+  const branch = new BranchComparison({ findings, filtering, memory, log });
   const display = { filtering, branch, displayed: new DisplayedFindings(findings) };
 
   // Screens: documents and views, and the commands on them.

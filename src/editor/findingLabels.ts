@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Verdict } from '../core/findings/result/verdict.ts';
+import type { Verdict } from '../core/findings/result/result.ts';
 import type { BlockKind, Finding, PlaceRole, Severity } from '../core/findings/finding.ts';
 import type { Evidence } from '../core/findings/place/evidence.ts';
 import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';

@@ -22,7 +22,10 @@ export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as 
 
 export type PlaceRole = (typeof PLACE_ROLES)[number];
 
-/** A position from the findings file. Lines and columns are 1-based; an unknown line is absent. */
+/**
+ * A position in code. Lines and columns are 1-based; an unknown line is absent. A finding has them in the text that was sent, its details as in the
+ * findings file.
+ */
 export interface Place {
   /** As received, without a line suffix. Untrusted: only a `Resolver` may turn it into a file. */
   readonly path: string;
@@ -31,7 +34,7 @@ export interface Place {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** Characters before the place in its file, where it has no line: see `inText` in `parse/sarif`. */
+  /** Characters before the place in its file, where it has no line. Only in details, as is the quote. */
   readonly charOffset?: number | undefined;
   /** True if columns and `charOffset` count code points, not UTF-16 units. */
   readonly inCodePoints?: boolean | undefined;
@@ -110,6 +113,8 @@ export interface Details {
   readonly recommendation: string;
   readonly blocks: readonly Block[];
   readonly confidence?: string | undefined;
+  /** As reported: those of the finding, with their quotes, in the same order, and all others. */
+  readonly places: readonly Place[];
 }
 
 /** A finding as its file has it. */
@@ -122,10 +127,22 @@ export interface WithDetails {
   readonly details: Details;
 }
 
+/** Of a finding. Its details have all. */
+const maxPlaces = 20;
+
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
-  const { description, recommendation, blocks, confidence, ...others } = reported;
-  const finding = { ...others, raw: undefined };
-  return { finding, details: { description, recommendation, blocks, confidence } };
+  const { description, recommendation, blocks, confidence, places, raw, ...others } = reported;
+  const finding = { ...others, places: places.slice(0, maxPlaces).map(withoutQuote) };
+  return { finding, details: { description, recommendation, blocks, confidence, places } };
+}
+
+export function withoutQuote({ snippet, charOffset, inCodePoints, ...place }: Place): Place {
+  return place;
+}
+
+/** Where details cannot be read any more. */
+export function detailsFrom({ summary, places }: Finding): Details {
+  return { description: summary, recommendation: '', blocks: [], places };
 }
 
 export const maxSummary = 200;
@@ -177,9 +194,9 @@ const blockNames: Readonly<Record<BlockKind, string>> = {
 
 /** The finding with plain field names, for exports and agents; empty fields are omitted. */
 export function toPlainFinding(finding: Finding, details: Details): Readonly<Record<string, unknown>> {
-  const { id, title, severity, severityText, places, cwes, cvss } = finding;
+  const { id, title, severity, severityText, cwes, cvss } = finding;
   const { rule, feature, perspective, method, url } = finding;
-  const { confidence, description, recommendation } = details;
+  const { confidence, description, recommendation, places } = details;
   const blocks = Map.groupBy(details.blocks, ({ kind }) => blockNames[kind]);
   const parts: readonly (readonly [string, unknown])[] = [
     ['id', id],

@@ -25,9 +25,14 @@ import {
   toShownFindings,
   toShownRun,
 } from './placedRun.ts';
-import type { Detailable, Detailed } from './result/details.ts';
-import { readCurrentHead, readItem, readResult, withDetails } from './result/readResult.ts';
-import type { ResultSource } from './result/readResult.ts';
+import type { Detailable, Detailed } from './result/resultFile.ts';
+import {
+  readCurrentHead,
+  readItem,
+  readResult,
+  withDetails,
+  type ResultSource,
+} from './result/readResult.ts';
 import {
   areSameShown,
   decisionFolders,

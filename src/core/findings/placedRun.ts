@@ -22,8 +22,7 @@ import {
   toLocatedPlaces,
 } from './place/placement.ts';
 import { askForOwners, followFiles, readResult, type ResultSource } from './result/readResult.ts';
-import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
-import type { Verdict } from './result/verdict.ts';
+import type { ResultFinding, ResultHead, RunResult, Verdict } from './result/result.ts';
 import { mainPlaceOf, type ShownFinding, type ShownRun } from './shownFinding.ts';
 import type { ShowFinding } from './triage/decide.ts';
 import { isSettled } from './triage/triage.ts';
@@ -66,7 +65,7 @@ interface Placing {
 export async function readPlaced(run: Run, source: PlacingSource, placing: Placing): Promise<PlacedRun> {
   try {
     const read = await readResult(run, source);
-    if (source.memory.results.has(run.id))
+    if (source.memory.get(run.id)?.result)
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );

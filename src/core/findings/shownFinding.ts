@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { atOrBelow, isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
 import { folderSubjectKey, subjectOf } from './chooseRun.ts';
-import type { Verdict } from './result/verdict.ts';
+import type { Verdict } from './result/result.ts';
 import type { Drift } from './drift/followLines.ts';
 import type { Finding, Place, WithDetails } from './finding.ts';
 import { identityOf, type Named } from './identity.ts';

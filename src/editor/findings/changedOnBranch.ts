@@ -36,7 +36,6 @@ interface Deps {
   readonly findings: FindingStore;
   readonly filtering: Filtering;
   readonly memory: vscode.Memento;
-  readonly parseWorkerFile: string;
   readonly log: Logger;
 }
 
@@ -46,14 +45,13 @@ export class BranchComparison implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable;
   /** By the root of the repository. */
   readonly #bases = new Map<string, Promise<Base | undefined>>();
-  readonly #files: FilesAtBase;
+  readonly #files = new FilesAtBase();
   #ofGit: readonly vscode.Disposable[] = [];
   #timer: NodeJS.Timeout | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#files = new FilesAtBase(deps.parseWorkerFile);
     let wasOn = false;
     const follow = (): void => {
       if (this.#isOn === wasOn) return;

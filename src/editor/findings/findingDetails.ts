@@ -5,20 +5,24 @@ import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Details, Finding } from '../../core/findings/finding.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
-import { placeLinks } from '../../core/findings/view/placeLinks.ts';
+import {
+  placeLinks,
+  addressOf,
+  escapeMarkdown,
+  quoteOf,
+  requestOf,
+} from '../../core/findings/view/findingMarkdown.ts';
 import {
   type DetailedFinding,
   localPlaceOf,
   type ShownFinding,
   type ShownPlace,
 } from '../../core/findings/shownFinding.ts';
-import { codeSpan } from '../../core/findings/view/codeMarkdown.ts';
-import { addressOf, escapeMarkdown, quoteOf, requestOf } from '../../core/findings/view/findingMarkdown.ts';
+import { codeSpan, clip, toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { isSamePath } from '../../core/paths.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { clip, toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { confirmationLabel } from '../blackbox/confirmLive.ts';
 import { openDocument } from '../folders.ts';
 import { formatList, formatTime } from '../formats.ts';
@@ -196,10 +200,11 @@ function partsOf(shown: DetailedFinding): ReportContent['parts'] {
   return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
 }
 
-function placesOf(shown: ShownFinding): string {
-  const { places, evidence } = shown;
-  const reported = shown.finding.places;
-  const items = reported.slice(0, maxPlaces).map((place, index) => {
+function placesOf(shown: DetailedFinding): string {
+  const { places, evidence, details } = shown;
+  const reported = details.places;
+  const items = reported.slice(0, maxPlaces).map((quoted, index) => {
+    const place = shown.finding.places[index] ?? quoted;
     const here = localPlaceOf(place, shown);
     const notes = [
       place.label === undefined ? undefined : clip(visibleLine(place.label), 500),
@@ -208,7 +213,7 @@ function placesOf(shown: ShownFinding): string {
     ].map((note = '') => (note === '' ? '' : ` – ${escapeMarkdown(note)}`));
     const address = codeSpan(addressOf(place, shown));
     const entry = here === undefined ? address : `[${address}](${placeAddress(places.indexOf(here))})`;
-    return `- ${entry}${notes.join('')}\n${quoteOf(place).replaceAll(/^(?=.)/gm, '  ')}`;
+    return `- ${entry}${notes.join('')}\n${quoteOf(quoted).replaceAll(/^(?=.)/gm, '  ')}`;
   });
   if (reported.length > maxPlaces) items.push(`- … (${String(reported.length - maxPlaces)})`);
   return items.join('\n');

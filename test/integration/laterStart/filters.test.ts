@@ -22,7 +22,6 @@ import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { parseWorkerFile } from '../runLines.ts';
 import { answer, replace, watchEachTest } from '../dialogs.ts';
 import { until } from '../until.ts';
 
@@ -191,7 +190,6 @@ describe('Changed on this branch', () => {
       findings,
       filtering,
       memory: makeMemory(),
-      parseWorkerFile,
       log: silent,
     });
     return branch;

@@ -6,7 +6,7 @@ import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { createMemory, type ResultSource, saveResult } from '../../../src/core/findings/result/readResult.ts';
 import type { EditorTexts } from '../../../src/core/findings/place/currentPlaces.ts';
-import { utf8Only } from '../../../src/core/findings/place/encodings.ts';
+import { utf8Only } from '../../../src/core/findings/place/sentFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';

@@ -139,11 +139,11 @@ test('an unreadable run is read again when viewed or shown, and has no findings 
   assert.deepEqual(titles(fixture), ['here']);
 });
 
-test('an unreadable previous run is read again until it succeeds, with an event', async (t) => {
+test('an unreadable previous run that never had a result is read again until it succeeds, with an event', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));
-  const before = await fixture.addRun(['shop'], finding('here'));
+  const before = await fixture.storeRun(['shop'], finding('here'));
   const file = path.join(runs.folderOf(before.id), 'findings.json');
   await rename(file, `${file}.away`);
   const run = await fixture.addRun(['shop'], finding('here'));

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { DRIFTS } from '../../../src/core/findings/view/filter.ts';
-import { VERDICTS } from '../../../src/core/findings/result/verdict.ts';
+import { VERDICTS } from '../../../src/core/findings/result/result.ts';
 import { EVIDENCE } from '../../../src/core/findings/place/evidence.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
 import { type Named, reportKey } from '../../../src/core/findings/identity.ts';
@@ -70,7 +70,7 @@ export function invent({
               drift,
             },
           ],
-    details: { description: '', recommendation: '', blocks: [] },
+    details: { description: '', recommendation: '', blocks: [], places: [] },
     folder: undefined,
     ...identityFor('invented', finding.index),
     fingerprint: String(finding.index ?? 0),

@@ -9,13 +9,12 @@ import { FolderChoices } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import { findingsMarkOf } from '../parse/readFindings.ts';
 import { type EditorTexts, followFile } from '../place/currentPlaces.ts';
-import { utf8Only } from '../place/encodings.ts';
+import { utf8Only } from '../place/sentFiles.ts';
 import { findOwners } from '../place/owners.ts';
 import { filesOf, placeFindings } from '../place/placement.ts';
 import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces } from '../placedRun.ts';
-import { addDetails } from '../result/details.ts';
+import { addDetails, resultName } from '../result/resultFile.ts';
 import { readLastDetails, readLastResult } from '../result/readResult.ts';
-import { resultName } from '../result/resultFile.ts';
 import { folderOf, mainPlaceOf, type ShownPlace, withoutOtherFolders } from '../shownFinding.ts';
 import { showDecided } from '../triage/decide.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
@@ -128,7 +127,8 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       };
     },
     runs: readRunsOfFolder,
-    withDetails: (findings) => addDetails(findings, (run, indexes) => readLastDetails(run, indexes, source)),
+    withDetails: (findings) =>
+      addDetails(findings, (run, file, indexes) => readLastDetails(run, file, indexes, source)),
     confirmationsOf: async ({ name }) => {
       const { runs } = await readRunsOfFolder();
       const read = async (run: Run) => (await readLastResult(run, source)).result;

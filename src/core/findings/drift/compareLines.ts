@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff';
-import { compact, type LineRange, maxComparedLength, splitLines } from './lineText.ts';
+import { compact, maxComparedLength } from './lineText.ts';
 
 /** A comparison with more deleted and inserted lines has no result: its time grows with their square, and a keystroke waits for it. */
 const maxGapEdits = 100;
@@ -78,74 +78,4 @@ export function codeLinesIn(lines: readonly string[], first: number, last: numbe
     return text.length > maxComparedLength || /\S/.test(text);
   });
   return code.length === 0 ? all : code;
-}
-
-/** How two texts differ, for `differsBy`. Each count has, for each line of the later text, how many such lines come before it. */
-export interface LineDifferences {
-  readonly isOtherLength: boolean;
-  /** Lines of the later text that are not blank, 0-based. */
-  readonly code: Int32Array;
-  readonly codeUpTo: Int32Array;
-  /** Lines that were written or moved. */
-  readonly lostUpTo: Int32Array;
-  /** Lines that were not compared, because that takes too long. */
-  readonly unknownUpTo: Int32Array;
-  /** Lines before which lines were deleted. */
-  readonly gapsUpTo: Int32Array;
-}
-
-/** Starts the worker to compare two texts. */
-export interface CompareStart {
-  readonly before: string;
-  readonly after: string;
-}
-
-/** Also the worker's part. */
-export function compareTexts(texts: CompareStart): LineDifferences {
-  const [before, after] = [splitLines(texts.before), splitLines(texts.after)];
-  const origins = compareLines(after, before);
-  const originOf = (line: number): number => origins[line] ?? lost;
-  const code = codeLinesIn(after, 0, after.length - 1);
-  const codeBefore = countUpTo(codeLinesIn(before, 0, before.length - 1), before.length);
-  const isAfterGap = (line: number, at: number): boolean => {
-    const [former, origin] = [originOf(code[at - 1] ?? line), originOf(line)];
-    return former >= 0 && origin > former && (codeBefore[origin] ?? 0) > (codeBefore[former + 1] ?? 0);
-  };
-  // A file may have as many findings as it has lines.
-  const counts = (lines: readonly number[]): Int32Array => countUpTo(lines, after.length);
-  return {
-    isOtherLength: before.length !== after.length,
-    code: Int32Array.from(code),
-    codeUpTo: counts(code),
-    lostUpTo: counts(code.filter((line) => originOf(line) === lost)),
-    unknownUpTo: counts(code.filter((line) => originOf(line) === uncompared)),
-    gapsUpTo: counts(code.filter(isAfterGap)),
-  };
-}
-
-/** Tells whether lines of the later text were written or moved, or have lost lines between them; undefined where comparing takes too long. */
-export function differsBy({
-  code,
-  codeUpTo,
-  lostUpTo,
-  unknownUpTo,
-  gapsUpTo,
-}: LineDifferences): (range: LineRange) => boolean | undefined {
-  const length = codeUpTo.length - 1;
-  return ({ startLine, endLine }) => {
-    const end = Math.min(endLine, length);
-    const countOf = (upTo: Int32Array, start: number): number => (upTo[end] ?? 0) - (upTo[start] ?? 0);
-    const first = code[codeUpTo[startLine - 1] ?? code.length] ?? length;
-    if (first >= end) return undefined;
-    if (countOf(lostUpTo, first) > 0 || countOf(gapsUpTo, first + 1) > 0) return true;
-    return countOf(unknownUpTo, first) > 0 ? undefined : false;
-  };
-}
-
-/** For each line of a text, how many of `lines` come before it. */
-function countUpTo(lines: readonly number[], length: number): Int32Array {
-  const upTo = new Int32Array(length + 1);
-  for (const line of lines) upTo[line + 1] = 1;
-  for (let at = 1; at <= length; at += 1) upTo[at] = (upTo[at] ?? 0) + (upTo[at - 1] ?? 0);
-  return upTo;
 }

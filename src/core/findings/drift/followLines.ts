@@ -193,7 +193,7 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-function lazily<T>(make: () => T): () => T {
+export function lazily<T>(make: () => T): () => T {
   let result: { readonly value: T } | undefined;
   return () => (result ??= { value: make() }).value;
 }

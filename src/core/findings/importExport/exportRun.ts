@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { readIfThere } from '../../files.ts';
 import { keptArtifact, type Run } from '../../run/state/run.ts';
 import { maskSecrets } from '../../upload/secrets/checkSecrets.ts';
-import { addDetails, type ReadDetails } from '../result/details.ts';
+import { addDetails, type ReadDetails } from '../result/resultFile.ts';
 import type { DetailedRun, ShownFinding, ShownRun } from '../shownFinding.ts';
 import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
 import { toCsv } from './csv.ts';

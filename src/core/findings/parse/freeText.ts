@@ -1,5 +1,5 @@
 import { isObject } from '../../json.ts';
-import { codeBlock, codeSpan } from '../view/codeMarkdown.ts';
+import { codeBlock, codeSpan } from '../../visibleText.ts';
 
 /** In UTF-16 units, of one field. The whole text is in the finding's raw JSON. */
 export const MAX_TEXT = 65_536;

@@ -2,18 +2,13 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
 import { AssessmentError } from '../../errors.ts';
 import type { ArtifactStart } from '../../features/features.ts';
-import type { CompareStart } from '../drift/compareLines.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
 import type { ResultJob } from '../result/resultWorker.ts';
 
-type Job = ArtifactStart | CompareStart | ImportStart;
+type Job = ArtifactStart | ImportStart;
 
 /** The modules of a job are loaded here, so that no job loads those of others. */
 async function perform(start: Job): Promise<unknown> {
-  if ('before' in start) {
-    const { compareTexts } = await import('../drift/compareLines.ts');
-    return compareTexts(start);
-  }
   if ('content' in start) {
     const { readContent } = await import('../importExport/readContent.ts');
     return readContent(start.content);

@@ -1,9 +1,8 @@
 import { AssessmentError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../json.ts';
-import { clip, visibleLine } from '../../visibleText.ts';
+import { clip, visibleLine, codeBlock, codeSpan } from '../../visibleText.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { MAX_PATH, type Place } from '../finding.ts';
-import { codeBlock, codeSpan } from '../view/codeMarkdown.ts';
 import { gather, MAX_TEXT, toFreeText } from './freeText.ts';
 import type { Item } from './item.ts';
 import { isWebAddress } from './pathText.ts';

@@ -4,8 +4,16 @@ import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';
-import { createDecode, type Decode, type Encodings } from './encodings.ts';
-import { isSent, readText, readTextBelow, type SentFile, sourceFile } from './sentFiles.ts';
+import {
+  createDecode,
+  type Decode,
+  type Encodings,
+  isSent,
+  readText,
+  readTextBelow,
+  type SentFile,
+  sourceFile,
+} from './sentFiles.ts';
 
 /** Where a place is now; lines are absent when unknown. Columns are there only if the line is as it was sent. */
 export type CurrentPlace = Pick<ShownPlace, 'startLine' | 'endLine' | 'startColumn' | 'endColumn' | 'drift'>;

@@ -3,10 +3,16 @@ import { AssessmentError } from '../../errors.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { type Anchor, anchorIn, quotedIn } from '../drift/anchor.ts';
-import type { Finding, Place } from '../finding.ts';
+import { type Place, withoutQuote } from '../finding.ts';
 import { inText } from '../parse/sarif.ts';
-import type { Decode, DecodedText } from './encodings.ts';
-import { readSentText, readTextBelow, type RunSource, type SentSpot } from './sentFiles.ts';
+import {
+  type Decode,
+  type DecodedText,
+  readSentText,
+  readTextBelow,
+  type RunSource,
+  type SentSpot,
+} from './sentFiles.ts';
 
 /** The most doubtful kind first. */
 export const EVIDENCE = ['notAsSent', 'elsewhere', 'unchecked', 'asSent'] as const;
@@ -41,32 +47,26 @@ const maxSearchedQuotes = 500;
 /** What an earlier working out found for quotes, while the archive was here. */
 export type KnownEvidence = ReadonlyMap<Place, Evidence | undefined>;
 
-interface LocatedFinding {
-  readonly finding: Finding;
-  /** The sent files of its places. */
+/** The places of a finding as reported, and the sent file of each. */
+interface ReportedPlaces {
+  readonly places: readonly Place[];
   readonly sent: readonly (SentSpot | undefined)[];
 }
 
-/** A finding whose places have their lines in the text that was sent, as far as that is here; `evidence` is undefined where there is nothing to check. */
-export interface CheckedFinding {
-  readonly finding: Finding;
-  readonly evidence: EvidenceOfPlaces | undefined;
-}
-
-/** Looks up all quotes and lines of a run's findings in what was sent. */
+/** Looks up all quotes and lines in what was sent. Each place gets its lines in the sent text, as far as that is here, and its evidence. */
 export async function checkEvidence(
-  findings: readonly LocatedFinding[],
+  findings: readonly ReportedPlaces[],
   source: RunSource,
   known: KnownEvidence,
   decode: Decode,
-): Promise<readonly CheckedFinding[]> {
+): Promise<ReadonlyMap<Place, { readonly anchored: Place; readonly evidence: Evidence | undefined }>> {
   const checked = new Map<Place, Evidence | undefined>();
   const anchored = new Map<Place, Place>();
   // What could not be checked before is tried again.
   const isKnown = (place: Place): boolean => known.has(place) && known.get(place)?.kind !== 'unchecked';
   const byFile = new Map<string, { readonly spot: SentSpot; readonly places: Place[] }>();
-  for (const { finding, sent } of findings)
-    for (const [at, place] of finding.places.entries()) {
+  for (const { places, sent } of findings)
+    for (const [at, place] of places.entries()) {
       const spot = sent[at];
       if (spot === undefined) {
         checked.set(place, isKnown(place) ? known.get(place) : await withoutFile(place, source));
@@ -95,13 +95,12 @@ export async function checkEvidence(
   });
   for (const [place, evidence] of await searchElsewhere(missing, source, decode))
     checked.set(place, evidence);
-  return findings.map(({ finding }) => {
-    const evidence = finding.places.map((place) => checked.get(place));
-    return {
-      finding: { ...finding, places: finding.places.map((place) => anchored.get(place) ?? place) },
-      evidence: evidence.some((each) => each !== undefined) ? evidence : undefined,
-    };
-  });
+  return new Map(
+    [...checked].map(([place, evidence]) => [
+      place,
+      { anchored: withoutQuote(anchored.get(place) ?? place), evidence },
+    ]),
+  );
 }
 
 /** Where it is not known what was sent, the file here is the best that there is to correct a line by a quote. */
@@ -158,19 +157,19 @@ function checkIn(
   };
 }
 
-/** Searches all that was sent for quotes that are not in their files. Where an archive is gone, what is not found cannot be checked. */
+/** Searches all that was sent for quotes that are not in their files. What is not searched for, or not found where an archive is gone, cannot be checked. */
 async function searchElsewhere(
   missing: readonly Place[],
   { run, runFolder, sent }: RunSource,
   decode: Decode,
 ): Promise<ReadonlyMap<Place, Evidence>> {
   const found = new Map<Place, Evidence>();
-  if (missing.length === 0) return found;
   const places = missing.slice(0, maxSearchedQuotes);
   let bytesLeft = maxSearchedBytes;
-  let isGone = false;
+  // A bundle has no archive.
+  let isGone = run.state === 'imported';
   for (const [index, { archive, folder }] of run.targets.entries()) {
-    if (archive === undefined) continue;
+    if (archive === undefined || places.length === 0) continue;
     const wanted = new Set<string>();
     for (const { path, bytes } of sent[index]?.values() ?? []) {
       if (bytes > Math.min(maxSearchedFileBytes, bytesLeft)) continue;
@@ -191,9 +190,8 @@ async function searchElsewhere(
       isGone = true;
     }
   }
-  if (isGone)
-    for (const place of missing)
-      if (!found.has(place)) found.set(place, { kind: 'unchecked', path: place.path, unknown: 'archive' });
+  for (const place of isGone ? missing : missing.slice(maxSearchedQuotes))
+    if (!found.has(place)) found.set(place, { kind: 'unchecked', path: place.path, unknown: 'archive' });
   return found;
 }
 

@@ -5,12 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import * as z from 'zod/mini';
 import { readIfThere } from '../../files.ts';
-import { isSamePath, pathInside, realPath } from '../../paths.ts';
-import type { Run } from '../../run/state/run.ts';
+import { isSamePath, pathInside, realPath, pathKey } from '../../paths.ts';
+import type { Run, Target } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
 import type { Place } from '../finding.ts';
-import type { Decode, DecodedText } from './encodings.ts';
 import type { Resolver } from './resolver.ts';
+import { isUtf8 } from 'node:buffer';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { readArchive } from '../../upload/archive/readArchive.ts';
 
 /** The text of a larger file is neither kept nor read. */
 export const maxTextBytes = 5 * 1024 * 1024;
@@ -208,4 +210,124 @@ export async function readSentText(
 ): Promise<DecodedText | undefined> {
   const content = await readAsSent(file, { runFolder, folder, target }, () => Promise.resolve(undefined));
   return content && decode(content, join(folder, ...file.path.split('/')));
+}
+
+/** Encodings as VS Code names them. Plain data: a worker gets them with its job. */
+export interface Encodings {
+  /** Of open documents, by `pathKey`. */
+  readonly documents: ReadonlyMap<string, string>;
+  /** By absolute folder, from the settings. */
+  readonly folders: ReadonlyMap<string, string>;
+}
+
+export interface DecodedText {
+  readonly text: string;
+  /** False if the file has another encoding than it was read in: its lines are right, and its characters may not be. */
+  readonly isExact: boolean;
+}
+
+/** Decodes a file (absolute path) as the editor does. */
+export type Decode = (content: Buffer, file: string) => DecodedText;
+
+export function createDecode({ documents, folders }: Encodings): Decode {
+  return (content, file) => {
+    const inSettings = [...folders].find(([folder]) => pathInside(folder, file) !== undefined)?.[1];
+    return decodeText(content, documents.get(pathKey(file)) ?? inSettings);
+  };
+}
+
+export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
+
+/** UTF-8 and UTF-16 are recognized; other files are read in `encoding`. One that the platform lacks is read as Latin-1, which keeps lines apart. */
+export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
+  // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
+  if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
+  try {
+    const text = new TextDecoder(markedEncodingOf(content) ?? labelOf(encoding)).decode(content);
+    return { text, isExact: !/[\uFFFD\0]/.test(text) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { text: content.toString('latin1'), isExact: false };
+  }
+}
+
+function markedEncodingOf(content: Buffer): string | undefined {
+  if (content.length < 2) return undefined;
+  const mark = content.readUInt16BE(0);
+  return mark === 0xfeff ? 'utf-16be' : mark === 0xfffe ? 'utf-16le' : undefined;
+}
+
+/** Where the Encoding Standard has another name than VS Code. */
+const labels: Readonly<Record<string, string>> = {
+  utf8bom: 'utf-8',
+  utf16le: 'utf-16le',
+  utf16be: 'utf-16be',
+  shiftjis: 'shift_jis',
+  eucjp: 'euc-jp',
+  euckr: 'euc-kr',
+  koi8r: 'koi8-r',
+  koi8u: 'koi8-u',
+  macroman: 'macintosh',
+  cp866: 'ibm866',
+  cp950: 'big5',
+  big5hkscs: 'big5-hkscs',
+};
+
+function labelOf(encoding: string): string {
+  return (
+    labels[encoding] ??
+    encoding.replace(/^iso8859(?=\d+$)/, 'iso-8859-').replace(/^windows(?=\d+$)/, 'windows-')
+  );
+}
+
+const maxTotalBytes = 128 * 1024 * 1024;
+
+/**
+ * Keeps the sent text of the files that a run's findings point at, in `source/` of its folder, so that findings can be followed through later edits. The
+ * text is read from the disk where it is unchanged, else from the run's archive. Throws `storage` for a damaged archive.
+ */
+export async function keepSource(
+  { targets }: Run,
+  runFolder: string,
+  spots: Iterable<SentSpot | undefined>,
+): Promise<void> {
+  const wanted = targets.map(() => new Map<string, SentFile>());
+  for (const spot of spots)
+    if (spot !== undefined && spot.file.bytes <= maxTextBytes)
+      wanted[spot.target]?.set(spot.file.path, spot.file);
+  await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
+  let bytesLeft = maxTotalBytes;
+  for (const [index, target] of targets.entries()) {
+    const files = wanted[index] ?? new Map<string, SentFile>();
+    for (const file of [...files.values()]) {
+      const kept = await readText(sourceFile(runFolder, index, file.path));
+      if (kept === undefined || !isSent(kept, file)) continue;
+      bytesLeft -= kept.length;
+      files.delete(file.path);
+    }
+    for await (const { path, content } of sentTexts(target, files, runFolder)) {
+      bytesLeft -= content.length;
+      if (bytesLeft < 0) return;
+      await writeFile(sourceFile(runFolder, index, path), content, { mode: 0o600 });
+    }
+  }
+}
+
+async function* sentTexts(
+  target: Target,
+  files: ReadonlyMap<string, SentFile>,
+  runFolder: string,
+): AsyncGenerator<{ path: string; content: Buffer }> {
+  const changed = new Set<string>();
+  for (const file of files.values()) {
+    const content = await readTextBelow(target.folder, file.path, file.bytes);
+    if (content !== undefined && isSent(content, file)) yield { path: file.path, content };
+    else changed.add(file.path);
+  }
+  if (target.archive === undefined || changed.size === 0) return;
+  const { file, type } = target.archive;
+  for await (const entry of readArchive(join(runFolder, file), type, changed)) {
+    const sent = files.get(entry.path);
+    if (sent !== undefined && isSent(entry.content, sent)) yield entry;
+  }
 }

@@ -1,25 +1,13 @@
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import { normalKey } from '../../json.ts';
-import { isSamePath } from '../../paths.ts';
 import { isContinued } from '../../features/continuedRuns.ts';
-import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/blackboxInput.ts';
 import { hasAllFindings } from '../chooseRun.ts';
-import type { Finding } from '../finding.ts';
-import { allNamesOf, maxMaybe, type Named, namesOf, reportKey } from '../identity.ts';
+import { allNamesOf, maxMaybe, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
-import type { Decode } from '../place/encodings.ts';
 import { sentIn, type SentSpot } from '../place/sentFiles.ts';
-import type { LaterRun } from './laterLines.ts';
-import { pairFindings, type Pairs } from './match.ts';
-import type { FoundByRun, ResultFinding } from './result.ts';
-import {
-  blackboxVerdict,
-  type PairInRun,
-  type SentHashes,
-  type Verdict,
-  whiteboxAbsence,
-} from './verdict.ts';
+import { type LaterRun, pairFindings, type Pairs } from './match.ts';
+import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 /** A run that is compared with earlier ones. */
 export interface ComparedRun extends LaterRun {
@@ -29,9 +17,6 @@ export interface ComparedRun extends LaterRun {
   /** That of the run that it continues. */
   readonly progressBefore: ScanProgress | undefined;
 }
-
-/** A finding as its run reports it. */
-export type OwnFinding = Omit<ResultFinding, 'name' | 'maybe' | 'verdict' | 'since' | 'missed'>;
 
 /** What was found before. */
 export interface FoundBefore extends FoundByRun {
@@ -43,12 +28,11 @@ export interface FoundBefore extends FoundByRun {
   readonly hasBaseline: boolean;
 }
 
-/** Names the findings of a run, and compares them with those of the runs before it. */
+/** Names the findings of a run, which have the names of their reports, and compares them with those of the runs before it. */
 export async function compareFindings(
   run: ComparedRun,
-  own: readonly OwnFinding[],
+  own: readonly ResultFinding[],
   before: FoundBefore,
-  decode: Decode,
 ): Promise<FoundByRun> {
   const { createdAt } = run.run;
   const { former, hasBaseline } = before;
@@ -57,29 +41,18 @@ export async function compareFindings(
   // The run that reported these has been removed since.
   const absentBefore = [...before.absent, ...former.absent.filter(isUnknown)];
   const earlier = [...before.findings, ...absentBefore];
-  const formerPairs = await pairFindings(run, own, former.findings, decode);
-  const pairs = await pairFindings(run, own, earlier, decode);
-  const named = nameFindings(own, [formerPairs, pairs]);
-  if (before.isOnlyForNames) {
-    const findings = named.map((each) => ({
-      ...each,
-      verdict: undefined,
-      since: createdAt,
-      missed: undefined,
-    }));
-    return { findings, absent: [] };
-  }
+  const formerPairs = await pairFindings(run, own, former.findings);
+  const named = nameFindings(own, [formerPairs, await pairFindings(run, own, earlier)]);
+  if (before.isOnlyForNames) return { findings: named, absent: [] };
   const wasReported = new Set(before.findings);
-  const byName = new Map(
-    earlier.toReversed().flatMap((each) => each.maybe.map((name) => [name, each] as const)),
-  );
+  const byName = new Map<string, ResultFinding>();
+  for (const each of earlier.toReversed()) for (const name of each.maybe) byName.set(name, each);
   for (const each of earlier.toReversed()) byName.set(each.name, each);
   const findings = named.map((finding): ResultFinding => {
     const same = namesOf(finding).flatMap((name) => byName.get(name) ?? [])[0];
-    const since = same !== undefined && wasReported.has(same) ? same.since : createdAt;
-    const verdict =
-      same === undefined ? (hasBaseline ? 'new' : undefined) : reportedVerdict(finding, same, run);
-    return { ...finding, verdict, since, missed: undefined };
+    if (same === undefined) return { ...finding, verdict: hasBaseline ? 'new' : undefined };
+    const since = wasReported.has(same) ? same.since : createdAt;
+    return { ...finding, verdict: reportedVerdict(finding, same, run), since };
   });
   const reported = allNamesOf(findings);
   const canMiss = absenceCounts(run);
@@ -95,24 +68,15 @@ export async function compareFindings(
   // An earlier findings file of the run had these.
   for (const finding of former.findings)
     if (!reported.has(finding.name) && isUnknown(finding))
-      absent.set(finding.name, {
-        ...finding,
-        verdict: undefined,
-        since: createdAt,
-      });
+      absent.set(finding.name, { ...finding, verdict: undefined, since: createdAt });
   // Of those that no run has reported for longest, some may not be listed.
   return { findings, absent: [...absent.values()].sort((one, other) => other.since - one.since) };
 }
 
-type NamedFinding = OwnFinding & Named;
-
 /** Each name once. Of several pairs, the first names a finding. */
-function nameFindings(
-  own: readonly OwnFinding[],
-  pairings: readonly Pairs<OwnFinding, ResultFinding>[],
-): readonly NamedFinding[] {
+function nameFindings(own: readonly ResultFinding[], pairings: readonly Pairs[]): readonly ResultFinding[] {
   const taken = new Set<string>();
-  const names = new Map<OwnFinding, string>();
+  const names = new Map<ResultFinding, string>();
   for (const pairs of pairings)
     for (const finding of own) {
       const pair = pairs.get(finding);
@@ -121,14 +85,14 @@ function nameFindings(
       taken.add(pair.earlier.name);
     }
   return own.map((finding) => {
-    const name = names.get(finding) ?? reportKey(finding);
+    const name = names.get(finding) ?? finding.name;
     const paired = pairings.toReversed().flatMap((pairs) => pairs.get(finding)?.earlier ?? []);
     const others = new Set(paired.flatMap(namesOf).filter((each) => each !== name));
     return { ...finding, name, maybe: [...others].slice(0, maxMaybe) };
   });
 }
 
-function reportedVerdict({ finding }: NamedFinding, { missed }: ResultFinding, run: ComparedRun): Verdict {
+function reportedVerdict({ finding }: ResultFinding, { missed }: ResultFinding, run: ComparedRun): Verdict {
   if (run.progress !== undefined) return blackboxVerdict(true, pairIn(finding, run));
   return missed === true ? 'backAgain' : 'stillThere';
 }
@@ -146,19 +110,32 @@ function absenceCounts(run: ComparedRun): boolean {
 /** Why a run does not report a finding of an earlier run. */
 function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict {
   if (run.progress !== undefined) return blackboxVerdict(false, pairIn(finding, run));
-  return whiteboxAbsence(sent.map((spot) => hashesOf(spot, run)));
+  const changes = sent.map((spot) => changeOf(spot, run));
+  const [main = 'unknown'] = changes;
+  if (main === 'unknown' || main === 'notSent') return main;
+  return (['codeChanged', 'notSent', 'unknown'] as const).find((each) => changes.includes(each)) ?? main;
 }
 
-/** Undefined where it is not known what was sent. */
-function hashesOf(spot: SentSpot | undefined, later: LaterRun): SentHashes | undefined {
+/** What became of a file that was sent. */
+function changeOf(
+  spot: SentSpot | undefined,
+  later: LaterRun,
+): 'unknown' | 'notSent' | 'codeChanged' | 'sameBytes' {
   const sentLater = spot && sentIn(later, spot.folder, later.laterPathOf(spot));
-  if (spot === undefined || sentLater === 'unknown') return undefined;
-  return { earlier: spot.file.sha256, later: sentLater?.file.sha256 };
+  if (spot === undefined || sentLater === 'unknown') return 'unknown';
+  if (sentLater === undefined) return 'notSent';
+  return sentLater.file.sha256 === spot.file.sha256 ? 'sameBytes' : 'codeChanged';
+}
+
+/** `carried` is the pair's state in the run that this run continues; undefined if it continues none. */
+interface PairInRun {
+  readonly state: PairState;
+  readonly carried: PairState | undefined;
 }
 
 /** The state of a finding's pair in a run, and in its predecessor. */
 function pairIn(
-  { feature, perspective }: Finding,
+  { feature, perspective }: ResultFinding['finding'],
   { run, progress, progressBefore }: ComparedRun,
 ): PairInRun {
   const known = perspectives.find((each) => normalKey(each) === normalKey(perspective ?? ''));
@@ -167,7 +144,19 @@ function pairIn(
   return { state: stateIn(progress), carried: isContinued(run) ? stateIn(progressBefore) : undefined };
 }
 
-/** True if a run is about the folder of a finding. */
-export function isAbout({ targets }: Run, { home }: Pick<ResultFinding, 'home'>): boolean {
-  return targets.some(({ folder }) => isSamePath(folder, home));
+/** Verdict for a finding of an earlier run; absence counts only if this run tested the pair. */
+function blackboxVerdict(isFound: boolean, { state, carried }: PairInRun): Verdict {
+  const isCarried = carried === 'tested' || carried === 'notApplicable';
+  if (isFound) return isCarried ? 'carriedOver' : 'reportedAgain';
+  if (isCarried) return 'pairNotTested';
+  switch (state) {
+    case 'tested':
+      return carried === 'unknown' ? 'unknown' : 'pairTested';
+    case 'notApplicable':
+      return 'notApplicable';
+    case 'notTested':
+      return 'pairNotTested';
+    case 'unknown':
+      return 'unknown';
+  }
 }

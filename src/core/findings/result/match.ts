@@ -1,8 +1,19 @@
-import { pathKey } from '../../paths.ts';
-import { isWithoutCode, kindsOf, liveKeysOf, type Named, reportKey } from '../identity.ts';
+import { join } from 'node:path';
+import { isSamePath, pathKey } from '../../paths.ts';
+import type { Run } from '../../run/state/run.ts';
+import { followLines, isEditOf, lazily } from '../drift/followLines.ts';
+import { type LineRange, splitLines } from '../drift/lineText.ts';
+import { isWithoutCode, kindsOf, liveKeysOf, reportKey } from '../identity.ts';
 import { reportedPath } from '../place/resolver.ts';
-import type { Decode } from '../place/encodings.ts';
-import { findLaterLines, type LaterLines, type LaterRun, type PairedFinding } from './laterLines.ts';
+import {
+  type Decode,
+  readSentText,
+  type SentFile,
+  sentIn,
+  type SentOfRun,
+  type SentSpot,
+} from '../place/sentFiles.ts';
+import type { ResultFinding } from './result.ts';
 
 /*
  * Pairs the findings of a run with earlier ones. What is in the same findings file at the same index is the same. Then rule by rule, two findings are paired
@@ -10,14 +21,17 @@ import { findLaterLines, type LaterLines, type LaterRun, type PairedFinding } fr
  * in their order, not surely. A finding is paired once.
  */
 
-export interface Pair<T> {
-  readonly earlier: T;
-  /** True if both are surely the same finding. */
-  readonly isSure: boolean;
+export interface LaterRun {
+  readonly run: Run;
+  /** The folder with the folders of all runs. */
+  readonly runsFolder: string;
+  readonly sent: SentOfRun;
+  readonly laterPathOf: LaterPath;
+  readonly decode: Decode;
 }
 
-/** By later finding. */
-export type Pairs<Later, Earlier> = ReadonlyMap<Later, Pair<Earlier>>;
+/** By later finding; `isSure` if both are surely the same. */
+export type Pairs = ReadonlyMap<ResultFinding, { readonly earlier: ResultFinding; readonly isSure: boolean }>;
 
 /** By what rules compare a finding. Paths are those of the later run. */
 interface Traits {
@@ -67,15 +81,14 @@ const RULES: readonly PairingRule[] = [
 ];
 
 /** Pairs the findings of a run with earlier ones: those that come first, where twins are paired in their order. */
-export async function pairFindings<Later extends PairedFinding, Earlier extends PairedFinding & Named>(
+export async function pairFindings(
   run: LaterRun,
-  later: readonly Later[],
-  earlier: readonly Earlier[],
-  decode: Decode,
-): Promise<Pairs<Later, Earlier>> {
-  const pairs = new Map<Later, Pair<Earlier>>();
-  const paired = new Set<Earlier>();
-  const pair = (finding: Later, before: Earlier, isSure: boolean): void => {
+  later: readonly ResultFinding[],
+  earlier: readonly ResultFinding[],
+): Promise<Pairs> {
+  const pairs = new Map<ResultFinding, { earlier: ResultFinding; isSure: boolean }>();
+  const paired = new Set<ResultFinding>();
+  const pair = (finding: ResultFinding, before: ResultFinding, isSure: boolean): void => {
     pairs.set(finding, { earlier: before, isSure });
     paired.add(before);
   };
@@ -87,17 +100,16 @@ export async function pairFindings<Later extends PairedFinding, Earlier extends 
     const same = byReport.get(reportKey(finding));
     if (same !== undefined && !paired.has(same)) pair(finding, same, true);
   }
-  const traitsOf = memoized((each: PairedFinding) => readTraits(each, run));
-  const isLeft = (each: Later | Earlier): boolean =>
-    !pairs.has(each as Later) && !paired.has(each as Earlier);
+  const traitsOf = memoized((each: ResultFinding) => readTraits(each, run));
+  const isLeft = (each: ResultFinding): boolean => !pairs.has(each) && !paired.has(each);
   let lines: LaterLines | undefined;
   for (const mustBeUnique of [true, false])
     for (const rule of RULES) {
       if (pairs.size === later.length || paired.size === earlier.length) return pairs;
       if (rule.lines !== undefined)
-        lines ??= await findLaterLines(run, inFilesOf(later, earlier, isLeft, traitsOf), decode);
-      const keysOf = memoized((each: PairedFinding) => keysBy(rule, traitsOf(each), lines?.get(each)));
-      const fits = (one: PairedFinding, other: PairedFinding): boolean =>
+        lines ??= await findLaterLines(run, inFilesOf(later, earlier, isLeft, traitsOf));
+      const keysOf = memoized((each: ResultFinding) => keysBy(rule, traitsOf(each), lines?.get(each)));
+      const fits = (one: ResultFinding, other: ResultFinding): boolean =>
         rule.lines !== 'overlap' || doOverlap(lines?.get(one), lines?.get(other));
       const earlierByKey = toBuckets(mustBeUnique ? earlier : earlier.filter(isLeft), keysOf);
       const laterByKey = mustBeUnique ? toBuckets(later, keysOf) : undefined;
@@ -149,7 +161,7 @@ function doOverlap(one: LaterRange, other: LaterRange): boolean {
   return one.startLine <= other.endLine && other.startLine <= one.endLine;
 }
 
-function readTraits({ finding, home, path, sent, quotes }: PairedFinding, run: LaterRun): Traits {
+function readTraits({ finding, home, path, sent, quotes }: ResultFinding, run: LaterRun): Traits {
   const folder = pathKey(home);
   const pathAt = (at: number): string => {
     const spot = sent[at];
@@ -178,13 +190,13 @@ function memoized<From extends object, To>(ask: (from: From) => To): (from: From
 }
 
 /** All findings of a kind in a file in which both sides have one that is left: lines are looked up only for these. */
-function inFilesOf<Later extends PairedFinding, Earlier extends PairedFinding>(
-  later: readonly Later[],
-  earlier: readonly Earlier[],
-  isLeft: (each: Later | Earlier) => boolean,
-  traitsOf: (each: PairedFinding) => Traits,
-): readonly PairedFinding[] {
-  const keysOf = (each: PairedFinding): readonly string[] => kindsInFile(traitsOf(each));
+function inFilesOf(
+  later: readonly ResultFinding[],
+  earlier: readonly ResultFinding[],
+  isLeft: (each: ResultFinding) => boolean,
+  traitsOf: (each: ResultFinding) => Traits,
+): readonly ResultFinding[] {
+  const keysOf = (each: ResultFinding): readonly string[] => kindsInFile(traitsOf(each));
   const left = new Set(later.filter(isLeft).flatMap(keysOf));
   const leftOfBoth = new Set(
     earlier
@@ -195,16 +207,11 @@ function inFilesOf<Later extends PairedFinding, Earlier extends PairedFinding>(
   return [...later, ...earlier].filter((each) => keysOf(each).some((key) => leftOfBoth.has(key)));
 }
 
-interface Bucket<T> {
-  readonly items: readonly T[];
-  /** The first of the items that may be left. */
-  from: number;
-}
+/** The findings that hold a key. `from` is the first of them that may be left. */
+type Buckets = ReadonlyMap<string, { readonly items: readonly ResultFinding[]; from: number }>;
 
-type Buckets<T> = ReadonlyMap<string, Bucket<T>>;
-
-function toBuckets<T>(findings: readonly T[], keysOf: (finding: T) => Keys): Buckets<T> {
-  const buckets = new Map<string, { items: T[]; from: number }>();
+function toBuckets(findings: readonly ResultFinding[], keysOf: (finding: ResultFinding) => Keys): Buckets {
+  const buckets = new Map<string, { items: ResultFinding[]; from: number }>();
   for (const finding of findings)
     for (const key of new Set(keysOf(finding).held)) {
       const bucket = buckets.get(key);
@@ -215,13 +222,13 @@ function toBuckets<T>(findings: readonly T[], keysOf: (finding: T) => Keys): Buc
 }
 
 /** Undefined where there are several. */
-function onlyCandidate<One extends PairedFinding, Other extends PairedFinding>(
-  finding: One,
-  others: Buckets<Other>,
-  keysOf: (finding: One) => Keys,
-  fits: (one: One, other: Other) => boolean,
-): Other | undefined {
-  let only: Other | undefined;
+function onlyCandidate(
+  finding: ResultFinding,
+  others: Buckets,
+  keysOf: (finding: ResultFinding) => Keys,
+  fits: (one: ResultFinding, other: ResultFinding) => boolean,
+): ResultFinding | undefined {
+  let only: ResultFinding | undefined;
   for (const key of keysOf(finding).asked)
     for (const each of others.get(key)?.items ?? []) {
       if (each === only || !fits(finding, each)) continue;
@@ -231,22 +238,110 @@ function onlyCandidate<One extends PairedFinding, Other extends PairedFinding>(
   return only;
 }
 
-function firstCandidate<T>(
+function firstCandidate(
   keys: readonly string[],
-  others: Buckets<T>,
-  isLeft: (each: T) => boolean,
-  fits: (each: T) => boolean,
-): T | undefined {
+  others: Buckets,
+  isLeft: (each: ResultFinding) => boolean,
+  fits: (each: ResultFinding) => boolean,
+): ResultFinding | undefined {
   for (const key of keys) {
     const bucket = others.get(key);
     if (bucket === undefined) continue;
     const { items } = bucket;
     for (let first = items[bucket.from]; first !== undefined && !isLeft(first); first = items[bucket.from])
       bucket.from += 1;
-    for (let at = bucket.from; at < items.length; at += 1) {
-      const each = items[at];
-      if (each !== undefined && isLeft(each) && fits(each)) return each;
-    }
+    const found = items.slice(bucket.from).find((each) => isLeft(each) && fits(each));
+    if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Lines in the text that the later run was given. A finding with unknown lines has no entry. */
+type LaterLines = ReadonlyMap<ResultFinding, LineRange | 'gone'>;
+
+/** Follows the lines of main places from the text that each finding's run was sent to that of a later run. */
+async function findLaterLines(later: LaterRun, findings: readonly ResultFinding[]): Promise<LaterLines> {
+  const lines = new Map<ResultFinding, LineRange | 'gone'>();
+  const byFile = Map.groupBy(findings, ({ run, sent: [spot] }) =>
+    JSON.stringify([run, spot?.target, spot?.file.path]),
+  );
+  for (const inFile of byFile.values()) {
+    const { run = '', sent: [spot] = [] } = inFile[0] ?? {};
+    const follow = spot && (await followToLater(later, run, spot));
+    for (const each of inFile) {
+      const { startLine, endLine = startLine } = each.finding.places[0] ?? {};
+      if (startLine === undefined || endLine === undefined) continue;
+      const range = follow?.({ startLine, endLine });
+      if (range !== undefined) lines.set(each, range);
+    }
+  }
+  return lines;
+}
+
+/** Undefined where it is not known what became of the lines. */
+async function followToLater(
+  later: LaterRun,
+  run: string,
+  spot: SentSpot,
+): Promise<((range: LineRange) => LineRange | 'gone' | undefined) | undefined> {
+  const laterSpot = sentIn(later, spot.folder, later.laterPathOf(spot));
+  if (laterSpot === 'unknown') return undefined;
+  if (laterSpot === undefined) return () => 'gone';
+  if (laterSpot.file.sha256 === spot.file.sha256) return (range) => range;
+  const linesOf = async (id: string, sent: SentSpot): Promise<readonly string[] | undefined> => {
+    const text = await readSentText(join(later.runsFolder, id), sent, later.decode);
+    return text && splitLines(text.text);
+  };
+  const [before, after] = [await linesOf(run, spot), await linesOf(later.run.id, laterSpot)];
+  if (before === undefined || after === undefined) return undefined;
+  const mapRange = followLines(before)(after);
+  return (range) => {
+    const { drift, startLine, endLine } = mapRange(range);
+    if (drift === 'unknown') return undefined;
+    if (drift === 'gone') return 'gone';
+    if (drift !== 'changed') return { startLine, endLine };
+    // Changed lines may be other code that replaced the earlier code.
+    const isEdit = isEditOf(
+      after.slice(startLine - 1, endLine),
+      before.slice(range.startLine - 1, range.endLine),
+    );
+    return isEdit === undefined ? undefined : isEdit ? { startLine, endLine } : 'gone';
+  };
+}
+
+/**
+ * The path in its folder that an earlier sent file has in a later run: its own; where that was not sent again, the only one with its bytes, else the only
+ * one that differs in letter case. Its own, too, where none of these was sent.
+ */
+export type LaterPath = (spot: SentSpot) => string;
+
+export function laterPathsIn({ targets }: Run, sent: SentOfRun): LaterPath {
+  const indexes = sent.map((files) => {
+    if (files === undefined) return undefined;
+    // Most runs need neither.
+    return {
+      files,
+      byBytes: lazily(() => uniquePaths(files, ({ sha256 }) => sha256)),
+      byCase: lazily(() => uniquePaths(files, ({ path }) => path.toLowerCase())),
+    };
+  });
+  return ({ folder, file: { path, sha256 }, isOnlyCopy }) => {
+    const index = indexes[targets.findIndex((each) => isSamePath(each.folder, folder))];
+    if (index === undefined || index.files.has(path)) return path;
+    const moved = isOnlyCopy === true ? index.byBytes().get(sha256) : undefined;
+    return moved ?? index.byCase().get(path.toLowerCase()) ?? path;
+  };
+}
+
+/** Undefined where several files share the key. */
+export function uniquePaths(
+  files: ReadonlyMap<string, SentFile>,
+  keyOf: (file: SentFile) => string,
+): ReadonlyMap<string, string | undefined> {
+  const paths = new Map<string, string | undefined>();
+  for (const file of files.values()) {
+    const key = keyOf(file);
+    paths.set(key, paths.has(key) ? undefined : file.path);
+  }
+  return paths;
 }

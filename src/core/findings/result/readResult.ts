@@ -2,24 +2,33 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askWorker } from '../../askWorker.ts';
 import { AssessmentError, workerCrash } from '../../errors.ts';
-import { pathKey } from '../../paths.ts';
+import { isSamePath, pathKey } from '../../paths.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../chooseRun.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import { findingsMarkOf, maxReadMs, withReadingNote } from '../parse/readFindings.ts';
 import type { CurrentPlaces, EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
-import { type Encodings, utf8Only } from '../place/encodings.ts';
 import type { FoundOwners } from '../place/owners.ts';
-import { isAbout } from './compareRuns.ts';
-import { addDetails, type Detailable, type Detailed, type DetailsByIndex, readDetails } from './details.ts';
+import { type Encodings, utf8Only } from '../place/sentFiles.ts';
 import { factsOf, type ResultHead, type RunResult } from './result.ts';
-import { readHead, readSaved, resultName } from './resultFile.ts';
+import {
+  addDetails,
+  type Detailable,
+  type Detailed,
+  type DetailsByIndex,
+  readDetails,
+  readHead,
+  readSaved,
+  resultName,
+} from './resultFile.ts';
 import type { ResultJob } from './resultWorker.ts';
+import type { Unsaved } from './workOut.ts';
 
 /*
- * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first. An earlier run whose findings cannot
- * be read is skipped. The head says whether a result is current: it has the facts of its run, the results before it, and the skipped runs.
+ * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first. Of an earlier run whose findings cannot
+ * be read now, the last result counts; one without any is skipped. The head says whether a result is current: it has the facts of its run, the results
+ * before it, and the skipped runs. An earlier result is not asked for the results before it: those were taken into account when it was made.
  */
 
 /** Where results come from. */
@@ -38,16 +47,14 @@ type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
   readonly runs: Pick<RunStore, 'folderOf'>;
 };
 
-/** What cannot be on disk, by local run ID. */
-export interface ResultMemory {
-  /** Results that could not be saved. */
-  readonly results: Map<string, RunResult>;
-  /** Why a findings file with this mark cannot be read. */
-  readonly failures: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
-}
+/** By local run ID, what could not be saved, or why its findings file with this mark cannot be read. */
+export type ResultMemory = Map<
+  string,
+  Partial<Unsaved> & { readonly failed?: { readonly mark: string; readonly error: AssessmentError } }
+>;
 
 export function createMemory(): ResultMemory {
-  return { results: new Map(), failures: new Map() };
+  return new Map();
 }
 
 /**
@@ -55,189 +62,175 @@ export function createMemory(): ResultMemory {
  * `workerCrashed`, and the signal's reason.
  */
 export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
-  const runFolder = source.runs.folderOf(run.id);
-  const asked = new Asked(source, signal);
-  await asked.headOf(run);
-  const read = async (): Promise<RunResult | undefined> =>
-    source.memory.results.get(run.id) ?? (await readSaved(runFolder));
-  const saved = await read();
+  await readCurrentHead(run, source, signal);
+  const saved = await savedResult(run, source);
   if (saved !== undefined) return saved;
   // The head is fine, and the rest is damaged.
-  await asked.workOut(run);
-  const again = await read();
-  if (again === undefined) throw new AssessmentError('storage', { subject: runFolder, detail: 'EBUSY' });
+  await workOutRun(run, source, signal);
+  const again = await savedResult(run, source);
+  if (again === undefined) throw workerCrash('no result');
   return again;
 }
 
 /** The head of the current result of a run: see `readResult`. */
-export function readCurrentHead(run: Run, source: ResultSource): Promise<ResultHead> {
-  return new Asked(source, undefined).headOf(run);
+export async function readCurrentHead(
+  run: Run,
+  source: ResultSource,
+  signal?: AbortSignal,
+): Promise<ResultHead> {
+  const mark = await markOf(run, source);
+  const failed = source.memory.get(run.id)?.failed;
+  if (failed?.mark === mark) throw failed.error;
+  const saved = await savedHead(run, source);
+  if (saved !== undefined && (await isCurrent(saved, run, mark, source))) return saved;
+  return workOutRun(run, source, signal);
 }
 
 /** Saves the result of a run, with the sent texts that its findings point at. Throws what `readResult` throws. */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
-  if (hasFindings(run)) await new Asked(source, signal).headOf(run);
+  if (hasFindings(run)) await readCurrentHead(run, source, signal);
 }
 
-/** The earlier runs that a result depends on. */
-interface Earlier extends Pick<ResultHead, 'skipped'> {
-  readonly before: readonly { readonly run: Run; readonly inputs: string }[];
-  readonly beforeOf: ReadonlyMap<string, string>;
-  readonly baseline: Run | undefined;
+async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<ResultHead | undefined> {
+  return memory.get(id)?.result?.head ?? (await readHead(runs.folderOf(id)));
 }
 
-/** What is known of results while one is read. */
-class Asked {
-  readonly #source: ResultSource;
-  readonly #signal: AbortSignal | undefined;
-  readonly #heads = new Map<string, Promise<ResultHead>>();
+async function savedResult({ id }: Run, { runs, memory }: ResultSource): Promise<RunResult | undefined> {
+  return memory.get(id)?.result ?? (await readSaved(runs.folderOf(id)));
+}
 
-  constructor(source: ResultSource, signal: AbortSignal | undefined) {
-    this.#source = source;
-    this.#signal = signal;
+/** For each folder of a run, the earlier runs about it, the newest first: the first one that can be read counts. */
+function candidatesOf(run: Run, all: readonly Run[]): ReadonlyMap<string, readonly Run[]> {
+  const earlier = earlierRuns(all, run);
+  const isAbout = (folder: string) => (other: Run) =>
+    other.targets.some((target) => isSamePath(target.folder, folder));
+  return new Map(run.targets.map(({ folder }) => [pathKey(folder), earlier.filter(isAbout(folder))]));
+}
+
+async function isCurrent(head: ResultHead, run: Run, mark: string, source: ResultSource): Promise<boolean> {
+  if (head.facts !== factsOf(run) || head.mark !== mark) return false;
+  const all = source.runs.all();
+  const present = new Map(all.map((each) => [each.id, each]));
+  const skipped = new Map(head.skipped.map((each) => [each.id, each.mark]));
+  const isSkipped = async (other: Run): Promise<boolean> =>
+    skipped.get(other.id) === ((await markIfThere(other, source)) ?? 'none') &&
+    (await savedHead(other, source)) === undefined;
+  for (const { id } of head.skipped) {
+    const other = present.get(id);
+    if (other !== undefined && !(await isSkipped(other))) return false;
   }
-
-  /** Of the current result. */
-  headOf(run: Run): Promise<ResultHead> {
-    const head = this.#heads.get(run.id) ?? this.#currentHead(run);
-    this.#heads.set(run.id, head);
-    return head;
+  // A run that was removed changes nothing: its findings are in the result.
+  const removed = head.before.filter(({ id }) => !present.has(id));
+  const lastRemoved = Math.max(-Infinity, ...removed.map(({ createdAt }) => createdAt));
+  const isKnown = async (other: Run): Promise<boolean> => {
+    const known = head.before.find(({ id }) => id === other.id);
+    if (known === undefined) return other.createdAt < lastRemoved;
+    const now = await savedHead(other, source);
+    return now?.inputs === known.inputs && now.mark === (await markIfThere(other, source));
+  };
+  const baseline = baselineAmong(all, run);
+  for (const candidates of [...candidatesOf(run, all).values(), baseline ? [baseline] : []]) {
+    const first = candidates.find(({ id }) => !skipped.has(id));
+    if (first !== undefined && !(await isKnown(first))) return false;
   }
+  return true;
+}
 
-  async #currentHead(run: Run): Promise<ResultHead> {
-    const { runs, memory } = this.#source;
-    const runFolder = runs.folderOf(run.id);
-    const mark = await this.#markOf(run);
-    const failure = memory.failures.get(run.id);
-    if (failure?.mark === mark) throw failure.error;
-    const earlier = await this.#earlierOf(run);
-    const saved = memory.results.get(run.id)?.head ?? (await readHead(runFolder));
-    if (saved !== undefined && this.#isCurrent(saved, run, mark, earlier)) return saved;
-    return this.#workOutAfter(run, earlier);
-  }
-
-  async workOut(run: Run): Promise<ResultHead> {
-    return this.#workOutAfter(run, await this.#earlierOf(run));
-  }
-
-  async #workOutAfter(run: Run, { before, beforeOf, baseline, skipped }: Earlier): Promise<ResultHead> {
-    const { runs, memory, encodings } = this.#source;
-    const mark = await this.#markOf(run);
-    const runFolder = runs.folderOf(run.id);
-    const about = [run.id, ...before.map((each) => each.run.id)];
-    const task: ResultJob = {
-      kind: 'workOut',
-      run,
-      runsFolder: runs.folderOf(''),
-      before: before.map((each) => each.run),
-      beforeOf,
-      baseline: baseline?.id,
-      skipped,
-      continued: earlierRuns(runs.all(), run).find((other) => continuesRun(run, other)),
-      kept: about.flatMap((id) => memory.results.get(id) ?? []),
-      encodings: encodings(),
-      isReadOnly: false,
-    };
-    try {
-      const unsaved = (await askReader(task, run, this.#source, this.#signal)) as RunResult | undefined;
-      if (unsaved === undefined) memory.results.delete(run.id);
-      else memory.results.set(run.id, unsaved);
-      const head = unsaved?.head ?? (await readHead(runFolder));
-      if (head === undefined) throw workerCrash('no result');
-      return head;
-    } catch (error) {
-      // It would only fail in the same way.
-      if (error instanceof AssessmentError && error.kind === 'malformedFindings')
-        memory.failures.set(run.id, { mark, error });
-      throw error;
+async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal): Promise<ResultHead> {
+  const { runs, memory, encodings } = source;
+  const all = runs.all();
+  const before = new Map<string, Run>();
+  const skipped = new Map<string, ResultHead['skipped'][number]>();
+  const canUse = async (other: Run): Promise<boolean> => {
+    if (before.has(other.id)) return true;
+    const head = await lastHeadOf(other, source, signal);
+    if (head === undefined)
+      skipped.set(other.id, { id: other.id, mark: (await markIfThere(other, source)) ?? 'none' });
+    else {
+      before.set(other.id, other);
+      for (const each of head.skipped) skipped.set(each.id, each);
     }
+    return head !== undefined;
+  };
+  const beforeOf = new Map<string, string>();
+  for (const [folder, candidates] of candidatesOf(run, all))
+    for (const other of candidates) {
+      if (!(await canUse(other))) continue;
+      beforeOf.set(folder, other.id);
+      break;
+    }
+  const baseline = baselineAmong(all, run);
+  const hasBaseline = baseline !== undefined && (await canUse(baseline));
+  const task: ResultJob = {
+    kind: 'workOut',
+    run,
+    runsFolder: runs.folderOf(''),
+    before: [...before.values()],
+    beforeOf,
+    baseline: hasBaseline ? baseline.id : undefined,
+    skipped: [...skipped.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    continued: earlierRuns(all, run).find((other) => continuesRun(run, other)),
+    kept: [run.id, ...before.keys()].flatMap((id) => memory.get(id)?.result ?? []),
+    encodings: encodings(),
+    isReadOnly: false,
+  };
+  const mark = await markOf(run, source);
+  try {
+    const unsaved = (await askReader(task, run, source, signal)) as Unsaved;
+    if (unsaved.result ?? unsaved.details) memory.set(run.id, unsaved);
+    else memory.delete(run.id);
+  } catch (error) {
+    // It would only fail in the same way.
+    if (error instanceof AssessmentError && error.kind === 'malformedFindings')
+      memory.set(run.id, { ...memory.get(run.id), failed: { mark, error } });
+    throw error;
   }
+  const head = await savedHead(run, source);
+  if (head === undefined) throw workerCrash('no result');
+  return head;
+}
 
-  /** For each folder of a run, the latest earlier run about it that can be read; and the run that new findings are new since. */
-  async #earlierOf(run: Run): Promise<Earlier> {
-    const all = this.#source.runs.all();
-    const earlier = earlierRuns(all, run);
-    const before = new Map<string, Earlier['before'][number]>();
-    const skipped = new Map<string, ResultHead['skipped'][number]>();
-    const add = async (other: Run): Promise<boolean> => {
-      try {
-        const head = await this.headOf(other);
-        before.set(other.id, { run: other, inputs: head.inputs });
-        for (const each of head.skipped) skipped.set(each.id, each);
-        return true;
-      } catch (error) {
-        if (!(error instanceof AssessmentError)) throw error;
-        skipped.set(other.id, { id: other.id, mark: await this.#markIfThere(other) });
-        return false;
-      }
-    };
-    const beforeOf = new Map<string, string>();
-    for (const { folder } of run.targets)
-      for (const other of earlier) {
-        if (!isAbout(other, { home: folder }) || !(await add(other))) continue;
-        beforeOf.set(pathKey(folder), other.id);
-        break;
-      }
-    const baseline = baselineAmong(all, run);
-    const isThere = baseline !== undefined && (await add(baseline));
-    return {
-      before: [...before.values()],
-      beforeOf,
-      baseline: isThere ? baseline : undefined,
-      skipped: [...skipped.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
-    };
+/** Of an earlier run. Undefined if it cannot be read, and never was. */
+async function lastHeadOf(
+  run: Run,
+  source: ResultSource,
+  signal: AbortSignal | undefined,
+): Promise<ResultHead | undefined> {
+  try {
+    return (await readResult(run, source, signal)).head;
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    return (await savedResult(run, source))?.head;
   }
+}
 
-  #isCurrent(head: ResultHead, run: Run, mark: string, { before, skipped }: Earlier): boolean {
-    if (head.facts !== factsOf(run) || head.mark !== mark) return false;
-    const known = new Map(head.before.map((each) => [each.id, each]));
-    const present = new Set(this.#source.runs.all().map(({ id }) => id));
-    // A run that was removed changes nothing: its findings are in the result.
-    const removed = head.before.filter(({ id }) => !present.has(id));
-    const lastRemoved = Math.max(-Infinity, ...removed.map(({ createdAt }) => createdAt));
-    const isKnown = before.every(({ run: { id, createdAt }, inputs }) => {
-      const former = known.get(id);
-      return former === undefined ? createdAt < lastRemoved : former.inputs === inputs;
-    });
-    const isSkipped = new Map(head.skipped.map((each) => [each.id, each.mark]));
-    return (
-      isKnown &&
-      skipped.every(({ id, mark: now }) => isSkipped.has(id) && isSkipped.get(id) === now) &&
-      head.skipped.every(({ id }) => !present.has(id) || skipped.some((each) => each.id === id))
-    );
-  }
+async function markOf(run: Run, source: ReadingSource): Promise<string> {
+  const mark = await markIfThere(run, source);
+  if (mark !== undefined) return mark;
+  const subject = join(source.runs.folderOf(run.id), 'findings.json');
+  throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
+}
 
-  async #markOf(run: Run): Promise<string> {
-    const mark = await this.#markIfThere(run);
-    if (mark !== undefined) return mark;
-    const subject = join(this.#source.runs.folderOf(run.id), 'findings.json');
-    throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
-  }
-
-  #markIfThere({ id }: Run): Promise<string | undefined> {
-    return findingsMarkOf(this.#source.runs.folderOf(id));
-  }
+function markIfThere({ id }: Run, { runs }: ReadingSource): Promise<string | undefined> {
+  return findingsMarkOf(runs.folderOf(id));
 }
 
 /** Findings with their details. Throws what `readResult` of their runs throws. */
 export function withDetails<const T extends readonly Detailable[]>(
   findings: T,
-  source: ReadingSource,
+  source: ResultSource,
 ): Promise<Detailed<T>> {
-  return addDetails(findings, async (run, indexes) => {
-    const saved = await readDetails(source.runs.folderOf(run.id), indexes);
-    return saved ?? readDetailsInWorker(run, indexes, source, false);
+  return addDetails(findings, async (run, file, indexes) => {
+    const read = async (): Promise<DetailsByIndex | undefined> => {
+      const unsaved = source.memory.get(run.id);
+      if (unsaved?.file === file && unsaved.details) return unsaved.details;
+      return readDetails(source.runs.folderOf(run.id), file, indexes);
+    };
+    const known = await read();
+    if (known !== undefined) return known;
+    await workOutRun(run, source);
+    return read();
   });
-}
-
-async function readDetailsInWorker(
-  run: Run,
-  indexes: ReadonlySet<number>,
-  source: ReadingSource,
-  isReadOnly: boolean,
-): Promise<DetailsByIndex> {
-  const job: ResultJob = { kind: 'details', run, indexes, isReadOnly, runsFolder: source.runs.folderOf('') };
-  return (await askReader(job, run, source)) as DetailsByIndex;
 }
 
 /** `savedAt` is undefined for a result that was worked out without earlier runs, and not saved, since there was none. */
@@ -249,8 +242,29 @@ interface LastResult {
 /** The result of a run that was last saved, current or not. Writes nothing. Throws what `readResult` throws. */
 export async function readLastResult(run: Run, source: ReadingSource): Promise<LastResult> {
   const runFolder = source.runs.folderOf(run.id);
-  const result = await readSaved(runFolder);
-  if (result !== undefined) return { result, savedAt: (await stat(join(runFolder, resultName))).mtimeMs };
+  const saved = await readSaved(runFolder);
+  if (saved !== undefined)
+    return { result: saved, savedAt: (await stat(join(runFolder, resultName))).mtime.getTime() };
+  const { result } = await workOutAlone(run, source);
+  if (result === undefined) throw workerCrash('no result');
+  return { result, savedAt: undefined };
+}
+
+/** Details of what `readLastResult` returns. Writes nothing. */
+export async function readLastDetails(
+  run: Run,
+  file: string,
+  indexes: ReadonlySet<number>,
+  source: ReadingSource,
+): Promise<DetailsByIndex | undefined> {
+  const saved = await readDetails(source.runs.folderOf(run.id), file, indexes);
+  if (saved !== undefined) return saved;
+  const alone = await workOutAlone(run, source);
+  return alone.file === file ? alone.details : undefined;
+}
+
+/** Without earlier runs, and without writing. */
+async function workOutAlone(run: Run, source: ReadingSource): Promise<Unsaved> {
   const job: ResultJob = {
     kind: 'workOut',
     run,
@@ -264,21 +278,7 @@ export async function readLastResult(run: Run, source: ReadingSource): Promise<L
     encodings: utf8Only,
     isReadOnly: true,
   };
-  return { result: (await askReader(job, run, source)) as RunResult, savedAt: undefined };
-}
-
-/** The details of what `readLastResult` returns. Those of a findings file that is no longer here may be missing. Writes nothing. */
-export async function readLastDetails(
-  run: Run,
-  indexes: ReadonlySet<number>,
-  source: ReadingSource,
-): Promise<DetailsByIndex> {
-  const runFolder = source.runs.folderOf(run.id);
-  const present = await findingsMarkOf(runFolder);
-  const mark = (await readHead(runFolder))?.mark ?? present;
-  const saved = await readDetails(runFolder, indexes, mark);
-  if (saved !== undefined) return saved;
-  return mark === present ? readDetailsInWorker(run, indexes, source, true) : new Map();
+  return (await askReader(job, run, source)) as Unsaved;
 }
 
 /** The item of a findings file as JSON; undefined if it is too long or nested too deeply. Throws what `readResult` throws. */
@@ -294,15 +294,10 @@ async function askReader(
   source: ReadingSource,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const runFolder = source.runs.folderOf(run.id);
-  const mark = await findingsMarkOf(runFolder);
-  if (mark === undefined) {
-    const subject = join(runFolder, 'findings.json');
-    throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
-  }
+  const mark = await markOf(run, source);
   const limit = AbortSignal.timeout(source.maxReadMs ?? maxReadMs);
   const isReadOnly = 'isReadOnly' in job && job.isReadOnly;
-  return withReadingNote(runFolder, mark, isReadOnly, async () => {
+  return withReadingNote(source.runs.folderOf(run.id), mark, isReadOnly, async () => {
     try {
       return await ask(job, source, AbortSignal.any(signal === undefined ? [limit] : [signal, limit]));
     } catch (error) {

@@ -2,18 +2,61 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { isObject } from '../../json.ts';
 import type { Run } from '../../run/state/run.ts';
-import type { PairedFinding } from './laterLines.ts';
-import type { Verdict } from './verdict.ts';
+import type { Finding } from '../finding.ts';
 import type { Named } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
+import type { SentSpot } from '../place/sentFiles.ts';
 
-/** Raised whenever results would come out differently: saved ones are then worked out again. */
-const format = 4;
+/*
+ * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives places their lines in what was sent (`place/evidence`), pairs the
+ * findings with those of earlier results (`match`), names and judges them (`compareRuns`), and saves `result.json` and `details.jsonl` (`resultFile`). The
+ * host reads these, and has a result worked out where none is current (`readResult`).
+ */
 
-/** A finding with what its run's result says about it. */
-export interface ResultFinding extends PairedFinding, Named {
-  /** The folder that it surely belongs to; `home` is its run's first where it may be in several. */
+const REPORTED = ['new', 'backAgain', 'stillThere', 'reportedAgain', 'carriedOver'] as const;
+const ABSENT = [
+  'codeChanged',
+  'sameBytes',
+  'notSent',
+  'pairTested',
+  'notApplicable',
+  'pairNotTested',
+  'unknown',
+] as const;
+
+/** The most important first. */
+export const VERDICTS = [...REPORTED, ...ABSENT] as const;
+
+/** What comparing runs says about a finding. `unknown`: the finding is absent, and the cause cannot be known. */
+export type Verdict = (typeof VERDICTS)[number];
+
+/** True for a finding that the run reports, also before it is compared. */
+export function isReported(verdict: Verdict | undefined): boolean {
+  return verdict === undefined || REPORTED.some((each) => each === verdict);
+}
+
+export function countVerdicts(
+  shown: readonly { readonly verdict?: Verdict | undefined }[],
+): readonly { readonly verdict: Verdict; readonly count: number }[] {
+  const counts = Map.groupBy(shown, ({ verdict }) => verdict);
+  return VERDICTS.map((verdict) => ({ verdict, count: counts.get(verdict)?.length ?? 0 }));
+}
+
+/** A finding with what its run's result says about it. Its places have their lines in the text that was sent. */
+export interface ResultFinding extends Named {
+  readonly finding: Finding;
+  /** The local ID of the run that reports it. */
+  readonly run: string;
+  /** The folder that it is about: its run's first where it may be in several. */
+  readonly home: string;
+  /** The folder that it surely belongs to. */
   readonly folder: string | undefined;
+  /** Of its main place, as sent, else as reported. */
+  readonly path: string;
+  /** The sent files of its places, in their order. */
+  readonly sent: readonly (SentSpot | undefined)[];
+  /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
+  readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfPlaces | undefined;
   /** Undefined where earlier runs say nothing, or, for a finding that is not reported, where this run could not report it. */
   readonly verdict?: Verdict | undefined;
@@ -22,6 +65,9 @@ export interface ResultFinding extends PairedFinding, Named {
   /** True once a complete run of its folder did not report it. */
   readonly missed?: true | undefined;
 }
+
+/** Raised whenever results would come out differently: saved ones are then worked out again. */
+const format = 5;
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
 
@@ -38,6 +84,8 @@ export const headSchema = z.object({
   before: z.array(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() })),
   /** Earlier runs whose findings could not be read, with the marks of their findings files, if any. */
   skipped: z.array(z.object({ id: z.string(), mark: z.optional(z.string()) })),
+  /** For each folder, whether it is known what was sent. */
+  knowsSent: z.array(z.boolean()),
   cut: z.optional(cutSchema),
   /** The complete run that new findings are new since, and how many of its findings are known, if not all. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
@@ -47,9 +95,6 @@ export const headSchema = z.object({
 });
 /** What is known of a result without its findings. */
 export type ResultHead = z.infer<typeof headSchema>;
-
-/** What a result depends on besides what was sent. */
-export type Inputs = Pick<ResultHead, 'facts' | 'mark' | 'before' | 'skipped'>;
 
 export interface FoundByRun {
   /** In the order of the file. */
@@ -73,8 +118,16 @@ export function factsOf(run: Run): string {
   return digest([...facts, run.continuesOnePair]);
 }
 
-export function inputsOf({ facts, mark, before, skipped }: Inputs): string {
-  return digest([format, facts, mark, before.map(({ id, inputs }) => [id, inputs]), skipped]);
+export function newHead(facts: Omit<ResultHead, 'format' | 'inputs'>): ResultHead {
+  const { before, skipped, mark } = facts;
+  const inputs = digest([
+    format,
+    facts.facts,
+    mark,
+    before.map(({ id, inputs: each }) => [id, each]),
+    skipped,
+  ]);
+  return { format, inputs, ...facts };
 }
 
 function digest(parts: readonly unknown[]): string {

@@ -12,25 +12,18 @@ import {
   type PlacesOfFile,
 } from '../place/currentPlaces.ts';
 import { findOwners } from '../place/owners.ts';
-import { type DetailsByIndex, readDetails } from './details.ts';
+import { readDetails } from './resultFile.ts';
 import { readDetailsAgain, readItem, type WorkOut, workOut } from './workOut.ts';
 
+/** The folder with the folders of all runs. */
 interface InRuns {
-  /** The folder with the folders of all runs. */
   readonly runsFolder: string;
 }
 
 /** One question to the worker, which gives one answer. */
 export type ResultJob =
-  /** Saves a result and details; answers with the result if it could not be saved. */
+  /** Saves a result and details; answers with what is `Unsaved`. */
   | ({ readonly kind: 'workOut' } & WorkOut)
-  /** Answers with `DetailsByIndex`. */
-  | ({
-      readonly kind: 'details';
-      readonly run: Run;
-      readonly indexes: ReadonlySet<number>;
-      readonly isReadOnly: boolean;
-    } & InRuns)
   /** Answers with the item of a finding as JSON, if there is one. */
   | ({ readonly kind: 'item'; readonly run: Run; readonly index: number } & InRuns)
   /** Answers with `CurrentPlaces` for each file. */
@@ -41,11 +34,8 @@ export type ResultJob =
     } & InRuns)
   /** Answers with `FoundOwners`. */
   | { readonly kind: 'owners'; readonly files: ReadonlySet<string> }
-  /** Answers with an `ExportedFile`. `marks` are those of the findings files, by run. */
-  | ({
-      readonly kind: 'export';
-      readonly request: ExportRequest;
-    } & InRuns);
+  /** Answers with an `ExportedFile`. */
+  | ({ readonly kind: 'export'; readonly request: ExportRequest } & InRuns);
 
 const filesAtOnce = 16;
 
@@ -66,8 +56,6 @@ async function perform(job: ResultJob): Promise<unknown> {
   switch (job.kind) {
     case 'workOut':
       return workOut(job);
-    case 'details':
-      return readDetailsAgain(job.run, job.runsFolder, job.indexes, job.isReadOnly);
     case 'item':
       return readItem(job.run, job.runsFolder, job.index);
     case 'follow': {
@@ -83,19 +71,13 @@ async function perform(job: ResultJob): Promise<unknown> {
       const { request, runsFolder } = job;
       // Loaded here, so that no other job loads it.
       const { exportRun } = await import('../importExport/exportRun.ts');
+      const runFolderOf = (id: string): string => join(runsFolder, id);
       return exportRun(request, {
-        detailsOf: async (run, indexes): Promise<DetailsByIndex> => {
-          try {
-            const saved = await readDetails(join(runsFolder, run.id), indexes);
-            return saved ?? (await readDetailsAgain(run, runsFolder, indexes, false));
-          } catch (error) {
-            const isKnown = error instanceof AssessmentError || fileError(error) !== undefined;
-            // Findings of earlier runs that can no longer be read have their summaries.
-            if (run.id === request.source.run.id || !isKnown) throw error;
-            return new Map();
-          }
+        detailsOf: async ({ id }, file, indexes) => {
+          const saved = await readDetails(runFolderOf(id), file, indexes);
+          return saved ?? readDetailsAgain(runFolderOf(id), file);
         },
-        runFolderOf: (id) => join(runsFolder, id),
+        runFolderOf,
       });
     }
   }

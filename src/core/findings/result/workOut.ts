@@ -5,19 +5,27 @@ import { markOf } from '../../files.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { isOfService } from '../chooseRun.ts';
-import { type Finding, type Place, type ReportedFinding, splitReported } from '../finding.ts';
-import { fingerprintOf, quoteKeyOf } from '../identity.ts';
+import { type Place, type ReportedFinding, splitReported } from '../finding.ts';
+import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
+import type { Cut } from '../parse/parseFindings.ts';
 import { checkEvidence, type Evidence, type KnownEvidence } from '../place/evidence.ts';
-import { createDecode, type Encodings } from '../place/encodings.ts';
 import { createResolver } from '../place/resolver.ts';
-import { readSent, type SentOfRun, sentFileOf } from '../place/sentFiles.ts';
-import { compareFindings, type ComparedRun, type OwnFinding } from './compareRuns.ts';
-import { type DetailsByIndex, writeDetails } from './details.ts';
-import { keepSource } from './keepSource.ts';
-import { copyMarker, laterPathsIn } from './laterPath.ts';
-import { factsOf, inputsOf, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
-import { readSaved, resultName, writeResult } from './resultFile.ts';
+import {
+  createDecode,
+  type Decode,
+  type Encodings,
+  keepSource,
+  readSent,
+  type RunSource,
+  sentFileOf,
+  type SentOfRun,
+  type SentSpot,
+} from '../place/sentFiles.ts';
+import { compareFindings } from './compareRuns.ts';
+import { laterPathsIn, uniquePaths } from './match.ts';
+import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
+import { type DetailsByIndex, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
 /*
  * Works out what a run found, in the worker: reads its findings file once, finds the sent files that its places point at and keeps their texts, looks up lines
@@ -44,59 +52,80 @@ export interface WorkOut {
   readonly isReadOnly: boolean;
 }
 
+/** What is not saved, since it must not or could not be. `file` is that of the findings' `Identity`. */
+export interface Unsaved {
+  readonly file: string;
+  readonly result?: RunResult | undefined;
+  readonly details?: DetailsByIndex | undefined;
+}
+
 /** Findings that are not reported; the others are counted. */
 const maxAbsent = 10_000;
 /** Another window may work out the same run. */
 const maxTries = 3;
 
-/** The result and the details if they could not be saved. Throws what `readFindings` throws. */
-export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
+/** Throws what `readFindings` throws. */
+export async function workOut(task: WorkOut): Promise<Unsaved> {
   const { run, runsFolder, isReadOnly } = task;
   const runFolder = join(runsFolder, run.id);
   const mark = (await findingsMarkOf(runFolder)) ?? '';
   const sent = await readSent(run, runFolder);
   const { findings: reported, cut, file } = await readFindings(runFolder);
-  const findings = reported.map((each) => splitReported(each).finding);
-  const located = await locate(task, findings, sent);
+  const decode = createDecode(task.encodings);
+  const details = detailsOf(reported);
+  const places = reported.flatMap((each) => each.places);
+  const resolver = createResolver({ targets: run.targets, sent, places });
+  const source = { run, runFolder, sent, resolver };
+  const onlyCopies = sent.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
+  const own = await Promise.all(
+    reported.map(async (each) => {
+      const found = await toOwn(each, file, source);
+      // Where no other file had its bytes, a file can be recognized under another path.
+      const isOnlyCopy = ({ target, file: { sha256 } }: SentSpot): boolean =>
+        onlyCopies[target]?.get(sha256) !== undefined;
+      return { ...found, sent: found.sent.map((spot) => spot && { ...spot, isOnlyCopy: isOnlyCopy(spot) }) };
+    }),
+  );
+  let unsavedDetails: DetailsByIndex | undefined = details;
   if (!isReadOnly) {
     // What is not kept cannot be followed later; the findings do not depend on it.
-    await keepSource(run, runFolder, located.spots.flat()).catch(() => undefined);
-    await writeDetails(runFolder, mark, detailsIn(reported)).catch(() => undefined);
+    await keepSource(
+      run,
+      runFolder,
+      own.flatMap((each) => each.sent),
+    ).catch(() => undefined);
+    unsavedDetails = await unlessFailed(writeDetails(runFolder, file, details), details);
   }
-  const results = await readBefore(task);
+  const before = await readBefore(task);
   for (let tries = 1; ; tries += 1) {
     const savedMark = await markOf(join(runFolder, resultName));
     const former = task.kept.find(({ head }) => head.id === run.id) ?? (await readSaved(runFolder));
-    const own = await toOwn(task, findings, file, located, former);
-    const result = await compare(task, { findings: own, cut, mark, sent, results, former });
-    if (isReadOnly) return result;
+    const findings = await anchor(own, reported, source, former, decode);
+    const result = await compare(task, { findings, cut, mark, sent, before, former, decode });
+    if (isReadOnly) return { file, result, details };
     // What another window has saved meanwhile keeps its names.
     if ((await markOf(join(runFolder, resultName))) !== savedMark && tries < maxTries) continue;
-    try {
-      await writeResult(runFolder, result);
-      return undefined;
-    } catch {
-      return result; // the host keeps it
-    }
+    const unsaved = await unlessFailed(writeResult(runFolder, result), result);
+    return { file, result: unsaved, details: unsavedDetails };
   }
 }
 
-/** Details of what a run reports, read from its findings file. */
-export async function readDetailsAgain(
-  { id }: Run,
-  runsFolder: string,
-  indexes: ReadonlySet<number>,
-  isReadOnly: boolean,
-): Promise<DetailsByIndex> {
-  const runFolder = join(runsFolder, id);
-  const mark = (await findingsMarkOf(runFolder)) ?? '';
-  const details = detailsIn((await readFindings(runFolder)).findings);
-  if (!isReadOnly) await writeDetails(runFolder, mark, details).catch(() => undefined);
-  return new Map([...details].filter(([index]) => indexes.has(index)));
+/** What cannot be written, the host keeps. */
+async function unlessFailed<T>(writing: Promise<void>, written: T): Promise<T | undefined> {
+  return writing.then(
+    () => undefined,
+    () => written,
+  );
 }
 
-function detailsIn(reported: readonly ReportedFinding[]): DetailsByIndex {
+function detailsOf(reported: readonly ReportedFinding[]): DetailsByIndex {
   return new Map(reported.map((each) => [each.index, splitReported(each).details]));
+}
+
+/** From the findings file, for an export. Undefined if that is another one now. */
+export async function readDetailsAgain(runFolder: string, file: string): Promise<DetailsByIndex | undefined> {
+  const read = await readFindings(runFolder);
+  return read.file === file ? detailsOf(read.findings) : undefined;
 }
 
 /** The item of a findings file as JSON; undefined if it is too long or nested too deeply. */
@@ -105,54 +134,58 @@ export async function readItem({ id }: Run, runsFolder: string, index: number): 
   return findings.find((each) => each.index === index)?.raw;
 }
 
-type Located = Awaited<ReturnType<typeof locate>>;
-
-/** The sent files of all places, and what each finding is about. */
-async function locate({ run, runsFolder }: WorkOut, findings: readonly Finding[], sent: SentOfRun) {
-  const places = findings.flatMap((finding) => finding.places);
-  const resolver = createResolver({ targets: run.targets, sent, places });
-  const source = { run, runFolder: join(runsFolder, run.id), sent, resolver };
-  const markCopies = copyMarker(sent);
-  const spots: OwnFinding['sent'][] = [];
-  const sentPaths = [];
-  for (const finding of findings) {
-    const found = await Promise.all(finding.places.map((place) => sentFileOf(source, place)));
-    spots.push(markCopies(found));
-    sentPaths.push(await resolver.sentPath(finding.places[0] ?? { path: '' }));
-  }
-  return { source, spots, sentPaths };
+/** A finding as its file has it, with its sent files, and with the name of its report. */
+async function toOwn(reported: ReportedFinding, file: string, source: RunSource): Promise<ResultFinding> {
+  const { run, resolver } = source;
+  const { finding } = splitReported(reported);
+  const { folder, path } = await resolver.sentPath(finding.places[0] ?? { path: '' });
+  const spots = await Promise.all(finding.places.map((place) => sentFileOf(source, place)));
+  return {
+    finding,
+    run: run.id,
+    name: reportKey({ file, index: finding.index }),
+    maybe: [],
+    file,
+    index: finding.index,
+    fingerprint: fingerprintOf(reported, { path }),
+    home: folder ?? run.targets[0]?.folder ?? '',
+    folder,
+    path,
+    sent: spots,
+    quotes: finding.places.map((_, at) => quoteKeyOf(reported.places[at]?.snippet)),
+    since: run.createdAt,
+  };
 }
 
-async function toOwn(
-  { run, encodings }: WorkOut,
-  findings: readonly Finding[],
-  file: string,
-  { source, spots, sentPaths }: Located,
+/** Gives places their lines in the text that was sent, and their evidence. */
+async function anchor(
+  own: readonly ResultFinding[],
+  reported: readonly ReportedFinding[],
+  source: RunSource,
   former: RunResult | undefined,
-): Promise<readonly OwnFinding[]> {
-  const located = findings.map((finding, at) => ({ finding, sent: spots[at] ?? [] }));
-  const known = evidenceIn(former, findings);
-  const checked = await checkEvidence(located, source, known, createDecode(encodings));
-  return findings.map((finding, at) => {
-    const { folder, path } = sentPaths[at] ?? { folder: '', path: '' };
+  decode: Decode,
+): Promise<readonly ResultFinding[]> {
+  const located = own.map(({ finding, sent }, at) => ({
+    places: reported[at]?.places.slice(0, finding.places.length) ?? [],
+    sent,
+  }));
+  const checked = await checkEvidence(located, source, evidenceIn(former, located), decode);
+  return own.map((each, at) => {
+    const found = (located[at]?.places ?? []).map((place) => checked.get(place));
+    const evidence = found.map((one) => one?.evidence);
     return {
-      finding: checked[at]?.finding ?? finding,
-      run: run.id,
-      file,
-      index: finding.index,
-      fingerprint: fingerprintOf(finding, { path }),
-      home: folder ?? run.targets[0]?.folder ?? '',
-      folder,
-      path,
-      sent: spots[at] ?? [],
-      quotes: finding.places.map(({ snippet }) => quoteKeyOf(snippet)),
-      evidence: checked[at]?.evidence,
+      ...each,
+      finding: { ...each.finding, places: found.flatMap((one) => one?.anchored ?? []) },
+      evidence: evidence.some((one) => one !== undefined) ? evidence : undefined,
     };
   });
 }
 
 /** A quote keeps the evidence that was found while the archive was here. */
-function evidenceIn(former: RunResult | undefined, findings: readonly Finding[]): KnownEvidence {
+function evidenceIn(
+  former: RunResult | undefined,
+  findings: readonly { readonly places: readonly Place[] }[],
+): KnownEvidence {
   const keyOf = ({ path, targetIndex }: Place, quote: string): string =>
     JSON.stringify([path, targetIndex, quote]);
   const byQuote = new Map<string, Evidence | undefined>();
@@ -160,12 +193,11 @@ function evidenceIn(former: RunResult | undefined, findings: readonly Finding[])
     for (const [at, place] of finding.places.entries())
       byQuote.set(keyOf(place, quotes[at] ?? ''), evidence?.[at]);
   const known = new Map<Place, Evidence | undefined>();
-  for (const { places } of findings)
-    for (const place of places) {
-      const quote = quoteKeyOf(place.snippet);
-      const key = keyOf(place, quote);
-      if (quote !== '' && byQuote.has(key)) known.set(place, byQuote.get(key));
-    }
+  for (const place of findings.flatMap(({ places }) => places)) {
+    const quote = quoteKeyOf(place.snippet);
+    const key = keyOf(place, quote);
+    if (quote !== '' && byQuote.has(key)) known.set(place, byQuote.get(key));
+  }
   return known;
 }
 
@@ -178,33 +210,36 @@ async function readBefore({ before, kept, runsFolder }: WorkOut): Promise<Readon
   return results;
 }
 
-interface Compared extends Pick<ComparedRun, 'cut' | 'sent'> {
-  readonly findings: readonly OwnFinding[];
+interface Compared {
+  readonly findings: readonly ResultFinding[];
+  readonly cut: Cut | undefined;
   readonly mark: string;
-  readonly results: ReadonlyMap<string, RunResult>;
+  readonly sent: SentOfRun;
+  readonly before: ReadonlyMap<string, RunResult>;
   readonly former: RunResult | undefined;
+  readonly decode: Decode;
 }
 
 async function compare(
-  { run, runsFolder, before, beforeOf, baseline, skipped, continued, encodings }: WorkOut,
-  { findings: own, cut, mark, sent, results, former }: Compared,
+  { run, runsFolder, before: runsBefore, beforeOf, baseline, skipped, continued }: WorkOut,
+  { findings: own, cut, mark, sent, before, former, decode }: Compared,
 ): Promise<RunResult> {
   const progressOf = (each: Run) => readScanProgress(each, join(runsFolder, each.id), readArtifactFile);
   const isBlackbox = run.workflow === 'blackbox-assessment';
-  const compared: ComparedRun = {
-    run,
-    runsFolder,
-    sent,
-    laterPathOf: laterPathsIn(run, sent),
-    cut,
-    progress: isBlackbox ? await progressOf(run) : undefined,
-    progressBefore: continued && (await progressOf(continued)),
-  };
   const isFrom = (id: string) => (finding: ResultFinding) => beforeOf.get(pathKey(finding.home)) === id;
-  const used = [...results].filter(([id]) => [...beforeOf.values()].includes(id));
-  const ofBaseline = baseline === undefined ? undefined : results.get(baseline);
+  const used = [...before].filter(([id]) => [...beforeOf.values()].includes(id));
+  const ofBaseline = baseline === undefined ? undefined : before.get(baseline);
   const { findings, absent } = await compareFindings(
-    compared,
+    {
+      run,
+      runsFolder,
+      sent,
+      laterPathOf: laterPathsIn(run, sent),
+      decode,
+      cut,
+      progress: isBlackbox ? await progressOf(run) : undefined,
+      progressBefore: continued && (await progressOf(continued)),
+    },
     own,
     {
       findings: used.flatMap(([id, result]) => result.findings.filter(isFrom(id))),
@@ -213,28 +248,23 @@ async function compare(
       isOnlyForNames: !isOfService(run),
       hasBaseline: ofBaseline !== undefined && ofBaseline.head.cut === undefined,
     },
-    createDecode(encodings),
   );
   const listed = absent.slice(0, maxAbsent);
-  const unlisted = Math.max(0, ...used.map(([, { head }]) => head.unlisted));
-  const inputs = {
+  const unlisted = used.reduce((sum, [, { head }]) => sum + head.unlisted, 0);
+  const head = newHead({
+    id: run.id,
     facts: factsOf(run),
     mark,
-    before: before.flatMap(({ id, createdAt }) => {
-      const head = results.get(id)?.head;
-      return head === undefined ? [] : [{ id, inputs: head.inputs, createdAt }];
+    before: runsBefore.flatMap(({ id, createdAt }) => {
+      const inputs = before.get(id)?.head.inputs;
+      return inputs === undefined ? [] : [{ id, inputs, createdAt }];
     }),
     skipped,
-  };
-  const head: ResultHead = {
-    format: 4,
-    id: run.id,
-    inputs: inputsOf(inputs),
-    ...inputs,
+    knowsSent: sent.map((files) => files !== undefined),
     cut,
     baseline: baseline !== undefined && ofBaseline ? { id: baseline, cut: ofBaseline.head.cut } : undefined,
     unlisted: unlisted + absent.length - listed.length,
     counts: { findings: findings.length, absent: listed.length },
-  };
+  });
   return { head, findings, absent: listed };
 }

@@ -1,9 +1,8 @@
 import type { Run } from '../../run/state/run.ts';
-import { isReported } from '../result/verdict.ts';
+import { isReported, type ResultFinding } from '../result/result.ts';
 import type { Finding } from '../finding.ts';
 import { identityOf, type Named } from '../identity.ts';
 import type { PlacedFinding } from '../place/placement.ts';
-import type { ResultFinding } from '../result/result.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import type { Decidable, TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';

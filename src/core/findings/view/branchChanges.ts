@@ -1,9 +1,8 @@
-import { askWorker } from '../../askWorker.ts';
-import { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { inSlices } from '../../yieldingWork.ts';
-import { type CompareStart, compareTexts, differsBy, type LineDifferences } from '../drift/compareLines.ts';
-import type { LineRange } from '../drift/lineText.ts';
+import { comparable } from '../drift/compareLines.ts';
+import { followLines } from '../drift/followLines.ts';
+import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 
 /** Whether lines of a file, or any lines without a range, differ from the branch's base; undefined if unknown. */
@@ -42,28 +41,34 @@ function* pathsOf(changes: readonly Change[]): Generator<undefined, ReadonlyMap<
   return originals;
 }
 
-/** In characters. Longer texts are compared in the worker, since the extension host must not wait for them. */
-const maxLengthHere = 200_000;
+/** In characters. The extension host waits for the comparison of two texts, so longer ones are not compared. */
+const maxLength = 1_000_000;
+const maxLines = 100;
+/** Of a file. */
+const maxRanges = 1_000;
 
-/** `base` is null if the base has no such file; a text that cannot be read is undefined. */
-export async function compareWithBase(
-  base: string | null | undefined,
-  now: string | undefined,
-  workerFile: string | URL,
-): Promise<FileChanges> {
+/** Lines that were only moved or indented are not changed. `base` is null if the base has no such file; a text that cannot be read is undefined. */
+export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;
   if (base === null) return () => true;
-  const start: CompareStart = { before: base, after: now };
-  const isShort = base.length + now.length <= maxLengthHere;
-  try {
-    const found = isShort ? compareTexts(start) : ((await askWorker(start, workerFile)) as LineDifferences);
-    const differs = differsBy(found);
-    const all = { startLine: 1, endLine: found.codeUpTo.length - 1 };
-    return (range) => (range ? differs(range) : found.isOtherLength || differs(all));
-  } catch (error) {
-    if (error instanceof AssessmentError) return () => undefined; // too large for the worker
-    throw error;
-  }
+  if (base.length + now.length > maxLength) return () => undefined;
+  const [before, after] = [splitLines(base), splitLines(now)];
+  const isSame =
+    before.length === after.length &&
+    before.every((line, at) => comparable(line) === comparable(after[at] ?? ''));
+  const follow = followLines(after)(before);
+  const known = new Map<string, boolean | undefined>();
+  const isChanged = (range: LineRange): boolean | undefined => {
+    if (range.startLine > after.length || range.endLine - range.startLine > maxLines) return undefined;
+    const { drift } = follow(range);
+    return drift === 'unknown' ? undefined : drift === 'changed' || drift === 'gone';
+  };
+  return (range) => {
+    if (isSame || range === undefined) return !isSame;
+    const key = `${String(range.startLine)} ${String(range.endLine)}`;
+    if (!known.has(key) && known.size < maxRanges) known.set(key, isChanged(range));
+    return known.get(key);
+  };
 }
 
 /** `files` are by absolute path. One changed place makes a finding changed; otherwise one unknown place makes it unknown. */

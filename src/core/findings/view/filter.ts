@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { pathKey } from '../../paths.ts';
-import { VERDICTS } from '../result/verdict.ts';
+import { VERDICTS } from '../result/result.ts';
 import type { Drift } from '../drift/followLines.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../place/evidence.ts';

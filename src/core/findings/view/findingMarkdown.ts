@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
 import { type BlockKind, cweUrl, type Finding, type Place, type Severity } from '../finding.ts';
-import { type DetailedFinding, localPlaceOf, type ShownFinding } from '../shownFinding.ts';
+import { type DetailedFinding, localPlaceOf, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import { isUndecided, type TriageDecision } from '../triage/triage.ts';
-import { clip, visibleLine, visibleText } from '../../visibleText.ts';
-import { codeBlock, codeSpan } from './codeMarkdown.ts';
+import { clip, visibleLine, visibleText, codeBlock, codeSpan } from '../../visibleText.ts';
 
 export interface FindingWords {
   readonly severity: string;
@@ -62,7 +61,7 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
     // As code, so that an issue tracker notifies nobody.
     ...fact(words.owner, (shown.owners ?? []).map(codeSpan).join(' ')),
     ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
-    ...(main?.snippet === undefined ? [] : [quoteOf(main)]),
+    quoteOf(shown.details.places[0]),
     ...section(words.description, description),
     ...blocks.flatMap(({ kind, text }) => section(words.blockOf(kind), text)),
     ...section(words.blockOf('recommendation'), recommendation),
@@ -90,7 +89,7 @@ export function addressOf(place: Place, shown: Pick<ShownFinding, 'places'>): st
 }
 
 /** A code block in the language of the file's extension; empty if the place quotes no code. */
-export function quoteOf({ path, snippet = '' }: Place): string {
+export function quoteOf({ path, snippet = '' }: Place = { path: '' }): string {
   const language = /^\.(\w{1,15})$/.exec(extname(path))?.[1];
   return snippet.trim() === '' ? '' : codeBlock(visibleText(snippet).split('\n'), language);
 }
@@ -136,4 +135,36 @@ function inertText(text: string): string {
     at = match.index + whole.length;
   }
   return inert + escapeMarkdown(text.slice(at));
+}
+
+/**
+ * The texts `path:line` that mean exactly one place. A report may write any of them and is as old as its run: the line is the reported one, the path the
+ * reported or the current one, with `/`. A place whose code is gone is left out if its text also means a place with code.
+ */
+export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): ReadonlyMap<string, ShownPlace> {
+  const links = new Map<string, ShownPlace>();
+  const ambiguous = new Set<string>();
+  const places = shown
+    .flatMap((finding) => finding.places)
+    .filter(({ startLine }) => startLine !== undefined);
+  for (const place of places.toSorted((a, b) => Number(isGone(a)) - Number(isGone(b)))) {
+    for (const label of labelsOf(place)) {
+      const known = links.get(label) ?? place;
+      if (isGone(place) && !isGone(known)) continue;
+      if (known.file !== place.file || known.startLine !== place.startLine) ambiguous.add(label);
+      links.set(label, known);
+    }
+  }
+  for (const label of ambiguous) links.delete(label);
+  return links;
+}
+
+function labelsOf(place: ShownPlace): string[] {
+  const reported = place.reported.path.replaceAll('\\', '/').replace(/^\.\//, '');
+  const line = place.reported.startLine ?? place.startLine;
+  return [place.path, reported].map((path) => `${path}:${String(line)}`);
+}
+
+function isGone({ drift }: ShownPlace): boolean {
+  return drift === 'gone';
 }

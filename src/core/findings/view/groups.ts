@@ -1,5 +1,5 @@
 import { pathKey } from '../../paths.ts';
-import { isReported, type Verdict, VERDICTS } from '../result/verdict.ts';
+import { isReported, type Verdict, VERDICTS } from '../result/result.ts';
 import { type Severity, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';

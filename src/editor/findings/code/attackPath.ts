@@ -50,7 +50,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
     return;
   }
   const current = (): ShownFinding => findings.find(shown.run.id, shown.finding.index) ?? shown;
-  const steps = await toSteps(shown);
+  const steps = await toSteps(shown, findings);
   const start = steps.find(({ location }) => location !== undefined)?.location;
   const view = await referencesView();
   if (view === undefined || start === undefined) return pickStep(shown, steps);
@@ -58,7 +58,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
     contextValue: 'whitebox.attackPath',
     title: t('Attack Path'),
     location,
-    resolve: async () => toModel(titleOfFinding(shown.finding), await toSteps(current())),
+    resolve: async () => toModel(titleOfFinding(shown.finding), await toSteps(current(), findings)),
     with: inputAt,
   });
   // Without a selected row, F4 continues from the cursor.
@@ -96,22 +96,31 @@ async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Prom
   await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
 }
 
-async function toSteps(shown: ShownFinding): Promise<readonly Step[]> {
+async function toSteps(shown: ShownFinding, findings: FindingStore): Promise<readonly Step[]> {
+  const [{ details }] = await findings.withDetails([shown]);
+  const { places } = shown.finding;
+  // Only the details have all.
+  const all = [...places, ...details.places.slice(places.length)];
+  const quotes = new Map(all.map((place, at) => [place, details.places[at]?.snippet]));
   const steps: Step[] = [];
-  for (const [at, place] of attackPathOf(shown.finding).entries())
-    steps.push(await toStep(place, `${String(at + 1)}. `, shown));
+  for (const [at, place] of attackPathOf({ places: all }).entries())
+    steps.push(await toStep(place, `${String(at + 1)}. `, place.label ?? quotes.get(place), shown));
   return steps;
 }
 
 /** Texts of the findings file are untrusted. A tree and a quick pick show plain text. */
-async function toStep(place: Place, number: string, shown: ShownFinding): Promise<Step> {
+async function toStep(
+  place: Place,
+  number: string,
+  label: string | undefined,
+  shown: ShownFinding,
+): Promise<Step> {
   const here = localPlaceOf(place, shown);
   const address = addressOf(place, shown);
   const line = here?.drift === 'gone' ? undefined : here?.startLine;
-  const what = [
-    place.role && roleLabel(place.role),
-    clip(visibleLine(place.label ?? place.snippet ?? ''), maxLabelLength),
-  ].filter((part) => part !== undefined && part !== '');
+  const what = [place.role && roleLabel(place.role), clip(visibleLine(label ?? ''), maxLabelLength)].filter(
+    (part) => part !== undefined && part !== '',
+  );
   const state = here === undefined ? t('not in this workspace') : driftLabel(here);
   return {
     label: `${number}${what.join(': ') || visibleLine((here ?? place).path)}`,

@@ -66,14 +66,9 @@ interface ComparedFile {
 
 /** The files with findings as they were at their base, and what has changed in them since. */
 export class FilesAtBase {
-  readonly #parseWorkerFile: string;
   readonly #files = new Map<string, ComparedFile>();
   readonly #stale = new Set<string>();
   #heldBytes = 0;
-
-  constructor(parseWorkerFile: string) {
-    this.#parseWorkerFile = parseWorkerFile;
-  }
 
   changes(): ReadonlyMap<string, FileChanges> {
     return new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
@@ -98,8 +93,7 @@ export class FilesAtBase {
     this.#stale.delete(file);
     if (!isSameBase) this.#forget(file);
     const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
-    const now = await textNow(file);
-    const changes = await compareWithBase(before.text, now, this.#parseWorkerFile);
+    const changes = compareWithBase(before.text, await textNow(file));
     this.#files.set(file, { commit, original, before, changes });
   }
 

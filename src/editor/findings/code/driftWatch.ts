@@ -2,8 +2,13 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { EditorTexts } from '../../../core/findings/place/currentPlaces.ts';
-import { createDecode, type Encodings } from '../../../core/findings/place/encodings.ts';
-import { maxTextBytes, readText, readTextBelow } from '../../../core/findings/place/sentFiles.ts';
+import {
+  createDecode,
+  type Encodings,
+  maxTextBytes,
+  readText,
+  readTextBelow,
+} from '../../../core/findings/place/sentFiles.ts';
 import { isSamePath, pathKey } from '../../../core/paths.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';

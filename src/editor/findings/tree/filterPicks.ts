@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { VERDICTS } from '../../../core/findings/result/verdict.ts';
+import { VERDICTS } from '../../../core/findings/result/result.ts';
 import { maxSummary, SEVERITIES } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';

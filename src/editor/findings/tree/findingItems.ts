@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { Verdict } from '../../../core/findings/result/verdict.ts';
+import type { Verdict } from '../../../core/findings/result/result.ts';
 import { attackPathOf, isLiveFinding, type Severity } from '../../../core/findings/finding.ts';
 import { leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';

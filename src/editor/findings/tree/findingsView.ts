@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { hasFindings, testsOnePair } from '../../../core/findings/chooseRun.ts';
-import { countVerdicts, isReported } from '../../../core/findings/result/verdict.ts';
+import { countVerdicts, isReported } from '../../../core/findings/result/result.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parseFindings.ts';
 import type { ShownFinding, ShownRun } from '../../../core/findings/shownFinding.ts';

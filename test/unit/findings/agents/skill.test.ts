@@ -9,7 +9,7 @@ import {
   toolInputs,
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
 import { EVIDENCE } from '../../../../src/core/findings/place/evidence.ts';
-import { VERDICTS } from '../../../../src/core/findings/result/verdict.ts';
+import { VERDICTS } from '../../../../src/core/findings/result/result.ts';
 import { sourceOf } from '../importExport/exportingFindings.ts';
 import { isSettled, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
-import type { Verdict } from '../../../../src/core/findings/result/verdict.ts';
+import type { Verdict } from '../../../../src/core/findings/result/result.ts';
 import { repositoryUri } from '../../../../src/core/findings/importExport/issueTracker.ts';
 import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
 import { readAssessedPlaces } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';

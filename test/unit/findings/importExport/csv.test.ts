@@ -46,7 +46,7 @@ describe('CSV', () => {
             file,
             note,
           ]),
-          source.shown.map(({ finding: { title, places }, details: { description } }) =>
+          source.shown.map(({ finding: { title }, details: { description, places } }) =>
             [title, description, places[0]?.snippet ?? '', places[0]?.path ?? '', triage.note].map((text) =>
               plain(visibleText(text)),
             ),

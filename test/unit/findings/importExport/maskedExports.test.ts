@@ -93,7 +93,7 @@ function sourceOf(tokenOf: (number: number) => string) {
   };
   const [shown] = shownOf([facts.reported], () => facts.triage, run);
   assert.ok(shown);
-  const places = facts.reported.places.map((reported) => {
+  const places = shown.finding.places.map((reported) => {
     return {
       file: `${folder}/${local}`,
       folder,
@@ -104,7 +104,7 @@ function sourceOf(tokenOf: (number: number) => string) {
     };
   });
   // The main place is known by its file here only.
-  const sent = facts.reported.places.map(({ path }, at) => {
+  const sent = shown.finding.places.map(({ path }, at) => {
     return at === 0 ? undefined : { target: 0, folder, file: { path, bytes: 1, sha256: 'ab' } };
   });
   const all: DetailedFinding = { ...shown, places, sent, owners: facts.owners, evidence: [facts.evidence] };

@@ -229,7 +229,7 @@ describe('SARIF', () => {
     const source = sourceOf([{ ...injection, ...wording }]);
     const [finding] = parseFindings(JSON.stringify(logOf(source))).findings;
     const read = [finding?.title, finding?.description, finding?.recommendation, finding?.places];
-    assert.deepEqual(read, [...Object.values(wording), source.shown[0]?.finding.places]);
+    assert.deepEqual(read, [...Object.values(wording), source.shown[0]?.details.places]);
     assert.ok(resultsOf(source)[0]?.message.text?.startsWith('Use of {{0}}.'), 'no placeholder');
   });
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isReported } from '../../../../src/core/findings/result/verdict.ts';
+import { isReported } from '../../../../src/core/findings/result/result.ts';
 import { allNamesOf, namesOf } from '../../../../src/core/findings/identity.ts';
 import { bookOf, entryOf, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { inSlices } from '../../../../src/core/yieldingWork.ts';

@@ -80,7 +80,7 @@ for (const [name, first, second, wanted] of [
   [
     'other words and quote on the same lines',
     [sent, X],
-    [moved, { ...X, title: 'Y', line: 4, snippet: `statement(2);\n${quote}` }],
+    [moved, { ...X, title: 'Y', line: 5, snippet: `statement(2);\n${quote}` }],
     'said',
   ],
   [

@@ -10,7 +10,7 @@ import {
   toPredicate,
   valuesOf,
 } from '../../../../src/core/findings/view/filter.ts';
-import { VERDICTS } from '../../../../src/core/findings/result/verdict.ts';
+import { VERDICTS } from '../../../../src/core/findings/result/result.ts';
 import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
 import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import { invent, inventedFindings, type Invented } from '../shownFindings.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Marked, type Token } from 'marked';
-import { codeBlock, codeSpan } from '../../../../src/core/findings/view/codeMarkdown.ts';
+import { codeBlock, codeSpan } from '../../../../src/core/visibleText.ts';
 import { escapeMarkdown, inertMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 

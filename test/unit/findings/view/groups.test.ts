@@ -7,7 +7,7 @@ import {
   toVerdictGroups,
   toGroups,
 } from '../../../../src/core/findings/view/groups.ts';
-import { VERDICTS } from '../../../../src/core/findings/result/verdict.ts';
+import { VERDICTS } from '../../../../src/core/findings/result/result.ts';
 import { invent, inventedFindings } from '../shownFindings.ts';
 
 test('every grouping puts every finding into exactly one group, in the original order', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeLinks } from '../../../../src/core/findings/view/placeLinks.ts';
+import { placeLinks } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import type { ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 
 const shownPlace = (

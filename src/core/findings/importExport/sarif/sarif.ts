@@ -3,7 +3,7 @@ import { isSamePath } from '../../../paths.ts';
 import { coverageOf } from '../../../upload/choose/coverage.ts';
 import { runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
-import { isReported, type Verdict } from '../../result/verdict.ts';
+import { isReported, type Verdict } from '../../result/result.ts';
 import { type Finding, flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
 import type { DetailedFinding, DetailedRun, ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote, type TriageDecision } from '../../triage/triage.ts';
@@ -48,8 +48,14 @@ export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: Exp
     const prefix = run.targets.length === 1 ? '' : `${target.name}/`;
     return { uri: toRelativeUri(`${prefix}${found?.path ?? ''}`), uriBaseId: sourceRoot };
   };
+  const quotes = new Map(
+    all.flatMap(({ finding, details }) =>
+      finding.places.map((place, at) => [place, details.places[at]?.snippet] as const),
+    ),
+  );
   const locate = (place: Place): Location | undefined => {
-    const { startLine, endLine, startColumn, endColumn, snippet } = place;
+    const { startLine, endLine, startColumn, endColumn } = place;
+    const snippet = quotes.get(place);
     const artifactLocation = toArtifactLocation(place);
     const text = snippet === undefined ? undefined : { text: snippet };
     const lines = withoutUndefined({ endLine, startColumn, endColumn, snippet: text });
