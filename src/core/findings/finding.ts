@@ -131,13 +131,13 @@ export interface WithDetails {
 const maxPlaces = 20;
 
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
-  const { description, recommendation, blocks, confidence, places, raw, ...others } = reported;
-  const finding = { ...others, places: places.slice(0, maxPlaces).map(withoutQuote) };
+  const { description, recommendation, blocks, confidence, places, ...others } = reported;
+  const finding = { ...others, raw: undefined, places: places.slice(0, maxPlaces).map(withoutQuote) };
   return { finding, details: { description, recommendation, blocks, confidence, places } };
 }
 
-export function withoutQuote({ snippet, charOffset, inCodePoints, ...place }: Place): Place {
-  return place;
+export function withoutQuote(place: Place): Place {
+  return { ...place, snippet: undefined, charOffset: undefined, inCodePoints: undefined };
 }
 
 /** Where details cannot be read any more. */

@@ -69,7 +69,6 @@ interface Compared {
   readonly baseline: Run;
 }
 
-/** What the editor shows. */
 interface Shown {
   readonly placed: readonly PlacedRun[];
   /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
@@ -77,7 +76,6 @@ interface Shown {
   /** The comparison that a person chose, and its baseline. */
   readonly compared: Compared | undefined;
   readonly baseline: PlacedRun | undefined;
-  /** False until all that is shown is placed. */
   readonly isComplete: boolean;
 }
 
@@ -270,7 +268,6 @@ export class FindingStore implements Disposable {
     return this.#shown.isComplete;
   }
 
-  /** All findings that the shown runs report, in the order of their files. */
   all(): readonly ShownFinding[] {
     return this.#shownRuns.flatMap(({ shown }) => shown);
   }

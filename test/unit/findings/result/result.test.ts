@@ -90,7 +90,7 @@ test('F183 a decision about a run that was removed before the next one is said a
   );
 });
 
-test('an earlier run that comes later, for example by an import, is taken into account by the next run, and then by the one after it', async (t) => {
+test('an earlier run that comes later is taken into account by the run after it, then by the next', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const second = await fixture.addRun(['shop'], listOf('b'), sent);
   const last = await fixture.addRun(['shop'], listOf('a'), sent);
