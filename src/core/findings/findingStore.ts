@@ -97,10 +97,8 @@ export class FindingStore implements Disposable {
     isComplete: true,
   };
   #shownRuns: readonly ShownRun[] = [];
-  /** Made when it is first needed. */
   #byIndex: ReadonlyMap<string, ShownFinding> | undefined;
   readonly #showFinding: ShowFinding;
-  /** Of the last reading, by run ID. */
   readonly #failures = new Map<string, Failure>();
   /** Reading and placing run one at a time, so that each starts from the value of the one before. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -197,7 +195,6 @@ export class FindingStore implements Disposable {
       yield this.#showFinding(each, this.#deps.runs.get(each.found.run) ?? run);
   }
 
-  /** All runs that are shown or compared. */
   #placed(): readonly PlacedRun[] {
     const { placed, baseline } = this.#shown;
     return baseline === undefined ? placed : [...placed, baseline];
