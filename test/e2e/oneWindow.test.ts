@@ -260,7 +260,7 @@ test('a finished run is exported as SARIF and as a bundle, in which decisions co
   // With the one that is no longer reported.
   assert.equal((JSON.parse(sarif) as Log).runs[0]?.results?.length, 13);
   await workbench.runCommand('Whitebox: Export Offline Bundle…');
-  assert.match((await workbench.dialogText()).detail, /Doesn’t contain: source files, tokens/);
+  assert.match((await workbench.dialogText()).detail, /Doesn’t contain source files, tokens/);
   await workbench.dialogButton('Save Bundle…');
   const bundle = await save('zip');
   for (const secret of [service.token, service.baseUrl])
