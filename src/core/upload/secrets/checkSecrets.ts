@@ -31,9 +31,9 @@ export function memoryKey(root: string, path: string): string {
 }
 
 /**
- * Looks for secrets in the selected files and their names. Workers read and scan the files (`scanFile`): by tokens with a fixed prefix (`tokenTable`),
- * our own rules (`ourRules`), and secretlint's for the rest. `placeholders` says what is no secret. Texts for other people go through the same rules
- * (`maskSecrets`). Throws the signal's reason.
+ * Looks for secrets in the selected files and their names. Workers read and scan the files (`scanFile`): for tokens with a fixed prefix (`tokenTable`),
+ * and for the rest by rules (`ourRules`). `placeholders` says what is no secret. Texts for other people go through the same rules (`maskSecrets`).
+ * Throws the signal's reason.
  */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
   const { root, files, workerFile, workers, signal, onBytes } = options;
