@@ -79,7 +79,7 @@ async function offerPassword(
         text,
         !isWhole &&
           t(
-            'The saved password can’t be used, because the changes are too long to show here. Enter it again.',
+            'The saved password can’t be used, because the changes are too long to show. Enter the password again.',
           ),
       ],
     },
