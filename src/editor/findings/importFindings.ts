@@ -111,7 +111,7 @@ async function offerDecisions(
   { findings, triage }: ImportDeps,
 ): Promise<void> {
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
-  const { byFolder, count } = undecidedBy(decisions, (await findings.read(run)).shown);
+  const { made, count } = undecidedBy(decisions, (await findings.read(run)).shown);
   if (count === 0) return;
   const take = t('Import Decisions');
   const message = t(
@@ -119,5 +119,5 @@ async function offerDecisions(
     countFindings(count),
   );
   if ((await showInformation(message, take, t('Leave Findings Open'))) === take)
-    await triage.importDecisions(byFolder);
+    await triage.importDecisions(made);
 }

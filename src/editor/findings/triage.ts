@@ -213,12 +213,11 @@ function msToMidnight(now: number): number {
 async function offerToShare(triage: TriageStore): Promise<void> {
   await triage.reload();
   const unshared = triage.unshared();
-  const count = [...unshared.values()].reduce((sum, { length }) => sum + length, 0);
-  if (count === 0) return;
+  if (unshared.length === 0) return;
   const share = t('Share Existing Decisions');
   const message = t(
     'From now on, your triage decisions are also written to .vscode/whitebox-triage. Also write your existing decisions for {0}?',
-    countFindings(count),
+    countFindings(unshared.length),
   );
   if ((await showInformation(message, share, t('Only New Decisions'))) === share)
     await triage.share(unshared);

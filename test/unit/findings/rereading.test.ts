@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -155,4 +155,23 @@ test('an unreadable previous run that never had a result is read again until it 
   await rename(`${file}.away`, file);
   const read = await store.read(run);
   assert.deepEqual([read.shown[0]?.verdict, change(), heard], ['stillThere', 'stillThere', 1]);
+});
+
+test('a folder that reappears is polled like its files', async (t) => {
+  const fixture = await setUpFindings(t);
+  const shop = path.join(fixture.root, 'shop');
+  fixture.open.add(shop);
+  await fixture.addRun(['shop'], JSON.stringify([{ title: 'x', file: 'lib/deep/x.js', line: 1 }]));
+  const file = path.join(shop, 'lib/deep/x.js');
+  const places = () => fixture.store.all()[0]?.places.length;
+  for (const name of ['lib', 'lib/deep', 'lib/deep/x.js']) {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, 'x\n');
+    await fixture.store.rePlace(new Set(), new Set([path.join(shop, 'other')]));
+    assert.equal(places(), 0);
+    await fixture.store.rePlace(new Set(), new Set([path.join(shop, name)]));
+    assert.equal(places(), 1, name);
+    await rm(path.join(shop, 'lib'), { recursive: true });
+    await fixture.store.load({ force: true });
+  }
 });

@@ -4,16 +4,13 @@ import { askWorker } from '../../askWorker.ts';
 import { AssessmentError } from '../../errors.ts';
 import { makePrivateFolder, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
-import type { Identity } from '../../run/state/newRun.ts';
-import { journalVersion, type Run, type RunIn, type Target } from '../../run/state/run.ts';
+import { journalVersion, type Run, type RunIn } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { visibleLine } from '../../visibleText.ts';
-import type { WorkflowId } from '../../workflows/workflow.ts';
 import { maxReadMs } from '../parse/readFindings.ts';
 import { toTriageSubjects, type ShownFinding } from '../shownFinding.ts';
-import type { TriageEntry } from '../triage/book.ts';
-import { isUndecided, optionalFieldsOf } from '../triage/triage.ts';
-import type { DecisionsByFolder } from '../triage/triageStore.ts';
+import { isUndecided } from '../triage/triage.ts';
+import type { MadeDecision } from '../triage/triageStore.ts';
 import { badImport, type Decision, type ImportedFile, type ImportStart } from './readContent.ts';
 
 interface ImportOptions {
@@ -54,30 +51,40 @@ export async function importRun(
   { store, clock }: { store: RunStore; clock: Clock },
 ): Promise<Run> {
   const { files, run: facts } = imported;
-  const id = store.newId();
+  const { dispatchedAt, exitedAt, targetUrls } = facts ?? {};
+  const [id, now] = [store.newId(), clock.now()];
   // The same path for every import, so that decisions hold and runs can be compared.
   const missingFolder = (name: string): string =>
     join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
-  const run = importedRun(
-    { id, now: clock.now() },
-    {
-      ...facts,
-      language: facts?.language ?? 'english',
-      targets: origin.targets.map(({ name, folder = missingFolder(name) }, index) => ({
-        folder,
-        name,
-        commit: facts?.targets[index]?.commit,
-        coverage: facts?.targets[index]?.coverage,
-      })),
-      importedFrom: visibleLine(origin.fileName),
-      artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(
-        ([name, file]) => {
-          const content = files.get(file);
-          return content === undefined ? [] : [{ name, file, bytes: content.byteLength }];
-        },
-      ),
-    },
-  );
+  const artifacts = (['findings.json', 'report.md'] as const).flatMap((file) => {
+    const bytes = files.get(file)?.byteLength;
+    return bytes === undefined ? [] : [{ name: file === 'report.md' ? 'report' : 'findings', file, bytes }];
+  });
+  // Nothing is on a service.
+  const run: RunIn<'imported'> = {
+    version: journalVersion,
+    id,
+    workflow: facts?.workflow ?? 'whitebox-assessment',
+    baseUrl: '',
+    organizationId: '',
+    language: facts?.language ?? 'english',
+    webhookEndpointIds: [],
+    targets: origin.targets.map(({ name, folder = missingFolder(name) }, index) => {
+      const { commit, coverage } = facts?.targets[index] ?? {};
+      return { folder, name, commit, coverage };
+    }),
+    input: targetUrls === undefined ? undefined : { target_urls: [...targetUrls] },
+    noticeDue: false,
+    state: 'imported',
+    createdAt: Math.min(now, dispatchedAt ?? now),
+    endedAt: now,
+    importedFrom: visibleLine(origin.fileName),
+    artifacts,
+    runId: facts?.runId,
+    // Only if both are known.
+    ...(dispatchedAt === undefined || exitedAt === undefined ? {} : { dispatchedAt, exitedAt }),
+    endedEarly: facts?.endedEarly,
+  };
   const folder = store.folderOf(id);
   try {
     await makePrivateFolder(folder);
@@ -91,59 +98,19 @@ export async function importRun(
   return run;
 }
 
-/** Imported decisions about findings without a decision, as triage entries; `count` is the number of findings. */
+/** Imported decisions about findings without a decision; `count` is the number of findings. */
 export function undecidedBy(
   decisions: readonly Decision[],
   all: readonly ShownFinding[],
-): { readonly byFolder: DecisionsByFolder; readonly count: number } {
-  const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
-  const byFolder = new Map<string, TriageEntry[]>();
-  let count = 0;
-  for (const shown of all) {
-    const decision = byIndex.get(shown.finding.index);
-    if (decision === undefined || !isUndecided(shown.triage)) continue;
-    count += 1;
-    const { state, note, at } = decision;
-    for (const { folder, ...subject } of toTriageSubjects(shown)) {
-      const entries = byFolder.get(folder) ?? [];
-      entries.push({ ...subject, state, note, at, ...optionalFieldsOf(decision) });
-      byFolder.set(folder, entries);
-    }
-  }
-  return { byFolder, count };
-}
-
-/** Results from a file: nothing is on a service. The times of its run count only if both are known. */
-export function importedRun(
-  { id, now }: Identity,
-  facts: Pick<RunIn<'imported'>, 'language' | 'importedFrom' | 'artifacts' | 'runId' | 'endedEarly'> & {
-    readonly workflow?: WorkflowId | undefined;
-    readonly targetUrls?: readonly string[] | undefined;
-    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit' | 'coverage'>[];
-    readonly dispatchedAt?: number | undefined;
-    readonly exitedAt?: number | undefined;
-  },
-): RunIn<'imported'> {
-  const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
-  const { workflow = 'whitebox-assessment', targetUrls, endedEarly } = facts;
-  return {
-    version: journalVersion,
-    id,
-    workflow,
-    baseUrl: '',
-    organizationId: '',
-    language,
-    webhookEndpointIds: [],
-    targets: [...targets],
-    input: targetUrls === undefined ? undefined : { target_urls: [...targetUrls] },
-    noticeDue: false,
-    state: 'imported',
-    createdAt: Math.min(now, dispatchedAt ?? now),
-    endedAt: now,
-    importedFrom,
-    artifacts,
-    runId,
-    ...(dispatchedAt === undefined || exitedAt === undefined ? {} : { dispatchedAt, exitedAt }),
-    endedEarly,
-  };
+): { readonly made: readonly MadeDecision[]; readonly count: number } {
+  const byIndex = new Map(decisions.map(({ index, ...decision }) => [index, decision]));
+  const made = all
+    .filter(({ triage }) => isUndecided(triage))
+    .flatMap((shown) => {
+      const decision = byIndex.get(shown.finding.index);
+      return decision === undefined
+        ? []
+        : [toTriageSubjects(shown).map((subject) => ({ ...subject, ...decision }))];
+    });
+  return { made: made.flat(), count: made.length };
 }

@@ -3,6 +3,12 @@ import * as z from 'zod/mini';
 import { type Identity, namePattern, reportKey } from '../identity.ts';
 import { optionalFieldsOf, TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
+/*
+ * A book has the decisions of this machine about the findings of a folder: a line for each, of which the last one about a finding counts. Lines are only
+ * added, so windows need no lock. A shared file has one decision, without the members that name files. A book also notes what a person answered to those of
+ * others, and when a time in the future was first seen.
+ */
+
 /** A stored decision; `title` and `path` are only for people who read the file. */
 export interface TriageEntry extends TriageDecision, Identity {
   readonly title: string;
@@ -65,72 +71,64 @@ export function entryOf(
   return reported !== undefined && reported.at > (named?.at ?? -Infinity) ? reported : named;
 }
 
-const timeSchema = z.pipe(
+const version = z.literal(1);
+const time = z.pipe(
   z.iso.datetime(),
   z.transform((text: string) => Date.parse(text)),
 );
 
 const entrySchema = z.object({
-  version: z.literal(1),
+  version,
   state: z.enum(TRIAGE_STATES),
   note: z._default(z.string(), ''),
   // An invalid day ends the acceptance; the rest of the decision stays valid.
   until: untilSchema,
   via: viaSchema,
-  at: timeSchema,
+  at: time,
   title: z._default(z.string(), ''),
   path: z._default(z.string(), ''),
   name: z.string().check(z.regex(namePattern)),
-  findingsFile: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
+  file: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
   index: z.int().check(z.minimum(0)),
   fingerprint: z.string(),
 });
 
+const optionalName = z.optional(z.string());
 /** Members of a book's line only: what others write must not name files. */
-const lineSchema = z.extend(entrySchema, {
-  sharedAs: z.optional(z.string()),
-  from: z.optional(z.string()),
-});
-
-const noteSchema = z.object({
-  version: z.literal(1),
-  noted: z.string(),
-  at: timeSchema,
-  seenAt: timeSchema,
-  isAnswered: z.boolean(),
-});
+const lineSchema = z.union([
+  z.object({ version, noted: z.string(), at: time, seenAt: time, isAnswered: z.boolean() }),
+  z.extend(entrySchema, { sharedAs: optionalName, from: optionalName }),
+]);
 
 /** Reads a shared file; undefined if it has no decision. */
 export function parseEntry(text: string): TriageEntry | undefined {
-  const read = entrySchema.safeParse(parseJson(text));
-  return read.success ? toEntry(read.data) : undefined;
+  const { data } = entrySchema.safeParse(parseJson(text));
+  return data && toEntry(data);
 }
 
 /** Reads a line of a book; undefined if it has neither. */
 export function parseLine(text: string): TriageEntry | SharedNote | undefined {
-  const value = parseJson(text);
-  const note = noteSchema.safeParse(value);
-  if (note.success) {
-    const { noted, at, seenAt, isAnswered } = note.data;
-    return { noted, at, seenAt, isAnswered };
-  }
-  const read = lineSchema.safeParse(value);
-  if (!read.success) return undefined;
-  const { sharedAs, from } = read.data;
-  return {
-    ...toEntry(read.data),
-    ...(sharedAs !== undefined && { sharedAs }),
-    ...(from !== undefined && { from }),
-  };
+  const { data } = lineSchema.safeParse(parseJson(text));
+  if (data === undefined || !('noted' in data)) return data && toEntry(data);
+  const { noted, at, seenAt, isAnswered } = data;
+  return { noted, at, seenAt, isAnswered };
 }
 
-export function formatEntry(entry: TriageEntry): string {
+function toEntry({
+  version: _,
+  until,
+  via,
+  ...entry
+}: z.infer<typeof entrySchema> & Pick<TriageEntry, 'sharedAs' | 'from'>): TriageEntry {
+  return { ...entry, ...optionalFieldsOf({ state: entry.state, until, via }) };
+}
+
+export function formatEntry({ sharedAs: _, from: __, ...entry }: TriageEntry): string {
   return `${JSON.stringify(toJson(entry), undefined, 2)}\n`;
 }
 
 export function formatLine(line: TriageEntry | SharedNote): string {
-  if ('name' in line) return JSON.stringify({ ...toJson(line), sharedAs: line.sharedAs, from: line.from });
-  return JSON.stringify({ version: 1, ...line, at: toTime(line.at), seenAt: toTime(line.seenAt) });
+  return JSON.stringify(toJson(line));
 }
 
 /** File name; no two decisions share it. */
@@ -138,30 +136,13 @@ export function entryName(entry: TriageEntry): string {
   return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
 }
 
-function toEntry(read: z.infer<typeof entrySchema>): TriageEntry {
-  const { state, note, at, path, title, name, findingsFile: file, index, fingerprint } = read;
-  return { state, note, at, ...optionalFieldsOf(read), title, path, name, file, index, fingerprint };
-}
-
-function toJson(entry: TriageEntry): z.input<typeof entrySchema> {
-  const { state, note, at, title, path, name, file: findingsFile, index, fingerprint } = entry;
-  return {
-    version: 1,
-    state,
-    note,
-    ...optionalFieldsOf(entry),
-    at: toTime(at),
-    title,
-    path,
-    name,
-    findingsFile,
-    index,
-    fingerprint,
-  };
-}
-
-function toTime(at: number): string {
-  return new Date(at).toISOString();
+/** The members in a fixed order, for people and Git. */
+function toJson(line: TriageEntry | SharedNote): object {
+  const toTime = (at: number): string => new Date(at).toISOString();
+  if ('noted' in line) return { version: 1, ...line, at: toTime(line.at), seenAt: toTime(line.seenAt) };
+  const { state, note, at, title, path, name, file, index, fingerprint, sharedAs, from } = line;
+  const decision = { state, note, ...optionalFieldsOf(line), at: toTime(at) };
+  return { version: 1, ...decision, title, path, name, file, index, fingerprint, sharedAs, from };
 }
 
 function parseJson(text: string): unknown {

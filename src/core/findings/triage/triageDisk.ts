@@ -50,8 +50,6 @@ export interface ReadDecisions {
   readonly inbox: readonly Proposal[];
   /** Of decisions with a time in the future that are seen for the first time. */
   readonly newNotes: readonly SharedNote[];
-  /** True if this machine has made, accepted, and rejected nothing. */
-  readonly isEmpty: boolean;
   readonly failures: readonly AssessmentError[];
   /** Undefined if the book cannot be read: then nothing may be added to it. */
   readonly lines: ReadonlyMap<string, Line> | undefined;
@@ -88,33 +86,24 @@ export async function readDecisions(
   now: number,
 ): Promise<ReadDecisions> {
   const former = known?.place.book === place.book ? known : undefined;
-  const [bookMark, shared] = await Promise.all([
+  const [bookMark, { files, failure: sharedFailure }] = await Promise.all([
     markOf(place.book).catch((error: unknown) => String(error)),
     readShared(folder, place.shared, former?.files),
   ]);
-  const mark = JSON.stringify([bookMark, place.shared, ...shared.marks]);
+  const marks = [...files].map(([name, file]) => `${name} ${file.mark}`);
+  const mark = JSON.stringify([bookMark, place.shared, sharedFailure?.message, ...marks]);
   if (former?.mark === mark) return former;
   const { lines, isTorn, failure } = await readLines(place.book, former?.lines);
   const values = [...(lines?.values() ?? [])].filter((line) => line !== undefined);
   const book = await inSlices(bookOf(values.filter((line) => 'name' in line)));
   const notes = new Map(values.flatMap((line) => ('name' in line ? [] : [[line.noted, line] as const])));
-  const { inbox, newNotes } = sortShared(shared.files, book, notes, now);
-  return {
-    place,
-    mark,
-    book,
-    inbox,
-    newNotes,
-    isEmpty: values.length === 0,
-    failures: [failure, shared.failure].filter((each) => each !== undefined),
-    lines,
-    isTorn,
-    files: shared.files,
-  };
+  const { inbox, newNotes } = sortShared(files, book, notes, now);
+  const failures = [failure, sharedFailure].filter((each) => each !== undefined);
+  return { place, mark, book, inbox, newNotes, failures, lines, isTorn, files };
 }
 
 function sortShared(
-  files: ReadonlyMap<string, SharedFile>,
+  files: ReadDecisions['files'],
   book: TriageBook,
   notes: ReadonlyMap<string, SharedNote>,
   now: number,
@@ -128,10 +117,9 @@ function sortShared(
     const note = notes.get(noted);
     if ((note?.isAnswered === true && statedAt <= note.at) || own.get(noted) === statedAt) continue;
     const seenAt = note?.at === statedAt ? note.seenAt : now;
-    const at = Math.min(statedAt, seenAt);
     if (statedAt > now && note?.at !== statedAt)
       newNotes.push({ noted, at: statedAt, seenAt, isAnswered: false });
-    inbox.push({ file: noted, entry: { ...entry, at }, statedAt });
+    inbox.push({ file: noted, entry: { ...entry, at: Math.min(statedAt, seenAt) }, statedAt });
   }
   return { inbox, newNotes };
 }
@@ -214,8 +202,10 @@ export async function writeShared(
 ): Promise<void> {
   if (shared === undefined || written.length + removed.length === 0) return;
   try {
-    await makeFolder(folder, dirname(shared));
-    await makeFolder(folder, shared);
+    for (const each of [dirname(shared), shared]) {
+      await mkdir(each, { recursive: true });
+      await refuseOutside(folder, each);
+    }
     await inParallel(written, filesAtOnce, async (entry) => {
       if (entry.sharedAs !== undefined)
         await writeFileAtomic(join(shared, entry.sharedAs), formatEntry(entry));
@@ -226,17 +216,14 @@ export async function writeShared(
   }
 }
 
+/** Sorted by name: files are read in any order. */
 async function readShared(
   folder: string,
   path: string | undefined,
-  former: ReadonlyMap<string, SharedFile> | undefined,
-): Promise<{
-  readonly files: ReadonlyMap<string, SharedFile>;
-  readonly marks: readonly string[];
-  readonly failure?: AssessmentError;
-}> {
+  former: ReadDecisions['files'] | undefined,
+): Promise<Pick<ReadDecisions, 'files'> & { readonly failure?: AssessmentError }> {
   const files = new Map<string, SharedFile>();
-  if (path === undefined) return { files, marks: [] };
+  if (path === undefined) return { files };
   try {
     const names = await namesIn(folder, path);
     let bytesLeft = maxFolderBytes;
@@ -249,20 +236,16 @@ async function readShared(
       bytesLeft -= sharedFile.bytes;
       files.set(name, sharedFile);
     });
-    // Files are read in any order.
-    const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-    const marks = sorted.map(([name, file]) => `${name} ${file.mark}`);
-    const unread = sorted.find(([, { entry }]) => entry === undefined)?.[0];
-    const result = { files: new Map(sorted), marks };
+    const sorted = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
     if (names.length > maxFiles)
       return {
-        ...result,
+        files: sorted,
         failure: new AssessmentError('triageDamaged', { subject: path, limit: maxFiles }),
       };
-    return unread === undefined ? result : { ...result, failure: damaged(join(path, unread)) };
+    const [unread] = [...sorted].find(([, { entry }]) => entry === undefined) ?? [];
+    return unread === undefined ? { files: sorted } : { files: sorted, failure: damaged(join(path, unread)) };
   } catch (error) {
-    const failure = toStorageError(error, path);
-    return { files, marks: [failure.message], failure };
+    return { files, failure: toStorageError(error, path) };
   }
 }
 
@@ -295,12 +278,6 @@ function readEntry(file: string, bytesLeft: number): Omit<SharedFile, 'mark'> {
     if (!(error instanceof AssessmentError)) throw error;
     return { bytes: 0, entry: undefined }; // too large, or not readable
   }
-}
-
-/** Throws if a link leads out of the folder. */
-async function makeFolder(folder: string, path: string): Promise<void> {
-  await mkdir(path, { recursive: true });
-  await refuseOutside(folder, path);
 }
 
 /** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */

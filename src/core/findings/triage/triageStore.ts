@@ -34,7 +34,8 @@ export interface TriageSubject extends Pick<TriageEntry, keyof Identity | 'title
   readonly folder: string;
 }
 
-export type DecisionsByFolder = ReadonlyMap<string, readonly TriageEntry[]>;
+/** A decision in the book of a folder. */
+export type MadeDecision = TriageSubject & TriageEntry;
 
 /** A new decision of somebody else, and the finding here that it is about. */
 export interface NewDecision<T extends Identity> extends Proposal {
@@ -150,41 +151,37 @@ export class TriageStore {
     note: string,
     more: Pick<TriageDecision, 'until' | 'via'> = {},
   ): Promise<UndoDecisions> {
-    const at = this.#deps.clock.now();
-    const decided = new Map<string, TriageEntry[]>();
-    for (const { folder, title, path, ...subject } of subjects) {
-      const entries = decided.get(folder) ?? [];
-      const decision = { state, note, at, ...optionalFieldsOf({ state, ...more }) };
-      entries.push({ ...identityOf(subject), ...decision, title, path });
-      decided.set(folder, entries);
-    }
+    const decision = { state, note, at: this.#deps.clock.now(), ...optionalFieldsOf({ state, ...more }) };
+    const made = subjects.map((subject) => ({ ...subject, ...decision }));
     return this.#queued(async () => {
       const before = new Map<string, TriageBook>();
-      await this.#change(decided.keys(), ({ book, place }, folder) => {
+      await this.#add(made, (entries, { book }, folder) => {
         before.set(folder, book);
-        return { entries: withFiles(decided.get(folder) ?? [], book, place) };
+        return entries;
       });
-      return () => this.#undo(decided, before);
+      return () => this.#undo(made, before);
     });
   }
 
-  #undo(decided: DecisionsByFolder, before: ReadonlyMap<string, TriageBook>): Promise<number> {
+  #undo(made: readonly MadeDecision[], before: ReadonlyMap<string, TriageBook>): Promise<number> {
+    const byFolder = Map.groupBy(made, ({ folder }) => folder);
     return this.#queued(async () => {
       const decidedLater = new Set<string>();
-      await this.#change(decided.keys(), ({ book }, folder) => {
+      await this.#change(byFolder.keys(), ({ book }, folder) => {
         const entries: TriageEntry[] = [];
         const removed: string[] = [];
-        for (const entry of decided.get(folder) ?? []) {
+        for (const entry of byFolder.get(folder) ?? []) {
           const present = entryOf(book, entry);
           if (present === undefined || !isSameDecision(present, entry)) {
             decidedLater.add(entry.name);
             continue;
           }
           const previous = entryOf(before.get(folder) ?? noBook, entry);
-          const { title, path } = entry;
           // Without a time: it is no decision that counts against one under another name.
-          const nothing = { ...identityOf(entry), ...undecided, title, path };
-          const restored: TriageEntry = previous === undefined ? nothing : { ...previous, name: entry.name };
+          const restored =
+            previous === undefined
+              ? toEntry({ ...entry, ...undecided, via: undefined })
+              : { ...previous, name: entry.name };
           entries.push(restored);
           const { sharedAs } = present;
           if (sharedAs !== undefined && sharedAs !== restored.sharedAs) removed.push(sharedAs);
@@ -203,7 +200,7 @@ export class TriageStore {
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, SharedDecisions<T>> {
     const shared = new Map<string, SharedDecisions<T>>();
-    for (const [folder, { place, book, inbox, isEmpty }] of this.#books) {
+    for (const [folder, { place, book, inbox, lines }] of this.#books) {
       if (place.shared === undefined) continue;
       const find = createFinder(
         inbox.length === 0 ? [] : findingsIn(folder),
@@ -212,7 +209,7 @@ export class TriageStore {
       const proposals = inbox
         .map((each) => ({ ...each, about: find(each.entry) }))
         .filter(({ entry, about }) => isNew(entry, about, book));
-      shared.set(folder, { path: place.shared, proposals, isBookEmpty: isEmpty });
+      shared.set(folder, { path: place.shared, proposals, isBookEmpty: lines?.size === 0 });
     }
     return shared;
   }
@@ -242,35 +239,45 @@ export class TriageStore {
   }
 
   /** This machine's decisions that are not in a shared folder although there is one. */
-  unshared(): DecisionsByFolder {
-    const found = [...this.#books].map(([folder, { place, book }]) => {
-      const isMissing = ({ sharedAs, from }: TriageEntry): boolean => (sharedAs ?? from) === undefined;
-      const missing = [...book.entries.values()].filter((entry) => isMissing(entry) && !isUndecided(entry));
-      return [folder, place.shared === undefined ? [] : missing] as const;
-    });
-    return new Map(found.filter(([, entries]) => entries.length > 0));
+  unshared(): readonly MadeDecision[] {
+    return [...this.#books].flatMap(([folder, { place, book }]) =>
+      [...(place.shared === undefined ? [] : book.entries.values())]
+        .filter((entry) => (entry.sharedAs ?? entry.from) === undefined && !isUndecided(entry))
+        .map((entry) => ({ ...entry, folder })),
+    );
   }
 
   /** Writes decisions that `unshared` has to the shared folders. Throws what `set` throws. */
-  share(unshared: DecisionsByFolder): Promise<void> {
-    return this.#queued(() =>
-      this.#change(unshared.keys(), ({ book, place }, folder) => ({
-        entries: withFiles(unshared.get(folder) ?? [], book, place),
-      })),
-    );
+  share(unshared: readonly MadeDecision[]): Promise<void> {
+    return this.#queued(() => this.#add(unshared, (entries) => entries));
   }
 
   /** Adds decisions about findings that have none; a date in the future becomes now. Throws what `set` throws. */
-  async importDecisions(decisions: DecisionsByFolder): Promise<void> {
+  importDecisions(decisions: readonly MadeDecision[]): Promise<void> {
     const now = this.#deps.clock.now();
-    await this.#queued(() =>
-      this.#change(decisions.keys(), ({ book, place }, folder) => {
-        const added = (decisions.get(folder) ?? [])
+    return this.#queued(() =>
+      this.#add(decisions, (entries, { book }) =>
+        entries
           .filter((entry) => isUndecided(entryOf(book, entry) ?? undecided))
-          .map((entry) => ({ ...entry, at: Math.min(entry.at, now) }));
-        return { entries: withFiles(added, book, place) };
-      }),
+          .map((entry) => ({ ...entry, at: Math.min(entry.at, now) })),
+      ),
     );
+  }
+
+  /** Adds those of the decisions that `choose` returns. */
+  async #add(
+    made: readonly MadeDecision[],
+    choose: (entries: readonly TriageEntry[], known: ReadDecisions, folder: string) => readonly TriageEntry[],
+  ): Promise<void> {
+    const byFolder = Map.groupBy(made, ({ folder }) => folder);
+    await this.#change(byFolder.keys(), (known, folder) => {
+      const { book, place } = known;
+      const entries = choose((byFolder.get(folder) ?? []).map(toEntry), known, folder);
+      if (place.shared === undefined) return { entries };
+      // One about the same finding reuses its file, since Git would take a new one for a rename.
+      const fileOf = (entry: TriageEntry): string => entryOf(book, entry)?.sharedAs ?? entryName(entry);
+      return { entries: entries.map((entry) => ({ ...entry, sharedAs: fileOf(entry) })) };
+    });
   }
 
   /** `plan` gets a folder's decisions as they are now on disk. */
@@ -356,6 +363,10 @@ export class TriageStore {
   }
 }
 
+function toEntry({ state, note, at, title, path, ...made }: MadeDecision): TriageEntry {
+  return { ...identityOf(made), state, note, at, ...optionalFieldsOf({ state, ...made }), title, path };
+}
+
 /** The finding that an accepted decision is about; its own name where no finding is here. */
 function subjectOf({ name }: Identity, about: Identity | undefined): Identity {
   if (about !== undefined) return identityOf(about);
@@ -365,19 +376,6 @@ function subjectOf({ name }: Identity, about: Identity | undefined): Identity {
 
 function isNew(entry: TriageEntry, about: Identity | undefined, book: TriageBook): boolean {
   return entry.at > (entryOf(book, subjectOf(entry, about))?.at ?? -Infinity);
-}
-
-/** Names the files of decisions that are shared. One about the same finding reuses its file, since Git would take a new one for a rename. */
-function withFiles(
-  entries: readonly TriageEntry[],
-  book: TriageBook,
-  { shared }: TriagePlace,
-): readonly TriageEntry[] {
-  if (shared === undefined) return entries;
-  return entries.map((entry) => ({
-    ...entry,
-    sharedAs: entryOf(book, entry)?.sharedAs ?? entryName(entry),
-  }));
 }
 
 function isSameDecision(a: TriageEntry, b: TriageEntry): boolean {

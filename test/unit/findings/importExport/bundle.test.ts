@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
-import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { bundleSchema } from '../../../../src/core/findings/importExport/readContent.ts';
 import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zip.ts';
 import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
@@ -44,26 +44,20 @@ function zipOf(
   return Buffer.concat([...locals, directory, zipEnd(entries.length, at, directory.length)]);
 }
 
-const index = (change: (value: Record<string, unknown>) => void = () => undefined): Buffer => {
+const index = (changes: object = {}): Buffer => {
   const [first] = toBundle(sourceOf(items), artifacts, tool);
-  const value = JSON.parse(String(first?.content)) as Record<string, unknown>;
-  change(value);
-  return Buffer.from(JSON.stringify(value));
+  return Buffer.from(JSON.stringify({ ...(JSON.parse(String(first?.content)) as object), ...changes }));
 };
 
 /** A bundle with one file replaced or added. */
-function bundleWith(file: BundleFile): Buffer {
-  const others = artifacts.filter(({ path }) => path !== file.path);
-  return zipBundle(toBundle(sourceOf(items), [...others, file], tool));
+function bundleWith(path: string, content: string): Buffer {
+  const others = artifacts.filter((artifact) => artifact.path !== path);
+  const all = [...others, { path, content: Buffer.from(content) }];
+  return zipBundle(toBundle(sourceOf(items), all, tool));
 }
 
-function manifestOf(path: string): Buffer {
-  return Buffer.from(JSON.stringify({ entries: [{ path }] }));
-}
-
-function manyValues(): Buffer {
-  return Buffer.from(`[${'{},'.repeat(4_000_000)}{}]`);
-}
+const manifestOf = (path: string): string => JSON.stringify({ entries: [{ path }] });
+const manyValues = `[${'{},'.repeat(4_000_000)}{}]`;
 
 describe('an offline bundle', () => {
   test('restores artifacts, run facts and decisions exactly', async () => {
@@ -83,17 +77,13 @@ describe('an offline bundle', () => {
     });
   });
 
-  test('of a partial run says so, and is imported as one', async () => {
+  test('of a partial run says so, and is imported as one, also when it is handed on', async () => {
     const source = sourceOf(items);
-    const cancelled = { ...source, run: { ...source.run, state: 'cancelled' } as typeof source.run };
-    const read = await importOf(zipBundle(toBundle(cancelled, artifacts, tool)));
-    assert.equal(read.run?.endedEarly, true);
-    const handedOn = {
-      ...source,
-      run: { ...source.run, state: 'imported', endedEarly: true } as typeof source.run,
-    };
-    const again = await importOf(zipBundle(toBundle(handedOn, artifacts, tool)));
-    assert.equal(again.run?.endedEarly, true);
+    for (const changes of [{ state: 'cancelled' }, { state: 'imported', endedEarly: true }]) {
+      const run = { ...source.run, ...changes } as typeof source.run;
+      const read = await importOf(zipBundle(toBundle({ ...source, run }, artifacts, tool)));
+      assert.equal(read.run?.endedEarly, true);
+    }
   });
 
   test('contains only what the question before the export names', () => {
@@ -145,14 +135,7 @@ describe('an offline bundle', () => {
     assert.deepEqual(zipBundle(files), zipBundle(toBundle(sourceOf(items), artifacts, tool)));
   });
 
-  test('restores any findings byte by byte, of any size', async () => {
-    const large = Buffer.from(
-      JSON.stringify([{ title: 'x', file: 'a.js', description: 'あ'.repeat(1_000_000) }]),
-    );
-    const read = await importOf(
-      zipBundle(toBundle(sourceOf([]), [{ path: 'findings.json', content: large }], tool)),
-    );
-    assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), large);
+  test('restores any findings byte by byte', async () => {
     await fc.assert(
       fc.asyncProperty(anyItems, anyTriage, async (some, triage) => {
         const content = Buffer.from(JSON.stringify(some));
@@ -166,116 +149,56 @@ describe('an offline bundle', () => {
     );
   });
 
-  const bad: readonly [string, () => Buffer | Promise<Buffer>, string][] = [
-    ['F71 an entry with ..', () => zipOf([{ path: '../../evil.sh', content: report }]), 'damaged'],
-    ['F71 an absolute entry', () => zipOf([{ path: '/etc/cron.d/evil', content: report }]), 'damaged'],
-    ['F71 an entry with a drive', () => zipOf([{ path: 'C:\\evil.bat', content: report }]), 'damaged'],
-    ['an unexpected entry', () => zipOf([{ path: 'source/a.js', content: report }]), 'notABundle'],
-    [
-      'the same entry twice',
-      () =>
-        zipOf([
-          { path: 'report.md', content: report },
-          { path: 'report.md', content: report },
-        ]),
-      'notABundle',
-    ],
-    [
-      'an encrypted entry',
-      () => zipOf([{ path: 'bundle.json', content: index(), encrypted: true }]),
-      'encrypted',
-    ],
-    [
-      'a bomb with its true size',
-      () => zipOf([{ path: 'report.md', content: Buffer.alloc(65 * 1024 * 1024) }]),
-      'tooLarge',
-    ],
+  const oneOf = (path: string, content: Buffer | string, more = {}): Buffer =>
+    zipOf([{ path, content: Buffer.from(content), ...more }]);
+  const whole = (): Buffer => zipBundle(toBundle(sourceOf(items), artifacts, tool));
+  const bad: readonly (readonly [name: string, make: () => Buffer, subject: string])[] = [
+    ['F71 an entry with ..', () => oneOf('../../evil.sh', report), 'damaged'],
+    ['F71 an absolute entry', () => oneOf('/etc/cron.d/evil', report), 'damaged'],
+    ['F71 an entry with a drive', () => oneOf('C:\\evil.bat', report), 'damaged'],
+    ['an unexpected entry', () => oneOf('source/a.js', report), 'notABundle'],
+    ['the same entry twice', () => zipOf([artifacts[1]!, artifacts[1]!]), 'notABundle'],
+    ['an encrypted entry', () => oneOf('bundle.json', index(), { encrypted: true }), 'encrypted'],
+    ['a bomb with its true size', () => oneOf('report.md', Buffer.alloc(65 * 1024 * 1024)), 'tooLarge'],
     [
       'a bomb with a false size',
-      () => zipOf([{ path: 'report.md', content: Buffer.alloc(9_000_000), tellsBytes: 10 }]),
+      () => oneOf('report.md', Buffer.alloc(9_000_000), { tellsBytes: 10 }),
       'damaged',
     ],
-    ['no index', () => zipOf([{ path: 'findings.json', content: findings }]), 'notABundle'],
-    [
-      'an index that is not JSON',
-      () => zipOf([{ path: 'bundle.json', content: Buffer.from('{') }]),
-      'damaged',
-    ],
-    [
-      'an index by another program',
-      () => zipOf([{ path: 'bundle.json', content: Buffer.from('{"kind":"x","version":1}') }]),
-      'notABundle',
-    ],
-    [
-      'a newer version',
-      () =>
-        zipOf([
-          {
-            path: 'bundle.json',
-            content: index((value) => {
-              value['version'] = 2;
-            }),
-          },
-        ]),
-      'newerVersion',
-    ],
-    [
-      'wrong types in the index',
-      () =>
-        zipOf([
-          {
-            path: 'bundle.json',
-            content: index((value) => {
-              value['run'] = { targets: 'shop' };
-            }),
-          },
-        ]),
-      'damaged',
-    ],
-    ['a missing file', () => zipOf([{ path: 'bundle.json', content: index() }]), 'damaged'],
+    ['no index', () => oneOf('findings.json', findings), 'notABundle'],
+    ['an index that is not JSON', () => oneOf('bundle.json', '{'), 'damaged'],
+    ['an index by another program', () => oneOf('bundle.json', '{"kind":"x","version":1}'), 'notABundle'],
+    ['a newer version', () => oneOf('bundle.json', index({ version: 2 })), 'newerVersion'],
+    ['wrong types in the index', () => oneOf('bundle.json', index({ run: { targets: 'shop' } })), 'damaged'],
+    ['a missing file', () => oneOf('bundle.json', index()), 'damaged'],
     [
       'a modified file',
       () => {
+        const content = Buffer.from('changed');
         const files = toBundle(sourceOf(items), artifacts, tool);
-        return zipOf(
-          files.map(({ path, content }) => ({
-            path,
-            content: path === 'report.md' ? Buffer.from('changed') : content,
-          })),
-        );
+        return zipOf(files.map((file) => (file.path === 'report.md' ? { ...file, content } : file)));
       },
       'damaged',
     ],
-    [
-      'an invalid manifest',
-      () => {
-        const files = toBundle(
-          sourceOf(items),
-          [artifacts[0]!, { path: 'manifest-0.json', content: Buffer.from('{"entries":5}') }],
-          tool,
-        );
-        return zipBundle(files);
-      },
-      'damaged',
-    ],
+    ['an invalid manifest', () => bundleWith('manifest-0.json', '{"entries":5}'), 'damaged'],
     [
       'F122 a manifest with too many folders in a path',
-      () => bundleWith({ path: 'manifest-0.json', content: manifestOf(`${'a/'.repeat(2_000)}b`) }),
+      () => bundleWith('manifest-0.json', manifestOf(`${'a/'.repeat(2_000)}b`)),
       'damaged',
     ],
     [
       'F122 a manifest with a path that is too long',
-      () => bundleWith({ path: 'manifest-0.json', content: manifestOf('a'.repeat(5_000)) }),
+      () => bundleWith('manifest-0.json', manifestOf('a'.repeat(5_000))),
       'damaged',
     ],
     [
       'F118 a bundle with too many values in its findings',
-      () => bundleWith({ path: 'findings.json', content: manyValues() }),
+      () => bundleWith('findings.json', manyValues),
       'tooLarge',
     ],
     [
       'F118 a bundle with too many values in its manifest',
-      () => bundleWith({ path: 'manifest-0.json', content: manyValues() }),
+      () => bundleWith('manifest-0.json', manyValues),
       'tooLarge',
     ],
     [
@@ -287,19 +210,13 @@ describe('an offline bundle', () => {
       },
       'tooLarge',
     ],
-    [
-      'a truncated archive',
-      () => zipBundle(toBundle(sourceOf(items), artifacts, tool)).subarray(0, -30),
-      'damaged',
-    ],
+    ['a truncated archive', () => whole().subarray(0, -30), 'damaged'],
   ];
-  for (const [name, make, subject] of bad) {
+  for (const [name, make, subject] of bad)
     test(`${name} is refused with the reason`, async () => {
-      const zip = await make();
-      await assert.rejects(importOf(zip), (error: { kind?: string; data?: { subject?: string } }) => {
+      await assert.rejects(importOf(make()), (error: { kind?: string; data?: { subject?: string } }) => {
         assert.deepEqual([error.kind, error.data?.subject], ['badImport', subject]);
         return true;
       });
     });
-  }
 });

@@ -165,8 +165,7 @@ test('F157 a time in the future counts as that of its first sight, also after a 
   assert.ok((store.get(shop, identityFor('b'))?.at ?? Infinity) <= clock.time);
   await decide('b', 'confirmed');
   assert.equal(stateOf('b'), 'confirmed');
-  const entry = { ...subjectOf('c'), state: 'fixed', note: '', at: future } as const;
-  await store.importDecisions(new Map([[shop, [entry]]]));
+  await store.importDecisions([{ folder: shop, ...subjectOf('c'), state: 'fixed', note: '', at: future }]);
   assert.ok((store.get(shop, identityFor('c'))?.at ?? Infinity) <= clock.time);
 });
 
@@ -184,7 +183,7 @@ test('F147 a machine without a book, as after its container was rebuilt, says so
 
 test('F147 names of files in a shared decision are ignored: nobody’s file is replaced or removed', async (t) => {
   const { pull, accept, decide, textOf, files } = await clone(t);
-  const named = { file: '../../victim.json', from: 'b.json' };
+  const named = { sharedAs: '../../victim.json', from: 'b.json' };
   const text = (await pull('a')).replace(
     '"version": 1,',
     `"version": 1, ${JSON.stringify(named).slice(1, -1)},`,
