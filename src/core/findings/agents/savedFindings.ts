@@ -19,7 +19,7 @@ import { folderOf, mainPlaceOf, type ShownPlace, withoutOtherFolders } from '../
 import { showDecided } from '../triage/decide.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
-import type { ToolFinding, ToolFindings, ToolSource } from './toolAnswers.ts';
+import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /*
  * Answers agents from disk, without VS Code: the results that it last saved of the runs it shows of a folder by default, current or not, and the decisions on
@@ -111,17 +111,22 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const show = showDecided(triage);
       const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
       const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
+      const all = loaded.map((last) => ({ ...toShownRun(last, { get }, show), savedAt: last.savedAt }));
       return {
-        runs: loaded.map((last) => {
-          const shown = withoutOtherFolders(toShownRun(last, { get }, show), runIds);
+        runs: all.map(({ savedAt, ...each }): ToolRun => {
+          const shown = withoutOtherFolders(each, runIds, all);
           // Who worked out the result alone does not know the names that decisions are about.
-          const hasDecisions = isKnown && last.savedAt !== undefined;
-          const toTool = (all: readonly ToolFinding[] = []): readonly ToolFinding[] =>
-            all
+          const hasDecisions = isKnown && savedAt !== undefined;
+          const toTool = (some: readonly ToolFinding[] = []): readonly ToolFinding[] =>
+            some
               .filter((each) => isInside(each, folders))
               .map((each) => (hasDecisions ? each : { ...each, triage: undefined }));
-          const savedAt = last.failure === undefined ? (last.savedAt ?? 'never') : undefined;
-          return { ...shown, savedAt, shown: toTool(shown.shown), absent: toTool(shown.absent) };
+          return {
+            ...shown,
+            savedAt: shown.failure === undefined ? (savedAt ?? 'never') : undefined,
+            shown: toTool(shown.shown),
+            absent: toTool(shown.absent),
+          };
         }),
         place: (findings) => placeNow(findings, loaded, folders, runFolderOf),
       };

@@ -113,9 +113,9 @@ async function connect(
   };
 }
 
-/** A window on the runs of the fixture, with the folder `shop` open and decisions shared or not. */
-async function openTriage(fixture: FindingFixture, isShared = false): Promise<TriageStore> {
-  const placeFor = (folder: string) => triagePlaceOf(folder, path.join(fixture.root, 'triage'), isShared);
+/** A window on the runs of the fixture, with the folder `shop` open. */
+async function openTriage(fixture: FindingFixture): Promise<TriageStore> {
+  const placeFor = (folder: string) => triagePlaceOf(folder, path.join(fixture.root, 'triage'), false);
   const store = new TriageStore({ placeFor, clock, log: silent });
   fixture.open.add(path.join(fixture.root, 'shop'));
   await fixture.store.load();
@@ -279,29 +279,31 @@ test('F153 a missing storage is an error and differs from no findings', async (t
     assert.match(await refusal(tool, {}), /^The folder of the stored runs does not exist: .*gone/);
 });
 
-test('F147 a decision that came with the folder counts for agents once this machine has accepted it', async (t) => {
+test('F147 a decision that came with the folder does not count for agents', async (t) => {
   const fixture = await setUpFindings(t);
   await fixture.addRun(['shop'], finding('Weak hash'));
-  const store = await openTriage(fixture, true);
-  const [shown] = fixture.store.all();
-  assert.ok(shown);
-  const shop = path.join(fixture.root, 'shop');
-  const folder = path.join(shop, '.vscode', 'whitebox-triage');
+  await openTriage(fixture);
+  const folder = path.join(fixture.root, 'shop', '.vscode', 'whitebox-triage');
   await mkdir(folder, { recursive: true });
-  const entry = {
-    ...identityOf(shown),
-    title: '',
-    state: 'falsePositive',
-    note: 'invented',
-    at: 1,
-    path: '',
-  } as const;
+  const decision = { state: 'falsePositive', note: 'invented', at: 1, title: '', path: '' } as const;
+  const entry = { ...identityOf(fixture.store.all()[0]!), ...decision };
   await writeFile(path.join(folder, 'theirs.json'), formatEntry(entry));
   const { ask } = await connect(t, fixture);
   assert.equal((await ask('listFindings')).findings[0]?.triage, 'open');
-  await store.reload();
-  await store.accept(shop, store.shared(() => [shown]).get(shop)?.proposals ?? []);
-  assert.equal((await ask('listFindings')).total, 0);
+});
+
+test('of a folder and a folder inside it, both assessed, the later run alone has the findings in both', async (t) => {
+  const fixture = await setUpFindings(t);
+  const files = { 'web/a.js': 'one\n', 'b.js': 'one\n' };
+  const about = (file: string, title: string) => ({ title, severity: 'high', file, line: 1 });
+  const items = [about('web/a.js', 'In both'), about('b.js', 'Outside')];
+  await fixture.addRun(['shop'], JSON.stringify(items), files);
+  await fixture.addRun(['shop/web'], JSON.stringify([about('a.js', 'Of the later run')]), {
+    'a.js': 'one\n',
+  });
+  const { ask } = await connect(t, fixture);
+  const titles = (await ask('listFindings')).findings.map(({ title }) => title);
+  assert.deepEqual(titles.toSorted(), ['Of the later run', 'Outside']);
 });
 
 test('F141 no argument gives access to the runs of another folder', withLinks, async (t) => {
@@ -355,23 +357,22 @@ test("F141 of a run of several folders only findings of the server's folder are 
   assert.match(await refusal('getFinding', { finding: 'run-1:1' }), /^There is no such finding/);
 });
 
-test('F141 the server refuses to start for a link, which may change its target', withLinks, async (t) => {
-  const fixture = await setUpFindings(t);
-  await fixture.addRun(['shop'], finding('Own'));
-  await symlink(path.join(fixture.root, 'shop'), path.join(fixture.root, 'link'));
-  const link = ['--folder', path.join(await realpath(fixture.root), 'link')];
-  await assert.rejects(connect(t, fixture, { args: link }), /Connection closed/);
-});
-
-test('F141 any spelling of the folder without a link starts the server', withLinks, async (t) => {
-  const fixture = await setUpFindings(t);
-  await fixture.addRun(['shop'], finding('Own'));
-  const real = await realpath(path.join(fixture.root, 'shop'));
-  for (const spelled of [`${real}${path.sep}`, `${path.dirname(real)}/./shop/.`, `${real}/../shop`]) {
-    const { ask } = await connect(t, fixture, { args: ['--folder', spelled] });
-    assert.equal((await ask('listFindings')).total, 1, spelled);
-  }
-});
+test(
+  'F141 any spelling of the folder starts the server, but a link, which may change its target',
+  withLinks,
+  async (t) => {
+    const fixture = await setUpFindings(t);
+    await fixture.addRun(['shop'], finding('Own'));
+    const real = await realpath(path.join(fixture.root, 'shop'));
+    for (const spelled of [`${real}${path.sep}`, `${path.dirname(real)}/./shop/.`, `${real}/../shop`]) {
+      const { ask } = await connect(t, fixture, { args: ['--folder', spelled] });
+      assert.equal((await ask('listFindings')).total, 1, spelled);
+    }
+    const link = path.join(path.dirname(real), 'link');
+    await symlink(real, link);
+    await assert.rejects(connect(t, fixture, { args: ['--folder', link] }), /Connection closed/);
+  },
+);
 
 test('F141 the folder in another letter case starts the server where the disk ignores it', async (t) => {
   const caseless = await caselessFolder(t);

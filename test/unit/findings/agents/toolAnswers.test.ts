@@ -116,22 +116,19 @@ describe('tool answers', () => {
   test('F140 include other runs, earlier decisions, and whether the quote was sent', async () => {
     const [bad, mild] = sourceOf(items).shown;
     const evidence = [{ kind: 'notAsSent', path: 'src/a.js', missing: 'quote' }] as const;
-    const before = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
-    const reported = { ...bad!, verdict: 'backAgain', evidence, decidedBefore: before } as const;
+    const decidedBefore = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
+    const reported = { ...bad!, verdict: 'backAgain', evidence, decidedBefore } as const;
     const absent = { ...mild!, verdict: 'sameBytes' } as const;
+    const said = (each: object) => {
+      const { verdict, evidence: quote, decidedBefore: before } = each as Record<string, unknown>;
+      return [verdict, quote, before];
+    };
     const { findings } = await list([{ run: shopRun, shown: [reported], absent: [absent] }]);
-    assert.deepEqual(
-      findings.map((each) => [each['verdict'], each['evidence'], each['decidedBefore']]).toSorted(),
-      [
-        ['backAgain', 'notAsSent', 'falsePositive'],
-        ['sameBytes', undefined, undefined],
-      ],
-    );
-    const whole = getFinding(reported) as Record<string, unknown>;
-    assert.deepEqual(
-      [whole['verdict'], whole['evidence'], whole['decidedBefore']],
-      ['backAgain', evidence, before],
-    );
+    assert.deepEqual(findings.map(said).toSorted(), [
+      ['backAgain', 'notAsSent', 'falsePositive'],
+      ['sameBytes', undefined, undefined],
+    ]);
+    assert.deepEqual(said(getFinding(reported)), ['backAgain', evidence, decidedBefore]);
   });
 
   test('include feature, perspective and request of a live finding', async () => {
@@ -147,9 +144,8 @@ describe('tool answers', () => {
     assert.deepEqual([feature, perspective, request], ['Search', 'XSS', 'GET https://shop.example/s?q=1']);
     const { reported } = getFinding(source.shown[0]!) as { reported: Record<string, unknown> };
     assert.deepEqual({ ...reported, ...live }, reported);
-    const markdown = findingMarkdown(source.shown[0]!, words);
     assert.match(
-      markdown,
+      findingMarkdown(source.shown[0]!, words),
       /\*\*Feature:\*\* Search\n.*Perspective:\*\* XSS\n.*URL:\*\* ` GET https:\/\/shop\.example\/s\?q=1 `/,
     );
   });
@@ -189,21 +185,9 @@ describe('tool answers', () => {
 
   test('list the end of an acceptance, also of one that has ended', async () => {
     const until = '2026-06-03';
-    const source = sourceOf(items, (index) => ({
-      state: 'open',
-      note: '',
-      at: 1,
-      ...(index === 0 && { until }),
-    }));
-    const { findings } = await list([source]);
-    assert.deepEqual(
-      findings.map(({ title, ends }) => [title, ends]),
-      [
-        ['Bad', undefined],
-        ['Mild', until],
-      ],
-    );
-    assert.equal((getFinding(source.shown[0]!) as { ends: string }).ends, until);
+    const source = sourceOf(items.slice(0, 1), () => ({ state: 'open', note: '', at: 1, until }));
+    const ends = (await list([source])).findings.map((each) => each['ends']);
+    assert.deepEqual([ends, (getFinding(source.shown[0]!) as { ends: string }).ends], [[until], until]);
   });
 
   test('F159 list findings that are changed on the branch or could not be compared, or give the reason', async () => {
@@ -242,28 +226,24 @@ describe('tool answers', () => {
   });
 
   test('F69 say how many findings were not read', async () => {
-    const source = sourceOf(items);
-    const known = await list([{ ...source, cut: { shown: 2, total: 60_000 } }]);
-    assert.equal(known.notRead, 59_998);
-    assert.equal((await list([source])).notRead, undefined);
+    assert.equal((await list([{ ...sourceOf(items), cut: { shown: 2, total: 60_000 } }])).notRead, 59_998);
+    assert.equal((await list([sourceOf(items)])).notRead, undefined);
   });
 
   test('F155 F167 describe the coverage of a run without findings in a sentence', async () => {
-    const coverage = {
-      uploaded: 239,
-      excluded: { ignored: 1, ignoredButTracked: 1 },
-      excludedFolders: 0,
-      unpacked: 0,
-    };
+    const excluded = { ignored: 1, ignoredButTracked: 1 };
+    const coverage = { uploaded: 239, excluded, excludedFolders: 0, unpacked: 0 };
     const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
+    const failure = { kind: 'malformedFindings' } as const;
     const summary = '0 findings in 239 uploaded files. 2 files were excluded.';
-    const said = { run: run.id, state: run.state, failure: undefined, savedAt: undefined, coverage };
-    const runsOf = async (runs: ToolFindings['runs']) => (await list(runs)).runs;
-    assert.deepEqual(await runsOf([{ run, shown: [] }]), [{ ...said, summary }]);
-    assert.deepEqual(await runsOf([{ ...sourceOf(items), run }]), [{ ...said, summary: undefined }]);
-    const failure = { kind: 'malformedFindings' as const };
-    const failed = { ...said, failure: failure.kind, summary: undefined };
-    assert.deepEqual(await runsOf([{ run, shown: [], failure }]), [failed]);
+    for (const [shown, ...expected] of [
+      [{ run, shown: [] }, undefined, coverage, summary],
+      [{ ...sourceOf(items), run }, undefined, coverage, undefined],
+      [{ run, shown: [], failure }, failure.kind, coverage, undefined],
+    ] as const) {
+      const [said] = (await list([shown])).runs as Record<string, unknown>[];
+      assert.deepEqual([said?.['failure'], said?.['coverage'], said?.['summary']], expected);
+    }
   });
 
   const readFenced = (text: string) =>

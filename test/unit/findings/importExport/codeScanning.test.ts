@@ -241,80 +241,54 @@ describe('findings for code scanning', () => {
     assert.doesNotMatch(results[3]?.message.text ?? '', /names no file/);
   });
 
-  test('F151 of a live application are placed in the first file', async () => {
-    const live = {
-      title: 'Reflected',
-      feature_name: 'Search',
-      perspective: 'XSS',
-      url: 'https://shop.example/s',
-    };
-    const [result] = await resultsOf([live], { ...run, workflow: 'blackbox-assessment' });
-    assert.deepEqual(placeOf(result), ['services/shop/package.json', 1, 1, 1, 2]);
-    assert.match(result?.message.text ?? '', /names no file/);
-  });
-
-  test('F151 without impact are notes, and a rule with only such findings has no score', async () => {
-    const log = await logOf({
-      run,
-      shown: findingsOf([{ title: 'A', severity: 'none', file: 'src/app.js', line: 1 }]),
-    });
-    assert.deepEqual(
-      log.runs[0]?.results?.map(({ level, kind }) => [level, kind]),
-      [['note', undefined]],
-    );
-    assert.ok(!JSON.stringify(log).includes('security-severity'));
-  });
-
   test('F151 that are absent are included at the lines of the run that reported them, unless settled or changed', async () => {
     const earlier = { ...run, id: '20290101000000-0badcafe' };
     const [gone] = findingsOf([{ title: 'Gone', cwe: 89, file: 'src/app.js', line: 3 }], earlier);
+    const [reported] = gone!.finding.places;
     const here = {
       file: path.join(folder, 'src/app.js'),
       folder,
       path: 'src/app.js',
-      drift: 'moved' as const,
+      startLine: 9,
+      endLine: 9,
     };
-    const absent = (verdict: Verdict, state: TriageState = 'open'): DetailedFinding => ({
-      ...gone!,
-      verdict,
-      triage: { ...undecided, state },
-      places: [{ ...here, reported: gone!.finding.places[0]!, startLine: 9, endLine: 9 }],
-    });
-    const reported = (state: TriageState): DetailedFinding => ({
-      ...absent('new', state),
-      verdict: undefined,
-      run,
-    });
+    const places = [{ ...here, reported: reported!, drift: 'moved' as const }];
+    const inState = (state: TriageState, verdict?: Verdict): DetailedFinding => {
+      return { ...gone!, verdict, triage: { ...undecided, state }, places };
+    };
     const source = {
       run,
-      shown: (['open', 'confirmed', 'fixed', 'falsePositive', 'acceptedRisk'] as const).map(reported),
+      shown: (['open', 'confirmed', 'fixed', 'falsePositive', 'acceptedRisk'] as const).map((state) =>
+        inState(state),
+      ),
       absent: [
-        absent('sameBytes'),
-        absent('notSent', 'confirmed'),
-        absent('unknown', 'fixed'),
-        absent('codeChanged'),
-        absent('codeChanged', 'falsePositive'),
+        inState('open', 'sameBytes'),
+        inState('confirmed', 'notSent'),
+        inState('fixed', 'unknown'),
+        inState('open', 'codeChanged'),
+        inState('falsePositive', 'codeChanged'),
       ],
     };
     const { listed, closed } = chooseForUpload(source);
     assert.deepEqual(
-      listed.map(({ verdict, triage }) => [verdict, triage.state]),
-      [
-        [undefined, 'open'],
-        [undefined, 'confirmed'],
-        [undefined, 'fixed'],
-        ['sameBytes', 'open'],
-        ['notSent', 'confirmed'],
-      ],
+      [listed, closed],
+      [[...source.shown.slice(0, 3), ...source.absent.slice(0, 2)], [source.absent[3]]],
     );
-    assert.deepEqual(closed, [source.absent[3]]);
-    const log = await logOf({ run, shown: [], absent: [absent('sameBytes')] });
-    const [result] = log.runs[0]?.results ?? [];
-    assert.deepEqual(placeOf(result), ['services/shop/src/app.js', 3, 1, 3, 'const line2 = 2;'.length + 1]);
+    const { results = [], artifacts } = (
+      await logOf({ run, shown: [], absent: [inState('open', 'sameBytes')] })
+    ).runs[0]!;
+    assert.deepEqual(placeOf(results[0]), [
+      'services/shop/src/app.js',
+      3,
+      1,
+      3,
+      'const line2 = 2;'.length + 1,
+    ]);
     assert.equal(
-      result?.partialFingerprints?.['primaryLocationLineHash'],
+      results[0]?.partialFingerprints?.['primaryLocationLineHash'],
       hashLines(app, new Set([3])).get(3),
     );
+    assert.deepEqual(artifacts, [], 'what an earlier run was sent may be other bytes');
   });
 
   test('F151 contain run, commit and repository without credentials, and only files with results', async () => {
@@ -332,18 +306,8 @@ describe('findings for code scanning', () => {
         mappedTo: { uriBaseId: '%SRCROOT%' },
       },
     ]);
-    assert.deepEqual(written.artifacts, [
-      {
-        location: { uri: 'services/shop/src/app.js', uriBaseId: '%SRCROOT%' },
-        hashes: { 'sha-256': sha256(Buffer.from(app)) },
-      },
-    ]);
-    const [gone] = findingsOf([{ title: 'Gone', file: 'src/app.js', line: 3 }], {
-      ...run,
-      id: '20290101000000-0badcafe',
-    });
-    const before = await logOf({ run, shown: [], absent: [{ ...gone!, verdict: 'sameBytes' }] });
-    assert.deepEqual(before.runs[0]?.artifacts, [], 'what an earlier run was sent may be other bytes');
+    const location = { uri: 'services/shop/src/app.js', uriBaseId: '%SRCROOT%' };
+    assert.deepEqual(written.artifacts, [{ location, hashes: { 'sha-256': sha256(Buffer.from(app)) } }]);
     const steps = written.results?.[0]?.codeFlows?.[0]?.threadFlows[0]?.locations;
     assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
   });
