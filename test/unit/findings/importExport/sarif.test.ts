@@ -5,7 +5,7 @@ import type { Log, Result } from 'sarif';
 import type { DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
-import type { Verdict } from '../../../../src/core/findings/result/verdict.ts';
+import type { Verdict } from '../../../../src/core/findings/result/result.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { createValidator } from './sarifSchema.ts';
 import { anyItems, anyTriage, shopRun, shownOf, sourceOf, tool } from './exportingFindings.ts';
