@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { randomOf } from '../torture/seededValues.ts';
 
 export interface CorpusSize {
   readonly files: number;
@@ -27,7 +28,7 @@ const extensions = ['ts', 'ts', 'ts', 'js', 'go', 'py', 'java', 'css', 'json', '
 
 /** Fills an empty folder with invented sources, always the same for one size. Returns the bytes of the selected files. */
 export function makeCorpus(root: string, size: CorpusSize): number {
-  const random = randomFrom(size.files);
+  const random = randomOf(size.files);
   const pool = Buffer.from(inventText(random));
   const noise = Buffer.from(Array.from({ length: 1 << 16 }, () => random() * 256));
   const made = new Set<string>();
@@ -102,15 +103,4 @@ function inventText(random: () => number): string {
     length += line.length + 1;
   }
   return lines.join('\n');
-}
-
-/** Mulberry32: small, and the same on every machine. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -36,8 +36,6 @@ export interface ServiceOptions {
   readonly uploadUrlSeconds?: number;
   /** Default 900. */
   readonly downloadUrlSeconds?: number;
-  /** How long results and artifacts are kept after the exit; default 30 days, the least that section 8 allows. */
-  readonly resultRetentionMs?: number;
   /** Organization IDs with their access tokens; default one invented organization with one invented token. */
   readonly organizations?: Readonly<Record<string, readonly string[]>>;
   /** Registered webhook endpoints; nothing is sent to them. */
@@ -107,7 +105,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     runDurationMs: options.runDurationMs ?? 1000,
     cancelDelayMs: options.cancelDelayMs ?? 0,
     downloadUrlSeconds: options.downloadUrlSeconds ?? 900,
-    retentionMs: options.resultRetentionMs ?? 30 * DAY_MS,
+    // The least that section 8 allows.
+    retentionMs: 30 * DAY_MS,
     outcome: options.outcome ?? { kind: 'success' },
     cancelOutcome: options.cancelOutcome ?? { kind: 'aborted', code: ABORT_CODES.cancelled },
   });

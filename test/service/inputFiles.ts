@@ -15,10 +15,15 @@ export interface InputFile {
   readonly sha256?: string;
 }
 
-interface Entry {
-  readonly fileId: string;
-  readonly organizationId: string;
-  readonly bytes: number;
+interface Needs {
+  readonly clock: Clock;
+  readonly storage: PresignedStorage;
+  readonly capacityBytes: number;
+  readonly uploadUrlSeconds: number;
+  readonly retentionMs: number;
+}
+
+interface Entry extends Omit<InputFile, 'state' | 'sha256'> {
   state: InputFileState;
   retainedUntil: number;
   content?: StoredContent;
@@ -27,21 +32,9 @@ interface Entry {
 /** The input files of all organizations: reservation, upload, confirmation, release and retention (sections 2.2, 3 and 4.1). */
 export class InputFiles {
   readonly #entries = new Map<string, Entry>();
-  readonly #needs: {
-    clock: Clock;
-    storage: PresignedStorage;
-    capacityBytes: number;
-    uploadUrlSeconds: number;
-    retentionMs: number;
-  };
+  readonly #needs: Needs;
 
-  constructor(needs: {
-    clock: Clock;
-    storage: PresignedStorage;
-    capacityBytes: number;
-    uploadUrlSeconds: number;
-    retentionMs: number;
-  }) {
+  constructor(needs: Needs) {
     this.#needs = needs;
   }
 

@@ -19,75 +19,47 @@ import type { Workflow } from './runs/workflow.ts';
 /** One POST operation of section 4; `path` is relative to `/o/{orgID}`. */
 export interface Operation {
   readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
   readonly request: JsonSchema;
   readonly response: JsonSchema;
   readonly perform: (organizationId: string, body: never) => object | Promise<object>;
 }
 
-interface FileBody {
-  file_id: string;
-}
-
-interface RunBody {
-  workflow_run_id: string;
-}
+type Body<Members extends string> = Readonly<Record<Members, string>>;
 
 export function inputFileOperations(files: InputFiles): Operation[] {
+  const reserve: Operation = {
+    path: '/input-files/get-upload-url',
+    request: getUploadUrlRequest,
+    response: getUploadUrlResponse,
+    perform: (organizationId, body: { content_length: number }) =>
+      files.reserve(organizationId, body.content_length),
+  };
+  const move = (path: string, act: (organizationId: string, fileId: string) => object): Operation => ({
+    path: `/input-files/${path}`,
+    request: fileReference,
+    response: fileResponse,
+    perform: (organizationId, { file_id }: Body<'file_id'>) => act(organizationId, file_id),
+  });
   return [
-    {
-      path: '/input-files/get-upload-url',
-      operationId: 'getUploadUrl',
-      summary: 'Reserves storage capacity and returns an address to upload to.',
-      request: getUploadUrlRequest,
-      response: getUploadUrlResponse,
-      perform: (organizationId, body: { content_length: number }) =>
-        files.reserve(organizationId, body.content_length),
-    },
-    {
-      path: '/input-files/confirm-upload',
-      operationId: 'confirmUpload',
-      summary: 'Finalizes an uploaded file.',
-      request: fileReference,
-      response: fileResponse,
-      perform: (organizationId, body: FileBody) => files.confirm(organizationId, body.file_id),
-    },
-    {
-      path: '/input-files/cancel-upload',
-      operationId: 'cancelUpload',
-      summary: 'Aborts a pending upload and releases the reserved capacity.',
-      request: fileReference,
-      response: fileResponse,
-      perform: (organizationId, body: FileBody) => files.cancel(organizationId, body.file_id),
-    },
-    {
-      path: '/input-files/delete',
-      operationId: 'deleteInputFile',
-      summary: 'Deletes a file.',
-      request: fileReference,
-      response: fileResponse,
-      perform: (organizationId, body: FileBody) => files.delete(organizationId, body.file_id),
-    },
+    reserve,
+    move('confirm-upload', (organizationId, fileId) => files.confirm(organizationId, fileId)),
+    move('cancel-upload', (organizationId, fileId) => files.cancel(organizationId, fileId)),
+    move('delete', (organizationId, fileId) => files.delete(organizationId, fileId)),
   ];
 }
 
 export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Operation[] {
   const path = `/workflows/${workflow.id}`;
-  const operationId = (verb: string) => `${verb}:${workflow.id}`;
+  type RunBody = Body<'workflow_run_id'>;
   return [
     {
       path: `${path}/dispatch`,
-      operationId: operationId('dispatch'),
-      summary: 'Starts a run and returns at once.',
       request: dispatchRequest(workflow.inputSchema),
       response: dispatchResponse,
       perform: (organizationId, body) => runs.dispatch(organizationId, workflow, body),
     },
     {
       path: `${path}/describe`,
-      operationId: operationId('describe'),
-      summary: 'Tells the state of a run and, once it has exited, its output and artifacts.',
       request: runReference,
       response: describeResponse(workflow.artifacts),
       perform: (organizationId, body: RunBody) =>
@@ -95,19 +67,15 @@ export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Oper
     },
     {
       path: `${path}/cancel`,
-      operationId: operationId('cancel'),
-      summary: 'Asks a running run to stop.',
       request: runReference,
       response: emptyObject,
       perform: (organizationId, body: RunBody) => runs.cancel(organizationId, workflow, body.workflow_run_id),
     },
     {
       path: `${path}/get-artifact-download-url`,
-      operationId: operationId('getArtifactDownloadUrl'),
-      summary: 'Returns an address to download an artifact from.',
       request: artifactReference,
       response: downloadUrlResponse,
-      perform: (organizationId, body: RunBody & { artifact_name: string }) =>
+      perform: (organizationId, body: Body<'workflow_run_id' | 'artifact_name'>) =>
         runs.downloadUrl(organizationId, workflow, body.workflow_run_id, body.artifact_name),
     },
   ];
@@ -145,11 +113,9 @@ function openApi(baseUrl: string, operations: readonly Operation[]) {
   };
 }
 
-function describe({ operationId, summary, request, response }: Operation) {
+function describe({ request, response }: Operation) {
   const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
   return {
-    operationId,
-    summary,
     parameters: [{ name: 'orgID', in: 'path', required: true, schema: { type: 'string' } }],
     requestBody: { required: true, content: json(request) },
     responses: { 200: { description: 'Success.', content: json(response) } },

@@ -16,7 +16,6 @@ const { values } = parseArgs({
     faults: { type: 'string', default: '10000' },
     kills: { type: 'string', default: '1000' },
     days: { type: 'string', default: '7' },
-    first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     only: { type: 'string' },
   },
@@ -81,7 +80,7 @@ async function runPart(part: Part): Promise<number> {
 function jobsOf(part: 'faults' | 'kills'): Job[] {
   if (values.seed !== undefined) return [{ part, seeds: [Number(values.seed)] }];
   const cores = availableParallelism();
-  const seeds = Array.from({ length: sizes[part] }, (_, index) => Number(values.first) + index);
+  const seeds = Array.from({ length: sizes[part] }, (_, index) => 1 + index);
   return Array.from({ length: cores }, (_, core) => ({
     part,
     seeds: seeds.filter((_seed, index) => index % cores === core),

@@ -3,18 +3,15 @@ import type { FaultRule } from '../service/faults.ts';
 import type { RunOutcome } from '../service/runs/run.ts';
 import { valueOf } from './seededValues.ts';
 
+/** A kind that occurs twice is drawn twice as often. */
+const actKinds = [
+  ...(['openWindow', 'openWindow', 'closeOwner', 'closeOwner', 'stopStart', 'cancel', 'cancel'] as const),
+  ...(['checkNow', 'expireToken', 'sleep', 'clockForward', 'clockBack'] as const),
+];
+
 export interface Act {
   readonly afterRequests: number;
-  readonly kind:
-    | 'openWindow'
-    | 'closeOwner'
-    | 'stopStart'
-    | 'cancel'
-    | 'checkNow'
-    | 'expireToken'
-    | 'sleep'
-    | 'clockForward'
-    | 'clockBack';
+  readonly kind: (typeof actKinds)[number];
 }
 
 /** The life of one run with all its faults. */
@@ -62,18 +59,8 @@ const severalOf = <T>(each: fc.Arbitrary<T>, ...counts: readonly number[]): fc.A
   fc.constantFrom(...counts).chain((count) => fc.array(each, { minLength: count, maxLength: count }));
 
 const retryAfter = fc
-  .constantFrom(
-    '0',
-    '1',
-    '7',
-    '45',
-    '130',
-    `${longestRetryAfterMs / 1000}`,
-    'soon',
-    '-5',
-    new Date(0).toUTCString(),
-  )
-  .map((value) => ({ 'retry-after': value }));
+  .constantFrom('0', '1', '7', '45', '130', `${longestRetryAfterMs / 1000}`, 'soon', '-5', new Date(0).toUTCString())
+  .map((value) => ({ 'retry-after': value })); // prettier-ignore
 
 const reset = fc.constant({ kind: 'reset' } as const);
 const reply = <S extends number>(statuses: readonly S[], bodies: readonly string[]) =>
@@ -88,23 +75,10 @@ const instead: fc.Arbitrary<NonNullable<FaultRule['before']>> = fc.oneof(
   { weight: 30, arbitrary: reset },
   { weight: 3, arbitrary: fc.constant({ kind: 'stall' } as const) },
   { weight: 7, arbitrary: fc.record({ kind: fc.constant('delay' as const), ms: between(1, 20) }) },
-  {
-    weight: 14,
-    arbitrary: fc.record({
-      kind: fc.constant('reply' as const),
-      status: fc.constantFrom(429, 503),
-      headers: retryAfter,
-    }),
-  },
+  { weight: 14, arbitrary: fc.record({ kind: fc.constant('reply' as const), status: fc.constantFrom(429, 503), headers: retryAfter }) },
   { weight: 10, arbitrary: reply([200, 502], [page]) },
-  {
-    weight: 36,
-    arbitrary: reply(
-      [301, 307, 400, 401, 403, 404, 409, 413, 422, 500, 502, 504],
-      ['', page, '{"error":{"code":"no"}}'],
-    ),
-  },
-);
+  { weight: 36, arbitrary: reply([301, 307, 400, 401, 403, 404, 409, 413, 422, 500, 502, 504], ['', page, '{"error":{"code":"no"}}']) },
+); // prettier-ignore
 
 /** Faults of the reply after the operation. */
 const late: fc.Arbitrary<NonNullable<FaultRule['after']>> = fc.oneof(
@@ -117,11 +91,7 @@ const late: fc.Arbitrary<NonNullable<FaultRule['after']>> = fc.oneof(
   { weight: 20, arbitrary: reply([500, 502, 503], ['', page]) },
 );
 
-const often = fc.oneof(
-  fc.record({ nth: between(1, 3) }),
-  fc.record({ times: between(1, 6) }),
-  fc.constant({}),
-);
+const often = fc.oneof(fc.record({ nth: between(1, 3) }), fc.record({ times: between(1, 6) }), fc.constant({})); // prettier-ignore
 
 const fault: fc.Arbitrary<FaultRule> = fc
   .record({ place: fc.constantFrom(...places), often, isLate: oneIn(2), instead, late })
@@ -134,20 +104,7 @@ const fault: fc.Arbitrary<FaultRule> = fc
   });
 
 const act: fc.Arbitrary<Act> = fc.record({
-  kind: fc.constantFrom(
-    'openWindow',
-    'openWindow',
-    'closeOwner',
-    'closeOwner',
-    'stopStart',
-    'cancel',
-    'cancel',
-    'checkNow',
-    'expireToken',
-    'sleep',
-    'clockForward',
-    'clockBack',
-  ),
+  kind: fc.constantFrom(...actKinds),
   afterRequests: between(1, 12),
 });
 

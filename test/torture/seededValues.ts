@@ -7,8 +7,13 @@ export function valueOf<T>(arbitrary: fc.Arbitrary<T>, seed: number): T {
   return value as T;
 }
 
-/** A seeded `Math.random`. */
+/** A seeded `Math.random`, the same on every machine. */
 export function randomOf(seed: number): () => number {
-  const numbers = valueOf(fc.infiniteStream(fc.nat()), seed);
-  return () => (numbers.next().value ?? 0) / 2 ** 31;
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { failureOf, startRun, workflow } from './clientCalls.ts';
-import { fixedToken, setUpClient } from './clientFixture.ts';
+import { fixedToken, listen, setUpClient } from './clientFixture.ts';
 
 describe('the client', () => {
   test('makes each call as the strict service requires', async (t) => {
@@ -191,9 +190,7 @@ describe('the client', () => {
       visits.push(request.headers.authorization);
       response.end('{}');
     });
-    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-    t.after(() => elsewhere.close());
-    const location = `http://127.0.0.1:${String((elsewhere.address() as AddressInfo).port)}/v1`;
+    const location = `http://${await listen(t, elsewhere)}/v1`;
     for (const status of [301, 302, 303, 307, 308]) {
       const reply = { kind: 'reply' as const, status, headers: { location } };
       const remove = service.addFault({ match: {}, before: reply });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import http, { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { join } from 'node:path';
+import { createServer as createTcpServer } from 'node:net';
 import { describe, test } from 'node:test';
 import type { AssessmentError } from '../../../src/core/errors.ts';
 import { cpuMs } from '../core/cpuTime.ts';
-import { tempFolder } from '../run/tempFolder.ts';
-import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
-import { fixedToken, setUpClient } from './clientFixture.ts';
+import { archiveFile, exitedRun, failureOf, reservedUpload, workflow } from './clientCalls.ts';
+import { listen, setUpClient, withToken } from './clientFixture.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 describe('responses to the client', () => {
@@ -36,23 +34,6 @@ describe('responses to the client', () => {
     assert.deepEqual(await client.describe(workflow, 'run'), { status: 'RUNNING' });
   });
 
-  test('F61 of 100 MB are cut off at the limit', async (t) => {
-    const { client, service } = await setUpClient(t, {}, { runDurationMs: 1e9 });
-    const runId = await startRun(t, client);
-    service.addFault({ match: { path: '/describe' }, after: { kind: 'oversize', bytes: 100e6 } });
-    const { kind, data } = await failureOf(client.describe(workflow, runId));
-    assert.equal(kind, 'badResponse');
-    assert.deepEqual(data, { status: 200, origin: new URL(service.baseUrl).origin, limit: 4 * 1024 * 1024 });
-  });
-
-  test('F61 with a long error page are read only in part', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const body = `<title>Bad day</title>${'x'.repeat(3e6)}`;
-    service.addFault({ match: {}, before: { kind: 'reply', status: 400, body } });
-    const { data } = await failureOf(client.describe(workflow, 'run'));
-    assert.equal(data.detail, 'Bad day');
-  });
-
   test('F33 that stay silent end the call after its idle limit', async (t) => {
     const { client, service } = await setUpClient(t, { idle: { jsonMs: 100, transferMs: 100 } });
     service.addFault({ match: {}, before: { kind: 'stall' } });
@@ -66,9 +47,7 @@ describe('responses to the client', () => {
       const drops = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(drops));
     });
-    await new Promise<void>((resolve) => trickle.listen(0, '127.0.0.1', resolve));
-    t.after(() => trickle.close());
-    const baseUrl = `http://127.0.0.1:${String((trickle.address() as AddressInfo).port)}/v1`;
+    const baseUrl = `http://${await listen(t, trickle)}/v1`;
     const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 600, transferMs: 600 } });
     const { kind, data } = await failureOf(client.describe(workflow, 'run'));
     assert.deepEqual([kind, data.limit], ['timeout', 2400]);
@@ -116,9 +95,7 @@ describe('responses to the client', () => {
 
   test('F49 a call that waits in vain for the end of a TLS handshake was never sent', async (t) => {
     const silent = createTcpServer();
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    t.after(() => silent.close());
-    const baseUrl = `https://127.0.0.1:${String((silent.address() as AddressInfo).port)}/v1`;
+    const baseUrl = `https://${await listen(t, silent)}/v1`;
     const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 300, transferMs: 300 } });
     const { kind, data } = await failureOf(client.describe(workflow, 'run'));
     assert.deepEqual([kind, data.detail], ['unsent', 'ETIMEDOUT']);
@@ -126,20 +103,13 @@ describe('responses to the client', () => {
 
   test('a server without TLS is distinguished from an unreachable one', async (t) => {
     const plain = createServer();
-    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
-    t.after(() => plain.close());
-    const port = String((plain.address() as AddressInfo).port);
-    const { client } = await setUpClient(t, { baseUrl: `https://127.0.0.1:${port}/v1` });
+    const { client } = await setUpClient(t, { baseUrl: `https://${await listen(t, plain)}/v1` });
     assert.equal((await failureOf(client.describe(workflow, 'run'))).kind, 'tls');
   });
 
   test('F90 an echoed token is in no error and no log line', async (t) => {
     const token = 'canary"token\\with-odd-characters';
-    const { client, service, lines } = await setUpClient(
-      t,
-      { token: fixedToken(token) },
-      { organizations: { o: [token] } },
-    );
+    const { client, service, lines } = await setUpClient(t, ...withToken(token));
     const said = `Got ${token} as Bearer ${token} at https://x.example/a?token=canary#canary`;
     const target = { file_upload: { file_id: 'f', archive_type: 'zip' as const } };
     const errors: AssessmentError[] = [];
@@ -162,25 +132,16 @@ describe('responses to the client', () => {
 
   test('F115 a token echoed by storage is in no error and no log line', async (t) => {
     const token = 'canary:of+the"service';
-    const { client, service, lines } = await setUpClient(
-      t,
-      { token: fixedToken(token) },
-      { organizations: { o: [token] } },
-    );
-    const runId = await startRun(t, client);
-    await service.finishRun(runId);
+    const { client, service, lines, download } = await exitedRun(t, ...withToken(token));
     const archive = await archiveFile(t);
     const address = await client.getUploadUrl(archive.bytes);
-    const path = join(await tempFolder(t), 'report.md');
     const errors: AssessmentError[] = [];
     for (const status of [302, 400, 403, 500]) {
       const body = `<Error><Message>Got ${token} in ${encodeURIComponent(token)}</Message></Error>`;
       const before = { kind: 'reply' as const, status, body };
       const remove = ['PUT', 'GET'].map((method) => service.addFault({ match: { method }, before }));
       errors.push(await failureOf(client.putArchive(address, archive)));
-      errors.push(
-        await failureOf(client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 })),
-      );
+      errors.push(await failureOf(download()));
       for (const undo of remove) undo();
     }
     assertRedacted(errors, lines, ['canary']);
@@ -188,11 +149,7 @@ describe('responses to the client', () => {
 
   test('F115 a token echoed as a status or as the end of a run is in none of them', async (t) => {
     const token = 'canary-of-the-service';
-    const { client, service } = await setUpClient(
-      t,
-      { token: fixedToken(token) },
-      { organizations: { o: [token] } },
-    );
+    const { client, service } = await setUpClient(t, ...withToken(token));
     const said = `${'x'.repeat(490)}${token}`;
     const output = { kind: token, abortedReason: { code: said, detail: { text: token } } };
     const body = JSON.stringify({ status: token, output });
@@ -203,11 +160,7 @@ describe('responses to the client', () => {
   });
 
   test('words of the API are kept even if a password is part of them', async (t) => {
-    const { client, service } = await setUpClient(
-      t,
-      { token: fixedToken('s') },
-      { organizations: { o: ['s'] } },
-    );
+    const { client, service } = await setUpClient(t, ...withToken('s'));
     const detail = { scan_progress: { artifact_name: 'scan_progress' }, text: 'as' };
     const output = { kind: 'ABORTED', abortedReason: { code: 'credit_limit_reached', detail } };
     const body = JSON.stringify({ status: 'EXITED', output });
@@ -241,11 +194,7 @@ describe('responses to the client', () => {
 
   test('F119 a long reply is redacted to its end, wherever it is cut', async (t) => {
     const token = 'canary-token-of-some-length';
-    const { client, service, lines } = await setUpClient(
-      t,
-      { token: fixedToken(token) },
-      { organizations: { o: [token] } },
-    );
+    const { client, service, lines } = await setUpClient(t, ...withToken(token));
     const errors: AssessmentError[] = [];
     for (const length of [16, 64].map((kib) => kib << 10)) {
       for (let before = length - token.length; before < length; before += 5) {
@@ -259,9 +208,7 @@ describe('responses to the client', () => {
   });
 
   test('F90 a signature echoed by storage is in no error and no log line', async (t) => {
-    const { client, service, lines } = await setUpClient(t);
-    const archive = await archiveFile(t);
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, lines, archive, address } = await reservedUpload(t);
     const signature = new URL(address.upload_url).searchParams.get('signature')!;
     const errors: AssessmentError[] = [];
     for (const said of [address.upload_url, `SignatureProvided: ${signature}`]) {

@@ -1,3 +1,4 @@
+import type { AddressInfo, Server } from 'node:net';
 import type { TestContext } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { TokenSource } from '../../../src/core/api/credentials.ts';
@@ -30,6 +31,18 @@ export interface ClientChanges {
 /** A source of one token that is never refreshed. */
 export function fixedToken(token: string | undefined): TokenSource {
   return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
+}
+
+/** The changes and options of a service that accepts this token. */
+export function withToken(token: string): [ClientChanges, ServiceOptions] {
+  return [{ token: fixedToken(token) }, { organizations: { o: [token] } }];
+}
+
+/** Starts a server on loopback that ends with the test; resolves to its host and port. */
+export async function listen(t: TestContext, server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 }
 
 export async function setUpClient(

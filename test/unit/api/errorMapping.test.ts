@@ -1,50 +1,38 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
 import { transportFailure, isProvablyUnsent } from '../../../src/core/api/failure.ts';
 import { serviceMessage } from '../../../src/core/api/replyBody.ts';
-import { tempFolder } from '../run/tempFolder.ts';
-import { failureOf, startRun, workflow } from './clientCalls.ts';
+import { exitedRun, failureOf, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 
-const kinds: Readonly<Record<number, ErrorKind>> = {
-  201: 'badResponse',
-  204: 'badResponse',
-  302: 'redirected',
-  304: 'redirected',
-  400: 'rejected',
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'notFound',
-  405: 'rejected',
-  407: 'proxy',
-  408: 'timeout',
-  409: 'conflict',
-  410: 'notFound',
-  412: 'conflict',
-  413: 'capacity',
-  418: 'rejected',
-  422: 'rejected',
-  429: 'rateLimited',
-  499: 'timeout',
-  500: 'serverError',
-  503: 'serverError',
-  507: 'serverError',
-  599: 'serverError',
+const statuses: Readonly<Partial<Record<ErrorKind, readonly number[]>>> = {
+  badResponse: [201, 204],
+  redirected: [302, 304],
+  rejected: [400, 405, 418, 422],
+  unauthorized: [401],
+  forbidden: [403],
+  notFound: [404, 410],
+  proxy: [407],
+  timeout: [408, 499],
+  conflict: [409, 412],
+  capacity: [413],
+  rateLimited: [429],
+  serverError: [500, 503, 507, 599],
 };
 
 test('every status maps to its kind', async (t) => {
   const { client, service } = await setUpClient(t);
-  for (const [status, kind] of Object.entries(kinds)) {
-    const remove = service.addFault({ match: {}, before: { kind: 'reply', status: Number(status) } });
-    const error = await failureOf(client.describe(workflow, 'run'));
-    assert.deepEqual([error.kind, error.data.status], [kind, Number(status)]);
-    assert.equal(error.data.origin, new URL(service.baseUrl).origin);
-    remove();
-  }
+  for (const [kind, each] of Object.entries(statuses))
+    for (const status of each) {
+      const remove = service.addFault({ match: {}, before: { kind: 'reply', status } });
+      const error = await failureOf(client.describe(workflow, 'run'));
+      assert.deepEqual([error.kind, error.data.status], [kind, status]);
+      assert.equal(error.data.origin, new URL(service.baseUrl).origin);
+      remove();
+    }
 });
 
 describe('the message of a response body', () => {
@@ -171,14 +159,11 @@ describe('the body of a refusal', () => {
     });
 
   test('is named where a response of 200 is compressed, to a call and for an artifact', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const runId = await startRun(t, client);
-    await service.finishRun(runId);
-    const folder = await tempFolder(t);
+    const { client, service, runId, folder, download } = await exitedRun(t);
     const before = { kind: 'reply', status: 200, body: gzip } as const;
     for (const [method, call] of [
       ['POST', () => client.describe(workflow, runId)],
-      ['GET', () => client.downloadArtifact(workflow, runId, 'report', join(folder, 'x'), { maxBytes: 1e6 })],
+      ['GET', download],
     ] as const) {
       const undo = service.addFault({
         match: { method, ...(method === 'POST' && { path: '/describe' }) },
@@ -195,79 +180,53 @@ describe('the body of a refusal', () => {
 describe('network errors', () => {
   const url = new URL('https://service.example/v1?signature=canary');
   const failed = (data: object, message = 'x'): Error => Object.assign(new Error(message), data);
-  const cases: readonly (readonly [string, unknown, ErrorKind, boolean])[] = [
-    ['an unknown host name', failed({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), 'unsent', true],
-    [
-      'a DNS resolver without an answer',
-      failed({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
-      'unsent',
-      true,
-    ],
-    ['a refused connection', failed({ code: 'ECONNREFUSED', syscall: 'connect' }), 'unsent', true],
-    ['a connection that timed out', failed({ code: 'ETIMEDOUT', syscall: 'connect' }), 'unsent', true],
-    ['no route', failed({ code: 'EHOSTUNREACH', syscall: 'connect' }), 'unsent', true],
-    [
-      'several addresses without an answer',
-      Object.assign(new AggregateError([failed({ syscall: 'connect' }), failed({ syscall: 'connect' })]), {
-        code: 'ETIMEDOUT',
-      }),
-      'unsent',
-      true,
-    ],
-    ['no memory to resolve a name', failed({ code: 'EAI_MEMORY', syscall: 'getaddrinfo' }), 'unsent', true],
-    ['no descriptor to resolve a name', failed({ code: 'EMFILE', syscall: 'getaddrinfo' }), 'unsent', true],
-    ['no descriptor after resolving', failed({ code: 'EMFILE', syscall: 'read' }), 'connectionLost', false],
-    ['a reset', failed({ code: 'ECONNRESET', syscall: 'read' }), 'connectionLost', false],
-    ['a broken pipe', failed({ code: 'EPIPE', syscall: 'write' }), 'connectionLost', false],
-    [
-      'a timeout of an established connection',
-      failed({ code: 'ETIMEDOUT', syscall: 'read' }),
-      'connectionLost',
-      false,
-    ],
-    ['something else', new Error('socket hang up'), 'connectionLost', false],
-    ['no error at all', 'x', 'connectionLost', false],
-    ['a proxy that requires credentials', failed({}, 'tunneling socket: 407'), 'proxy', false],
-    ['an unknown host called proxy', failed({ code: 'ENOTFOUND' }, 'getaddrinfo ENOTFOUND proxy.example'), 'unsent', true], // prettier-ignore
+  const by = (code: string, syscall: string): Error => failed({ code, syscall });
+  const several = new AggregateError([failed({ syscall: 'connect' }), failed({ syscall: 'connect' })]);
+  const cases: readonly (readonly [what: string, error: unknown, kind: ErrorKind])[] = [
+    ['an unknown host name', by('ENOTFOUND', 'getaddrinfo'), 'unsent'],
+    ['a DNS resolver without an answer', by('EAI_AGAIN', 'getaddrinfo'), 'unsent'],
+    ['a refused connection', by('ECONNREFUSED', 'connect'), 'unsent'],
+    ['a connection that timed out', by('ETIMEDOUT', 'connect'), 'unsent'],
+    ['no route', by('EHOSTUNREACH', 'connect'), 'unsent'],
+    ['several addresses without an answer', Object.assign(several, { code: 'ETIMEDOUT' }), 'unsent'],
+    ['no memory to resolve a name', by('EAI_MEMORY', 'getaddrinfo'), 'unsent'],
+    ['no descriptor to resolve a name', by('EMFILE', 'getaddrinfo'), 'unsent'],
+    ['no descriptor after resolving', by('EMFILE', 'read'), 'connectionLost'],
+    ['a reset', by('ECONNRESET', 'read'), 'connectionLost'],
+    ['a broken pipe', by('EPIPE', 'write'), 'connectionLost'],
+    ['a timeout of an established connection', by('ETIMEDOUT', 'read'), 'connectionLost'],
+    ['something else', new Error('socket hang up'), 'connectionLost'],
+    ['no error at all', 'x', 'connectionLost'],
+    ['a proxy that requires credentials', failed({}, 'tunneling socket: 407'), 'proxy'],
+    ['an unknown host called proxy', failed({ code: 'ENOTFOUND' }, 'getaddrinfo ENOTFOUND proxy.example'), 'unsent'], // prettier-ignore
   ];
-  for (const [what, error, kind, neverSent] of cases) {
-    test(`${what} is ${kind}, and a dispatch may ${neverSent ? '' : 'not '}be sent again after it`, () => {
+  for (const [what, error, kind] of cases) {
+    test(`${what} is ${kind}, and a dispatch may be sent again only if that is unsent`, () => {
       const failure = transportFailure(error, url, true);
       assert.ok(failure instanceof AssessmentError);
-      assert.deepEqual([failure.kind, isProvablyUnsent(failure)], [kind, neverSent]);
+      assert.deepEqual([failure.kind, isProvablyUnsent(failure)], [kind, kind === 'unsent']);
       assert.ok(!JSON.stringify(failure.data).includes('canary'));
     });
   }
 
-  for (const code of [
-    'CERT_HAS_EXPIRED',
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
-    'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
-    'EPROTO',
-  ]) {
-    test(`F45 ${code} before the request is written is tls, afterwards a lost answer`, () => {
-      const failures = [false, true].map((mayBeSent) => transportFailure(failed({ code }), url, mayBeSent));
-      assert.deepEqual(
-        failures.map((failure) => [
-          failure instanceof AssessmentError && failure.kind,
-          isProvablyUnsent(failure),
-        ]),
-        [
-          ['tls', true],
-          ['connectionLost', false],
-        ],
-      );
-    });
-  }
+  const shown = (code: string, mayBeSent: boolean): unknown => {
+    const failure = transportFailure(failed({ code }), url, mayBeSent);
+    return [failure instanceof AssessmentError && failure.kind, isProvablyUnsent(failure)];
+  };
 
-  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
-    test(`F102 ${code} before there is a socket is unsent, and the dispatch may be sent again`, () => {
-      const failure = transportFailure(failed({ code }), url, false);
-      assert.deepEqual([failure instanceof AssessmentError && failure.kind, isProvablyUnsent(failure)], ['unsent', true]); // prettier-ignore
-    });
-  }
+  test('F45 a TLS error before the request is written is tls, afterwards a lost answer', () => {
+    const codes = `CERT_HAS_EXPIRED DEPTH_ZERO_SELF_SIGNED_CERT ERR_TLS_CERT_ALTNAME_INVALID EPROTO
+      ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE`;
+    for (const code of codes.split(/\s+/)) {
+      assert.deepEqual(shown(code, false), ['tls', true], code);
+      assert.deepEqual(shown(code, true), ['connectionLost', false], code);
+    }
+  });
+
+  test('F102 no descriptor or memory before there is a socket is unsent, and the dispatch may be sent again', () => {
+    for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
+      assert.deepEqual(shown(code, false), ['unsent', true], code);
+  });
 
   test('an AssessmentError is returned unchanged', () => {
     const error = new AssessmentError('lengthChanged');

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -11,17 +10,16 @@ import { defaultIdleLimits } from '../../../src/core/api/http.ts';
 import { type HeldTimers, holdTimers } from './heldTimers.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, workflow } from './clientCalls.ts';
-import { type ClientChanges, setUpClient } from './clientFixture.ts';
+import { type ClientChanges, listen, setUpClient } from './clientFixture.ts';
 import { eventually } from '../core/eventually.ts';
 
 const { transferMs } = defaultIdleLimits;
 
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
+  const host = await listen(t, server);
   t.after(() => server.closeAllConnections());
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return `http://${host}`;
 }
 
 /** Starts the download of an artifact at `url` into a new folder. */

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { isPage } from '../../../src/core/api/replyBody.ts';
 import { isTransient } from '../../../src/core/api/retry.ts';
 import { cpuMs } from '../core/cpuTime.ts';
-import { tempFolder } from '../run/tempFolder.ts';
-import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
+import { exitedRun, failureOf, reservedUpload, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
@@ -33,9 +32,7 @@ describe('a page instead of an answer', () => {
     });
 
     test(`F170 ${how} is no answer to an upload, and nothing counts as stored`, async (t) => {
-      const { client, service } = await setUpClient(t);
-      const archive = await archiveFile(t, randomBytes(1e6));
-      const address = await client.getUploadUrl(archive.bytes);
+      const { client, service, archive, address } = await reservedUpload(t, randomBytes(1e6));
       for (const afterBodyBytes of [0, archive.bytes]) {
         const undo = service.addFault({ match: { method: 'PUT' }, before: { ...before, afterBodyBytes } });
         const error = await failureOf(client.putArchive(address, archive));
@@ -74,9 +71,7 @@ describe('a page instead of an answer', () => {
 
 describe('what is no page', () => {
   test('F170 an upload answered 200 with the type of a page and no body is done, as Google’s storage does it', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t);
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t);
     const reply = { kind: 'reply' as const, status: 200, headers: html };
     service.addFault({ match: { method: 'PUT' }, after: reply });
     await client.putArchive(address, archive);
@@ -100,31 +95,12 @@ describe('what is no page', () => {
 });
 
 test('F170 the start of a page is found behind a mark, space, comments and declarations', () => {
-  for (const start of [
-    '<HTML lang=ja>',
-    '<!DOCTYPE HTML PUBLIC "-//W3C">',
-    '<head>',
-    '<html',
-    '<body class="x">',
-  ])
-    for (const before of [
-      '',
-      '\uFEFF',
-      '\r\n\t ',
-      '<!-- a --><!-- <p> -->',
-      '<?xml version="1.0"?>\n<!doctype svg>',
-    ])
-      assert.equal(isPage(`${before}${start} `), true, `${before}${start}`);
-  for (const other of [
-    '',
-    '<Error>',
-    '<?xml version="1.0"?><Error>',
-    '<header>',
-    '<htmlx>',
-    '<!-- <html> -->',
-    'x <html>',
-  ])
-    assert.equal(isPage(other), false, other);
+  const starts = ['<HTML lang=ja>', '<!DOCTYPE HTML PUBLIC "-//W3C">', '<head>', '<html', '<body class="x">'];
+  const before = ['', '\uFEFF', '\r\n\t ', '<!-- a --><!-- <p> -->', '<?xml version="1.0"?>\n<!doctype svg>'];
+  for (const start of starts)
+    for (const each of before) assert.equal(isPage(`${each}${start} `), true, `${each}${start}`);
+  const others = ['', '<Error>', '<?xml version="1.0"?><Error>', '<header>', '<htmlx>', '<!-- <html> -->'];
+  for (const other of [...others, 'x <html>']) assert.equal(isPage(other), false, other);
 });
 
 test('F119 the start of a page is looked for in linear time', () => {
@@ -134,12 +110,3 @@ test('F119 the start of a page is looked for in linear time', () => {
   const tookMs = cpuMs() - before;
   assert.ok(tookMs < 2_000, `${String(tookMs)} ms`);
 });
-
-async function exitedRun(t: TestContext) {
-  const { client, service } = await setUpClient(t);
-  const runId = await startRun(t, client);
-  await service.finishRun(runId);
-  const path = join(await tempFolder(t), 'report.md');
-  const download = () => client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 });
-  return { path, service, download };
-}

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { putFile } from '../../../src/core/api/http.ts';
 import { eventually } from '../core/eventually.ts';
-import { archiveFile, failureOf } from './clientCalls.ts';
-import { setUpClient } from './clientFixture.ts';
+import { archiveFile, failureOf, reservedUpload } from './clientCalls.ts';
+import { listen, setUpClient } from './clientFixture.ts';
 import { holdTimers } from './heldTimers.ts';
 
 const tries = 12;
@@ -48,9 +48,7 @@ async function startStorage(t: TestContext, { status, afterBytes, asks }: Storag
       socket.end(`HTTP/1.1 ${String(status)} No\r\n${type}\r\n${length}\r\n\r\n${refusal}`, hangUp);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  const upload_url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/upload`;
+  const upload_url = `http://${await listen(t, server)}/upload`;
   return { seen, address: { file_id: 'file', upload_url, expires_in_seconds: 900 } };
 }
 
@@ -92,9 +90,7 @@ describe('an upload that storage refuses', () => {
       });
       request.resume();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    t.after(() => server.close());
-    const upload_url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/upload`;
+    const upload_url = `http://${await listen(t, server)}/upload`;
     const { client } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(8e6));
     const address = { file_id: 'file', upload_url, expires_in_seconds: 900 };
@@ -103,9 +99,7 @@ describe('an upload that storage refuses', () => {
   });
 
   test('F171 with 417 is sent once more without asking first', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t, randomBytes(1e6));
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t, randomBytes(1e6));
     const reply = { kind: 'reply' as const, status: 417 };
     service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
     await client.putArchive(address, archive);
@@ -121,9 +115,7 @@ describe('an upload that storage refuses', () => {
   });
 
   test('F171 with 417 again is refused', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t);
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t);
     service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 417 } });
     const { data } = await failureOf(client.putArchive(address, archive));
     assert.deepEqual([data.status, service.requests.length], [417, 3]);

@@ -7,7 +7,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { markOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { unsafeAddresses } from '../core/unsafeAddresses.ts';
-import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
+import { archiveFile, exitedRun, failureOf, reservedUpload, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 
 /** Makes this operation on open files fail with this code, without a path. */
@@ -29,44 +29,31 @@ async function failDisk(
 
 describe('a transfer', () => {
   test('F67 that downloads too much is refused, and the previous file is kept', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const runId = await startRun(t, client);
-    await service.finishRun(runId);
-    const folder = await tempFolder(t);
-    const path = join(folder, 'report.md');
+    const { path, folder, download } = await exitedRun(t);
     await writeFile(path, 'from before');
-    const { kind } = await failureOf(
-      client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 10 }),
-    );
+    const { kind } = await failureOf(download(10));
     assert.equal(kind, 'tooLarge');
     assert.deepEqual([await readFile(path, 'utf8'), await readdir(folder)], ['from before', ['report.md']]);
   });
 
   for (const status of [400, 401, 403, 404, 410]) {
     test(`F67 requests a new download address if storage answers ${String(status)}`, async (t) => {
-      const { client, service } = await setUpClient(t);
-      const runId = await startRun(t, client);
-      await service.finishRun(runId);
+      const { service, download } = await exitedRun(t);
       service.addFault({ match: { method: 'GET', times: 1 }, before: { kind: 'reply', status } });
-      const path = join(await tempFolder(t), 'report.md');
-      await client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 });
+      await download();
       assert.equal(service.requests.filter((request) => request.path.endsWith('download-url')).length, 2);
     });
   }
 
   test('refused by storage does not count as a rejected token', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t);
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t);
     service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 401 } });
     const { kind, data } = await failureOf(client.putArchive(address, archive));
     assert.deepEqual([kind, data.status], ['addressRefused', 401]);
   });
 
   test('F112 distinguishes a redirect by storage, an unknown artifact and an unknown organization', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t);
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t);
     const runId = await startRun(t, client);
     const moved = { kind: 'reply' as const, status: 307, headers: { location: '/elsewhere' } };
     service.addFault({ match: { method: 'PUT' }, before: moved });
@@ -95,15 +82,9 @@ describe('a transfer', () => {
     ['EROFS', 'storage'],
   ] as const) {
     test(`F111 with ${code} while writing an artifact is a disk failure, and is not retried`, async (t) => {
-      const { client, service } = await setUpClient(t);
-      const runId = await startRun(t, client);
-      await service.finishRun(runId);
-      const folder = await tempFolder(t);
+      const { service, folder, download } = await exitedRun(t);
       await failDisk(t, join(folder, '..'), ['write', 'writev', 'writeFile', 'appendFile'], code);
-      const path = join(folder, 'report.md');
-      const error = await failureOf(
-        client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 }),
-      );
+      const error = await failureOf(download());
       assert.deepEqual([error.kind, error.data.detail], [kind, code]);
       assert.equal(service.requests.filter((request) => request.path.endsWith('download-url')).length, 1);
       assert.deepEqual(await readdir(folder), []);
@@ -120,9 +101,7 @@ describe('a transfer', () => {
   });
 
   test('F114 of an upload is incomplete if a 2xx answer comes before the body has ended', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t, randomBytes(8e6));
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t, randomBytes(8e6));
     const reply = { kind: 'reply' as const, status: 200, afterBodyBytes: 1.5e6 };
     service.addFault({ match: { method: 'PUT' }, before: reply });
     const { kind } = await failureOf(client.putArchive(address, archive));
@@ -131,9 +110,7 @@ describe('a transfer', () => {
   });
 
   test('F37 of a file other than the hashed one is never completed', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t, randomBytes(3e6));
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t, randomBytes(3e6));
     const other = { ...archive, sha256: '0'.repeat(64) };
     assert.equal((await failureOf(client.putArchive(address, other))).kind, 'lengthChanged');
     assert.equal(service.files()[0]?.sha256, undefined);
@@ -152,9 +129,7 @@ describe('a transfer', () => {
   });
 
   test('F32 of a file moved to another disk is hashed again and sent', async (t) => {
-    const { client, service } = await setUpClient(t);
-    const archive = await archiveFile(t, randomBytes(3e6));
-    const address = await client.getUploadUrl(archive.bytes);
+    const { client, service, archive, address } = await reservedUpload(t, randomBytes(3e6));
     await client.putArchive(address, { ...archive, mark: 'of the file on the other disk' });
     assert.equal(service.files()[0]?.sha256, archive.sha256);
   });

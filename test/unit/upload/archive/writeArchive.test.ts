@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { cpuMs } from '../../core/cpuTime.ts';
+import { readArchive as readOurs } from '../../../../src/core/upload/archive/readArchive.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';
@@ -25,7 +26,7 @@ import { options, plant, plantMany } from '../trees.ts';
 import { withRights } from '../../core/systemSkips.ts';
 
 for (const format of formats) {
-  test(`a ${format} contains every selected file, byte for byte, as other libraries read it`, async (t) => {
+  test(`a ${format} contains every selected file, byte for byte, as other libraries and our own reader read it`, async (t) => {
     const at = place(t);
     const planted = plantDifficult(at.root);
     const { files } = await selectFiles(at.root, options(at));
@@ -45,6 +46,11 @@ for (const format of formats) {
       [...archive.manifest],
       expected.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
     );
+    const ours: string[] = [];
+    const wanted = new Set(files.map(({ path }) => path));
+    for await (const { path, content } of readOurs(at.to, format, wanted))
+      ours.push(`${path} ${sha256(content)}`);
+    assert.deepEqual(ours.sort(), expected.map(({ path, sha256 }) => `${path} ${sha256}`).sort());
     assert.deepEqual(archive.omitted, []);
     assert.equal(archive.bytes, statSync(at.to).size);
     assert.equal(archive.sha256, sha256(readFileSync(at.to)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { paths, sameAsGit, select } from '../selecting.ts';
+import { paths, select } from '../selecting.ts';
 import { plant, plantRepository, testPlace, testRepository } from '../trees.ts';
 
 test('F4 a conditional include always counts: it excludes more, with a note, and includes nothing', async (t) => {
@@ -87,9 +87,4 @@ test("F129 the repository configuration cannot replace the user's excludes file"
       assert.deepEqual(await paths(at), expected);
     }
   }
-});
-
-test('F3 F129 .git/info/exclude has its rank below .gitignore', async (t) => {
-  const at = testRepository(t, { '.git/info/exclude': '*.tmp\n', '.gitignore': '!b.tmp\n', 'a.tmp': '', 'b.tmp': '' }); // prettier-ignore
-  assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b.tmp']);
 });

@@ -14,7 +14,7 @@ function surrounded(t: TestContext, envOf: (rules: string, home: string) => Reco
   return { ...place, surroundings: { ...place.surroundings, env } };
 }
 
-test("F4 configuration in counted variables applies in git's order", async (t) => {
+test("F4 configuration in counted variables applies in git's order, with includes", async (t) => {
   const at = surrounded(t, (rules) => ({
     GIT_CONFIG_COUNT: '3',
     GIT_CONFIG_KEY_0: 'core.excludesFile',
@@ -25,6 +25,13 @@ test("F4 configuration in counted variables applies in git's order", async (t) =
     GIT_CONFIG_VALUE_2: 'true',
   }));
   assert.deepEqual(await sameAsGit(at), ['.gitignore', 'open']);
+  const included = surrounded(t, (_, home) => ({
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'include.path',
+    GIT_CONFIG_VALUE_0: join(home, 'more'),
+  }));
+  plant(included.home, { more: '[core]\n\texcludesFile = ~/own rules\n' });
+  assert.ok(!(await sameAsGit(included)).includes('secret'));
 });
 
 test('a -c of git that may change what is ignored stops the upload; others do not matter', async (t) => {
@@ -40,16 +47,6 @@ test('a -c of git that may change what is ignored stops the upload; others do no
     GIT_CONFIG_PARAMETERS: "'core.editor=code --wait' 'safe.directory'='*'",
   }));
   assert.ok((await sameAsGit(at)).includes('open'));
-});
-
-test('F4 a file included by a variable applies as for git', async (t) => {
-  const at = surrounded(t, (_, home) => ({
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'include.path',
-    GIT_CONFIG_VALUE_0: join(home, 'more'),
-  }));
-  plant(at.home, { more: '[core]\n\texcludesFile = ~/own rules\n' });
-  assert.ok(!(await sameAsGit(at)).includes('secret'));
 });
 
 test('variables that git rejects stop the upload', async (t) => {

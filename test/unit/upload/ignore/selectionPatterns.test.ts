@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
+import { leftOut, paths, select } from '../selecting.ts';
 import { gitSelects, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
 
 const names = [
@@ -76,14 +76,6 @@ test('F15 a rule that Git versions read differently excludes by each reading, an
     const after = await paths(at);
     assert.deepEqual(names.filter((name) => !after.includes(name)), stillExcluded, pattern); // prettier-ignore
   }
-});
-
-test('F16 byte order mark, line ends, NUL and blanks are read as in git', async (t) => {
-  const at = testRepository(t, {
-    '.gitignore': '\ufeffa\r\nb\\ \r\nc  \r\nd\0e\r\n\r\n#f\r\n\\#f\r\ng\r\r\nh\r',
-    a: '', 'b ': '', b: '', c: '', d: '', de: '', '#f': '', f: '', g: '', 'g\r': '', h: '', 'h\r': '',
-  }); // prettier-ignore
-  assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b', 'de', 'f', 'g', 'h\r']);
 });
 
 test('F16 a folder with a .gitignore that is too large is excluded entirely', async (t) => {

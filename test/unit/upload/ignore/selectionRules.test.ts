@@ -30,16 +30,6 @@ test('F1 the deepest rule wins', async (t) => {
   ]);
 });
 
-test('F1 a folder can exclude everything and include parts', async (t) => {
-  const at = testRepository(t, {
-    'cache/.gitignore': '*\n!.gitignore\n!/kept/\n!/kept/*\n',
-    'cache/x': '',
-    'cache/kept/y': '',
-    'cache/z/kept/y': '',
-  });
-  assert.deepEqual(await sameAsGit(at), ['cache/.gitignore', 'cache/kept/y']);
-});
-
 test('F2 a file below an excluded folder stays excluded', async (t) => {
   const at = testRepository(t, {
     '.gitignore': 'build/\n!build/keep.txt\n',
@@ -60,13 +50,10 @@ test('F5 .whiteboxignore and settings exclude more, each with its own negations'
     'data/x.csv': '',
     'data/y.csv': '',
   });
-  assert.deepEqual(await paths(at, { exclude: [['data/*', '!y.csv', '!*.md']] }), [
-    '.whiteboxignore',
-    'README.md',
-    'data/y.csv',
-    'docs/.whiteboxignore',
-    'docs/b.md',
-  ]);
+  assert.deepEqual(
+    await paths(at, { exclude: [['data/*', '!y.csv', '!*.md']] }),
+    '.whiteboxignore README.md data/y.csv docs/.whiteboxignore docs/b.md'.split(' '),
+  );
   assert.deepEqual(await leftOut(at, { exclude: [['', 'data/*']] }), [
     'a.md: whiteboxignore .whiteboxignore:1 *.md',
     'data/x.csv: setting :2 data/*',

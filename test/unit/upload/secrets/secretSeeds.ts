@@ -16,17 +16,6 @@ const digit = '0123456789';
 const hex = digit + 'abcdef';
 const alnum = upper.toLowerCase() + upper + digit;
 
-/** A seeded random generator. */
-export function randomFrom(start: number): () => number {
-  let state = start >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const { privateKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 1024 });
 const ed25519 = generateKeyPairSync('ed25519').privateKey;
 const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;

@@ -35,41 +35,34 @@ test('F3 a linked worktree uses the main repository’s info/exclude', async (t)
   assert.deepEqual(await sameAsGit(at), ['open']);
 });
 
-test('F4 the excludes file of the user’s configuration applies, with ~', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ~/mine # not "here"\n', mine: '.idea/\n*.swp\n' });
-  plant(at.root, { '.idea/x': '', 'a.swp': '', a: '' });
-  assert.deepEqual(await sameAsGit(at), ['a']);
-  assert.deepEqual(await leftOut(at), [
-    `.idea/: coreExcludesFile ${at.home}/mine:1 .idea/`,
-    `a.swp: coreExcludesFile ${at.home}/mine:2 *.swp`,
-  ]);
-});
+test('F4 the excludes file of the user’s configuration applies, with ~, includes, and only if it exists', async (t) => {
+  const set = '[core]\n\texcludesFile = ';
+  const cases: readonly (readonly [home: Record<string, string>, sent: string])[] = [
+    [{ '.gitconfig': `${set}~/mine # not "here"\n`, mine: '.idea/\n*.swp\n' }, 'a b'],
+    [{ '.gitconfig': `${set}~/a-rules\n[include]\n\tpath = more\n`, more: `${set}~/b-rules\n`, 'a-rules': 'a\n', 'b-rules': 'b\n' }, '.idea/x a a.swp'],
+    [{ '.gitconfig': `${set}":(optional)~/rules"\n` }, '.idea/x a a.swp b'],
+  ];
+  for (const [home, sent] of cases) {
+    const at = testRepository(t, { '.idea/x': '', 'a.swp': '', a: '', b: '' });
+    plant(at.home, home);
+    assert.equal((await sameAsGit(at)).join(' '), sent, JSON.stringify(home));
+    if (sent === 'a b')
+      assert.deepEqual(await leftOut(at), [
+        `.idea/: coreExcludesFile ${at.home}/mine:1 .idea/`,
+        `a.swp: coreExcludesFile ${at.home}/mine:2 *.swp`,
+      ]);
+    plant(at.home, { rules: 'a\n' });
+    if (!('mine' in home || 'more' in home)) assert.ok(!(await paths(at)).includes('a'));
+  }
+}); // prettier-ignore
 
 test('F4 without a setting, the XDG default applies, also outside a repository', async (t) => {
   const at = testPlace(t);
   plant(at.home, { '.config/git/ignore': '*.swp\n', 'elsewhere/git/ignore': 'a\n' });
   plant(at.root, { 'a.swp': '', a: '' });
   assert.deepEqual(await paths(at), ['a']);
-  const surroundings = {
-    home: at.home,
-    env: { XDG_CONFIG_HOME: join(at.home, 'elsewhere'), GIT_CONFIG_NOSYSTEM: '1' },
-  };
-  assert.deepEqual(await paths(at, { surroundings }), ['a.swp']);
-});
-
-test('F4 included configuration applies', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.home, {
-    '.gitconfig': '[core]\n\texcludesfile = ~/a-rules\n[include]\n\tpath = more\n',
-    more: '[core]\n\texcludesfile = ~/b-rules\n',
-    'a-rules': 'a\n',
-    'b-rules': 'b\n',
-  });
-  plant(at.root, { a: '', b: '', c: '' });
-  assert.deepEqual(await sameAsGit(at), ['a', 'c']);
+  const env = { XDG_CONFIG_HOME: join(at.home, 'elsewhere'), GIT_CONFIG_NOSYSTEM: '1' };
+  assert.deepEqual(await paths(at, { surroundings: { home: at.home, env } }), ['a.swp']);
 });
 
 test("F4 rules in another user's home are not treated as missing", async (t) => {
@@ -121,12 +114,4 @@ test('F4 F176 Git for Windows is found for one person or everyone, and / means t
   plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = %(prefix)/third\n' });
   plant(at.home, { 'programs/Git/ucrt64/third': 'c\n' });
   assert.deepEqual(await paths(at), ['a', 'b']);
-});
-
-test('F4 an optional excludes file applies if it exists', async (t) => {
-  const at = testRepository(t, { a: '', b: '' });
-  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ":(optional)~/rules"\n' });
-  assert.deepEqual(await sameAsGit(at), ['a', 'b']);
-  plant(at.home, { rules: 'a\n' });
-  assert.deepEqual(await paths(at), ['b']);
 });

@@ -13,140 +13,35 @@ const replay =
     ? {}
     : { seed: Number(process.env['FUZZ_SEED']), path: process.env['FUZZ_PATH'] ?? '' };
 
-const name = fc.constantFrom(
-  ...[
-    'a',
-    'b',
-    'ab',
-    'abc',
-    'foo',
-    'foobar',
-    'A',
-    'Foo',
-    'a.b',
-    'x.log',
-    '.a',
-    'é',
-    'É',
-    'aé',
-    '日本',
-    'x y',
-    'a ',
-    '-',
-    '#a',
-    '!a',
-  ],
-  ...['a*', '[a]', 'a\\b', 'a\r', '\t', '😀', 'a]', '^', ']', '[', 'a5', 'x\x01', 'x^y', ','],
-);
+const words = (text: string): fc.Arbitrary<string> => fc.constantFrom(...text.split(' '));
+const name = fc.oneof(
+  { weight: 7, arbitrary: words('a b ab abc foo foobar A Foo a.b x.log .a é É aé 日本 - #a !a a* [a] a\\b 😀 a] ^ ] [ a5 x^y ,') },
+  { weight: 1, arbitrary: fc.constantFrom('x y', 'a ', 'a\r', '\t', 'x\x01') },
+); // prettier-ignore
 /** Sets of all kinds, also unfinished ones. */
 const set = fc
   .record({
     negation: fc.constantFrom('', '', '!', '^'),
     members: fc.array(
       fc.oneof(
-        fc.constantFrom(
-          'a',
-          'b',
-          'z',
-          'A',
-          'F',
-          '-',
-          ']',
-          '[',
-          '!',
-          '^',
-          '\\',
-          '\\]',
-          '\\-',
-          '\\a',
-          '/',
-          ',',
-          ':',
-          '.',
-        ),
-        fc.constantFrom(
-          'a-c',
-          'A-Z',
-          '--b',
-          '\\a-\\c',
-          '!-~',
-          '\x01-\x1f',
-          '\x01',
-          '\x7f',
-          '\t',
-          ' ',
-          'é',
-          'à-ü',
-          '*',
-          '?',
-        ),
-        fc
-          .constantFrom(
-            ...['alnum', 'alpha', 'blank', 'cntrl', 'digit', 'graph', 'lower', 'print'],
-            ...['punct', 'space', 'upper', 'xdigit', 'bogus', ''],
-          )
-          .map((name) => `[:${name}:]`),
+        words('a b z A F - ] [ ! ^ \\ \\] \\- \\a / , : .'),
+        words('a-c A-Z --b \\a-\\c !-~ \x01-\x1f \x01 \x7f \t é à-ü * ?'),
+        words('alnum alpha blank cntrl digit graph lower print punct space upper xdigit bogus').map((name) => `[:${name}:]`),
+        fc.constantFrom('[::]', ' '),
       ),
       { maxLength: 4 },
     ),
     end: fc.constantFrom(']', ']', ']', ']', ']*', ''),
   })
-  .map(({ negation, members, end }) => `[${negation}${members.join('')}${end}`);
+  .map(({ negation, members, end }) => `[${negation}${members.join('')}${end}`); // prettier-ignore
 const piece = fc.oneof(
   { weight: 6, arbitrary: name },
-  {
-    weight: 5,
-    arbitrary: fc.constantFrom(
-      ...[
-        '*',
-        '**',
-        '***',
-        '?',
-        '*.log',
-        'a*',
-        '*b',
-        'f*o*',
-        '**a',
-        'a**',
-        'fo**',
-        '*a*b*',
-        '??',
-        '*.*',
-        '.*',
-      ],
-    ),
-  },
+  { weight: 5, arbitrary: words('* ** *** ? *.log a* *b f*o* **a a** fo** *a*b* ?? *.* .*') },
   { weight: 3, arbitrary: fc.tuple(fc.constantFrom('', '', 'a'), set).map((parts) => parts.join('')) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('[Aa]', '[]a]', '[!]a]', 'a[/]b', 'x[\\^]y', '[\r]', '*.[[:alpha:]]'),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(
-      '\\a',
-      '\\A',
-      '\\*',
-      '\\?',
-      '\\[a]',
-      '\\!a',
-      '\\#a',
-      'a\\ ',
-      '\\ ',
-      'a\\\\b',
-      'a\\',
-      '\\',
-      '\\é',
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.string({
-      unit: fc.constantFrom('a', 'b', '*', '?', '[', ']', '!', '-', '\\', '/', ' ', '.', 'é'),
-      maxLength: 6,
-    }),
-  },
-);
+  { weight: 1, arbitrary: words('[Aa] []a] [!]a] a[/]b x[\\^]y [\r] *.[[:alpha:]]') },
+  { weight: 2, arbitrary: fc.oneof(words('\\a \\A \\* \\? \\[a] \\!a \\#a a\\\\b a\\ \\ \\é'), fc.constantFrom('a\\ ', '\\ ')) },
+  { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(...Array.from('ab*?[]!-\\/ .é')), maxLength: 6 }) },
+); // prettier-ignore
 const line = fc
   .record({
     negative: fc.oneof({ weight: 5, arbitrary: fc.constant('') }, { weight: 2, arbitrary: fc.constant('!') }),

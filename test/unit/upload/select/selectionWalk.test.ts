@@ -4,7 +4,6 @@ import fs, {
   chmodSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -18,7 +17,7 @@ import { AssessmentError } from '../../../../src/core/errors.ts';
 import { toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
-import { asNobody, options, plant, plantMany, plantRepository, testPlace } from '../trees.ts';
+import { asNobody, options, plant, plantRepository, testPlace } from '../trees.ts';
 import { withLinks, withOddNames, withPipes, withRights } from '../../core/systemSkips.ts';
 
 test('files have size and mode, in byte order of their paths', async (t) => {
@@ -319,22 +318,4 @@ test('a path that is not a folder is refused', async (t) => {
       (error) => error instanceof AssessmentError && error.kind === 'notAFolder',
     );
   }
-});
-
-test('a cancelled selection ends with the signal’s reason, and progress increases', async (t) => {
-  const at = testPlace(t);
-  const everywhere = Array.from({ length: 3000 }, (_, index) => `d${index % 300}/f${index}`);
-  plantMany(at.root, everywhere, '');
-  assert.equal(readdirSync(at.root).length, 300);
-  const seen: number[] = [];
-  await select(at, { onProgress: (files) => seen.push(files) });
-  assert.equal(seen.at(-1), 3000);
-  assert.deepEqual(
-    seen,
-    seen.toSorted((a, b) => a - b),
-  );
-  const controller = new AbortController();
-  const started = select(at, { signal: controller.signal });
-  controller.abort();
-  await assert.rejects(started, { name: 'AbortError' });
 });

@@ -3,15 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type SelectOptions, selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import {
-  gitSelects,
-  options,
-  type Place,
-  plant,
-  plantRepository,
-  testPlace,
-  testRepository,
-} from '../trees.ts';
+import { options, type Place, plant, plantRepository, testPlace } from '../trees.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
 /** The selected paths of a folder inside the workspace folder. */
@@ -22,44 +14,24 @@ async function inside(at: Place, folder: string, more: Partial<SelectOptions> = 
 
 const files = { 'app/src/a': '', 'app/src/b.log': '', 'app/src/c.key': '', 'app/src/d.tmp': '' };
 
-test('F1 a subfolder without git uses the ignore files of its parents up to the workspace folder', async (t) => {
-  const at = testPlace(t);
-  plant(at.root, {
-    ...files,
-    '../.gitignore': 'a\n',
-    '.gitignore': '*.log\n/c.key\n',
-    '.whiteboxignore': '*.key\n',
-    'app/.gitignore': '/src/*.tmp\n',
-  });
-  assert.deepEqual(await inside(at, 'app/src'), ['a']);
-  assert.deepEqual(await inside(at, 'app/src', { within: undefined }), ['a', 'b.log', 'c.key', 'd.tmp']);
-});
-
-test('a subfolder of a repository uses every .whiteboxignore up to the workspace folder', async (t) => {
-  const at = testPlace(t);
-  plantRepository(join(at.root, 'app'));
-  plant(at.root, {
-    ...files,
-    '.whiteboxignore': '*.log\n',
-    'app/.whiteboxignore': '*.key\n',
-    'app/.gitignore': '*.tmp\n',
-  });
-  assert.deepEqual(await inside(at, 'app/src'), ['a']);
-});
-
-test('a nested repository includes nothing that the workspace folder’s rules exclude', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plantRepository(join(at.root, 'app'));
-  plant(at.root, { ...files, '.gitignore': '*.log\n', 'app/.gitignore': '!*.log\n*.key\n' });
-  assert.deepEqual(await inside(at, 'app/src'), ['a', 'd.tmp']);
-  assert.deepEqual(gitSelects(at, join(at.root, 'app/src')), ['a', 'b.log', 'd.tmp']);
-});
-
-test('a workspace folder inside a repository uses the rules of the repository above it', async (t) => {
-  const at = testRepository(t, { ...files, '.gitignore': '*.log\n', '.whiteboxignore': '*.key\n' });
-  assert.deepEqual(await inside(at, 'app/src', { within: join(at.root, 'app') }), ['a', 'd.tmp']);
-});
+test('F1 a subfolder uses the ignore files of its parents up to the workspace folder, with and without Git', async (t) => {
+  const cases: readonly (readonly [repositories: string, rules: Record<string, string>, within: string, sent: string])[] = [
+    ['', { '../.gitignore': 'a\n', '.gitignore': '*.log\n/c.key\n', '.whiteboxignore': '*.key\n', 'app/.gitignore': '/src/*.tmp\n' }, '.', 'a'],
+    ['', { '../.gitignore': 'a\n', '.gitignore': '*.log\n' }, '', 'a b.log c.key d.tmp'],
+    ['app', { '.whiteboxignore': '*.log\n', 'app/.whiteboxignore': '*.key\n', 'app/.gitignore': '*.tmp\n' }, '.', 'a'],
+    // A nested repository includes nothing that the workspace folder's rules exclude.
+    ['. app', { '.gitignore': '*.log\n', 'app/.gitignore': '!*.log\n*.key\n' }, '.', 'a d.tmp'],
+    // The workspace folder is inside a repository.
+    ['.', { '.gitignore': '*.log\n', '.whiteboxignore': '*.key\n' }, 'app', 'a d.tmp'],
+  ];
+  for (const [repositories, rules, within, sent] of cases) {
+    const at = testPlace(t);
+    for (const folder of repositories.split(' ').filter(Boolean)) plantRepository(join(at.root, folder));
+    plant(at.root, { ...files, ...rules });
+    const found = await inside(at, 'app/src', { within: within === '' ? undefined : join(at.root, within) });
+    assert.equal(found.join(' '), sent, JSON.stringify(rules));
+  }
+}); // prettier-ignore
 
 test('the patterns of the setting are anchored at the workspace folder, with and without a repository', async (t) => {
   const at = testPlace(t);
