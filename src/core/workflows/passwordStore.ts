@@ -112,23 +112,14 @@ export class PasswordStore {
     await this.#secrets.store(toIndexEntry(request).keyOf(login), mark + password);
   }
 
-  /**
-   * Records that a person sends passwords with this request, with which later requests from the same target file are compared, and saves the
-   * entered ones, also for `also`, a second request that the person has seen with it.
-   */
-  async approve(
-    request: PasswordRequest,
-    entered: ReadonlyMap<string, string> = new Map(),
-    also?: PasswordRequest,
-  ): Promise<void> {
+  /** Records that a person sends passwords with this request, with which later requests from the same target file are compared, and saves the entered ones. */
+  async approve(request: PasswordRequest, entered: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const logins = loginsOf(request);
     const keys = this.keysOf(request);
     await this.#approve(request, logins);
     for (const [at, login] of logins.entries()) {
       const password = entered.get(keys[at] ?? '');
-      if (password === undefined) continue;
-      await this.save(request, login, password);
-      if (also !== undefined) await this.save(also, login, password);
+      if (password !== undefined) await this.save(request, login, password);
     }
   }
 

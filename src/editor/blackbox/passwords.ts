@@ -230,7 +230,7 @@ function hostsOf({ targets }: InputParts): string {
   return [...new Set(targets.map(originOf))].join(', ');
 }
 
-/** The logins of a target file; `isKept` if the password is saved for all of the file's requests. */
+/** The logins of a target file; `isKept` if the password is saved for one of its requests: the other one takes it from there. */
 export async function loginsOfFile(
   requests: readonly PasswordRequest[],
   passwords: PasswordStore,
@@ -238,7 +238,7 @@ export async function loginsOfFile(
   const saved = await Promise.all(requests.map((request) => passwords.get(request)));
   return loginsOf(requests[0]).map((login, index) => ({
     login,
-    isKept: saved.every((passwordsOfRequest) => passwordsOfRequest[index] !== undefined),
+    isKept: saved.some((passwordsOfRequest) => passwordsOfRequest[index] !== undefined),
   }));
 }
 

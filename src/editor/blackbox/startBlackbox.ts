@@ -6,7 +6,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { predecessorOf } from '../../core/features/continuedRuns.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { type ApplicationInput, applicationSubject } from '../../core/workflows/blackboxInput.ts';
-import type { EnteredPasswords, PasswordRequest, PasswordStore } from '../../core/workflows/passwordStore.ts';
+import type { EnteredPasswords, PasswordStore } from '../../core/workflows/passwordStore.ts';
 import { toInput } from '../../core/workflows/targetFile.ts';
 import type { WorkflowId } from '../../core/workflows/workflow.ts';
 import type { Accounts } from '../account/accounts.ts';
@@ -53,8 +53,6 @@ export interface BlackboxStart {
   readonly label?: string | undefined;
   readonly continuesOnePair?: boolean | undefined;
   readonly remarks?: readonly string[];
-  /** A second request that the same question shows: entered passwords are saved for it too. */
-  readonly passwordsAlsoFor?: Pick<PasswordRequest, 'workflow' | 'input'> | undefined;
 }
 
 /** Starts a crawl or an assessment from a target file, which a person picks where none is named. */
@@ -107,11 +105,6 @@ export async function readStart(
     targetFile: uri.fsPath,
     language: file.language,
     webhookEndpointIds: file.notification?.webhook_endpoint_ids,
-    // The question about a crawl shows all that an assessment sends, and not the other way round.
-    passwordsAlsoFor:
-      workflow === 'blackbox-crawl'
-        ? { workflow: 'blackbox-assessment', input: toInput(file, 'blackbox-assessment') }
-        : undefined,
   };
 }
 
@@ -157,9 +150,8 @@ async function askAndLaunch(
       return answer;
     }
     if (answer !== 'start') return 'done';
-    claim.lost.throwIfAborted();
-    const { passwordsAlsoFor } = start;
-    await passwords.approve(plan, entered, passwordsAlsoFor && { ...plan, ...passwordsAlsoFor });
+      claim.lost.throwIfAborted();
+      await passwords.approve(plan, entered);
     await launch(plan, deps);
     return 'done';
   } finally {

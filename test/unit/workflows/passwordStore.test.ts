@@ -193,19 +193,6 @@ test('saved passwords can be listed and deleted', async () => {
   assert.deepEqual([await passwords.savedLogins(), secrets.size, index.size], [[], 0, 0]);
 });
 
-test('F144 entered passwords are saved with the start, for both requests that the person has seen', async () => {
-  const { passwords } = stores();
-  const assessment = {
-    ...request,
-    workflow: 'blackbox-assessment' as const,
-    input: withInstructions('other'),
-  };
-  const [ofAlice = ''] = passwords.keysOf(request);
-  await passwords.approve(request, new Map([[ofAlice, 'canary-1']]), assessment);
-  assert.deepEqual(await passwords.get(request), ['canary-1', undefined]);
-  assert.deepEqual(await passwords.get(assessment), ['canary-1', undefined]);
-});
-
 for (const damaged of ['x', null, [], {}, { id: 'alice', role: 'buyer' }, { uses: [{}] }]) {
   test(`a damaged entry of saved passwords is set aside and said: ${JSON.stringify(damaged)}`, async () => {
     const { passwords, index, said } = stores();
