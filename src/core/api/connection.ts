@@ -1,19 +1,10 @@
 import type { ErrorKind } from '../errors.ts';
 
-/** What a call needs, in the order in which it is checked. */
-export const connectionParts = [
-  'address',
-  'network',
-  'proxy',
-  'certificate',
-  'service',
-  'token',
-  'organization',
-] as const;
+/** What a call needs. */
+export type ConnectionPart =
+  'address' | 'network' | 'proxy' | 'certificate' | 'service' | 'token' | 'organization';
 
-export type ConnectionPart = (typeof connectionParts)[number];
-
-/** The part that a failed call shows to be wrong; the parts before it work. Undefined where the failure says nothing of the connection. */
+/** The part that a failed call shows to be wrong. Undefined where the failure says nothing of the connection. */
 export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
   switch (kind) {
     case 'insecureUrl':

@@ -107,26 +107,11 @@ export class Accounts {
     await this.#secrets.store(keyOf(destination), token);
   }
 
-  /** `isCurrent`: the account in the settings has a stored token; `others` are the other accounts with one. */
-  async saved(): Promise<{ isCurrent: boolean; others: readonly Destination[] }> {
-    const destination = currentDestination();
-    const current = destination && keyOf(destination);
-    const keys = await this.#secrets.keys();
-    return {
-      isCurrent: keys.some((key) => key === current),
-      others: keys.flatMap((key) => (key === current ? [] : (accountOf(key) ?? []))),
-    };
-  }
-
-  async delete(): Promise<void> {
-    const destination = currentDestination();
-    if (destination !== undefined) await this.#secrets.delete(keyOf(destination));
-  }
-
-  /** Deletes all tokens, but not the passwords of applications, which are in the same storage. */
-  async deleteAll(): Promise<void> {
-    const tokens = (await this.#secrets.keys()).filter((key) => accountOf(key) !== undefined);
+  /** Deletes all tokens, but not the passwords of applications, which are in the same storage. False if there are none. */
+  async deleteAll(): Promise<boolean> {
+    const tokens = (await this.#secrets.keys()).filter((key) => readTokenKey(key) !== undefined);
     for (const key of tokens) await this.#secrets.delete(key);
+    return tokens.length > 0;
   }
 }
 
@@ -199,9 +184,4 @@ export function currentDestination(): Destination | undefined {
 
 function keyOf(destination: Destination): string {
   return tokenKey(originOf(destination.baseUrl), destination.organizationId);
-}
-
-function accountOf(key: string): Destination | undefined {
-  const account = readTokenKey(key);
-  return account && { baseUrl: account.origin, organizationId: account.organizationId };
 }

@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import { originOf, toBaseUrl } from '../../core/api/address.ts';
 import { toToken } from '../../core/api/credentials.ts';
-import { connectionParts, type ConnectionPart, failedPart } from '../../core/api/connection.ts';
+import { type ConnectionPart, failedPart } from '../../core/api/connection.ts';
 import { AssessmentError, isAbortError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { extensionId } from '../runs/runLink.ts';
 import { describeError } from '../errors/messages.ts';
 import { openSetting } from '../errors/errorActions.ts';
-import { firstLines, formatAccount, formatList } from '../formats.ts';
+import { formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import {
   type Destination,
@@ -17,7 +17,7 @@ import {
   readRawDestination,
   writeDestination,
 } from '../settings.ts';
-import { askInDialog, showError, showInformation } from '../showMessage.ts';
+import { showError, showInformation } from '../showMessage.ts';
 import type { Accounts } from './accounts.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 
@@ -193,19 +193,9 @@ function messageOf(read: () => unknown): string | undefined {
   }
 }
 
-/** Deletes the token of the account in the settings. If other accounts have tokens, asks which to delete. */
+/** Deletes the tokens of all accounts. */
 export async function signOut(accounts: Accounts): Promise<void> {
-  const { isCurrent, others } = await accounts.saved();
-  const all = t('All Accounts');
-  let choice: string | undefined;
-  if (others.length > 0) {
-    const detail = `${t('Tokens for these other accounts are saved on this machine:')}\n${firstLines(others.map(formatAccount))}`;
-    const answers = isCurrent ? [t('This Account'), all] : [all];
-    choice = await askInDialog({ question: t('Sign out of which account?'), detail }, ...answers);
-    if (choice === undefined) return;
-  }
-  if (choice === all) await accounts.deleteAll();
-  else await accounts.delete();
+  const wasSignedIn = await accounts.deleteAll();
   if (hasTokenCommand()) {
     const message = t(
       'The token command in your settings still signs you in. To stay signed out, remove the command from the settings.',
@@ -214,15 +204,13 @@ export async function signOut(accounts: Accounts): Promise<void> {
     return;
   }
   void showInformation(
-    choice === all
+    wasSignedIn
       ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
-      : isCurrent
-        ? t('Signed out. The token was removed from this machine. Runs that have already started continue.')
-        : t('You weren’t signed in.'),
+      : t('You weren’t signed in.'),
   );
 }
 
-/** Calls the service as an assessment does. Says which part of the connection fails and which parts work. */
+/** Calls the service as an assessment does. Says which part of the connection fails. */
 export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {
   try {
     const destination = readDestination();
@@ -234,11 +222,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
     if (part === undefined) throw error;
     const { message, actions } = describeError(error);
-    let text = t('Connection test failed ({0}): {1}', connectionLabel(part), message);
-    const working = connectionParts.slice(0, connectionParts.indexOf(part)).map(connectionLabel);
-    // Without a sign-in, nothing was called.
-    const isCalled = !['notSignedIn', 'secretStorage'].includes((error as AssessmentError).kind);
-    if (working.length > 0 && isCalled) text += ` ${t('These work: {0}.', formatList(working))}`;
+    const text = t('Connection test failed ({0}): {1}', connectionLabel(part), message);
     inBackground(showError(text, ...actions), log);
     return;
   }

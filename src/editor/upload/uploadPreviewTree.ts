@@ -216,8 +216,6 @@ function detailOf(reason: NotUploadedReason): string {
       return reason.suspicions.slice(0, 1).map(describeSuspicion).join('');
     case 'unreadable':
       return [refusalLabel(reason.code), visibleName(reason.file ?? '')].join(' ').trim();
-    case 'special':
-      return specialLabel(reason.type);
     default:
       return '';
   }
@@ -234,14 +232,6 @@ function refusalLabel(code: string): string {
     unreadable: t('unreadable'),
   };
   return labels[code] ?? code;
-}
-
-function specialLabel(type: 'fifo' | 'socket' | 'device'): string {
-  return {
-    fifo: t('named pipe'),
-    socket: t('socket'),
-    device: t('device'),
-  }[type];
 }
 
 function line(

@@ -21,8 +21,6 @@ export async function leftOut(at: Place, more: Partial<SelectOptions> = {}): Pro
         return `${path}: tracked, ${ruleName(reason.rule)}`;
       case 'ignored':
         return `${path}: ${ruleName(reason.rule)}`;
-      case 'special':
-        return `${path}: ${reason.type}`;
       case 'unreadable':
         return `${path}: unreadable ${reason.code} ${reason.file ?? ''}`.trimEnd();
       default:

@@ -21,9 +21,7 @@ export function reasonByType(path: string, { name, wellFormed, dirent }: FolderE
   const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
   if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;
   if (dirent.isSymbolicLink()) return { kind: 'link' };
-  if (dirent.isFIFO()) return { kind: 'special', type: 'fifo' };
-  if (dirent.isSocket()) return { kind: 'special', type: 'socket' };
-  if (!dirent.isFile() && !dirent.isDirectory()) return { kind: 'special', type: 'device' };
+  if (!dirent.isFile() && !dirent.isDirectory()) return { kind: 'special' };
   return { kind: 'unusableName' };
 }
 

@@ -269,8 +269,7 @@ class Walk {
         const file = { path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 } as const;
         this.files.push(isLfsPointer(full, stat.size) ? { ...file, isLfsPointer: true } : file);
         this.bytes += stat.size;
-      } else
-        this.#leaveOut(path, stat.isSymbolicLink() ? { kind: 'link' } : { kind: 'special', type: 'device' });
+      } else this.#leaveOut(path, { kind: stat.isSymbolicLink() ? 'link' : 'special' });
     } catch (error) {
       this.#leaveOut(path, { kind: 'unreadable', code: systemCode(error) ?? 'EIO' });
     }

@@ -20,7 +20,7 @@ export type Reason =
   /** A file that Git tracks and that only rules of Git's own (`isGitsOwn`) leave out. */
   | { readonly kind: 'ignoredButTracked'; readonly rule: IgnoreRule }
   | { readonly kind: 'link' }
-  | { readonly kind: 'special'; readonly type: 'fifo' | 'socket' | 'device' }
+  | { readonly kind: 'special' }
   | { readonly kind: 'nestedRepository' }
   /** A submodule that is not checked out. */
   | { readonly kind: 'submodule' }

@@ -200,9 +200,9 @@ test('F11 FIFOs and sockets are reported and never opened', withPipes, async (t)
   const server = createServer().listen(join(at.root, 'socket'));
   t.after(() => server.close());
   assert.deepEqual(await leftOut(at, { include: ['pipe', 'socket'] }), [
-    '.gitignore: fifo',
-    'pipe: fifo',
-    'socket: socket',
+    '.gitignore: special',
+    'pipe: special',
+    'socket: special',
   ]);
   assert.deepEqual(await paths(at), ['a']);
 });
