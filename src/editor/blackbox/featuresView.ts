@@ -16,7 +16,6 @@ import {
   writeChoice,
 } from '../../core/features/chosenPairs.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
-import type { KeyValueStore } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { isLive, type Run } from '../../core/run/state/run.ts';
 import { perspectives } from '../../core/workflows/blackboxInput.ts';
@@ -31,17 +30,10 @@ const t = vscode.l10n.t;
 
 export type FeaturesView = ReturnType<typeof createFeaturesView>;
 
-const shownKey = 'features.run';
-
-/** Fills the Features view. It is hidden until a run is shown: by a command, when its crawl ends, or if it was shown when the window closed. */
+/** Fills the Features view. It is hidden until a run is shown: by a command, or when its crawl ends. */
 export function createFeaturesView(
   lazy: LazyView<FeaturesNode>,
-  {
-    runs,
-    memory,
-    attempt,
-    parseWorkerFile,
-  }: { runs: RunStore; memory: KeyValueStore; attempt: Attempt; parseWorkerFile: string },
+  { runs, attempt, parseWorkerFile }: { runs: RunStore; attempt: Attempt; parseWorkerFile: string },
 ) {
   const changes = new vscode.EventEmitter<undefined>();
   let shown: ShownFeatures | undefined;
@@ -49,7 +41,6 @@ export function createFeaturesView(
 
   const render = (next: ShownFeatures | undefined): void => {
     shown = next;
-    if (memory.get(shownKey) !== next?.run.id) void memory.update(shownKey, next?.run.id);
     const state = next === undefined ? undefined : describeFeatures(lazy.view, next);
     void vscode.commands.executeCommand('setContext', 'whitebox.featuresView', state);
     changes.fire(undefined);
@@ -111,11 +102,8 @@ export function createFeaturesView(
           if (shown?.run.id === run.id) render(toShown({ ...shown, ...facts }));
         });
     }
-    const wasShown = shown === undefined && memory.get(shownKey) === run.id;
-    // Forgotten first: if the run can't be shown any more, one message says so.
-    if (wasShown) void memory.update(shownKey, undefined);
     if (isLive(run)) live.add(run.id);
-    else if (wasShown || (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run)))
+    else if (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run))
       void attempt('whitebox.showFeatures', () => show(run));
   };
   const runChanges = runs.onDidChange((changed) => changed.forEach(showChange));

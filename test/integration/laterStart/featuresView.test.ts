@@ -58,8 +58,6 @@ describe('the Features view', () => {
   const checks = new vscode.EventEmitter<vscode.TreeCheckboxChangeEvent<unknown>>();
   const attempted = new vscode.EventEmitter<string>();
 
-  let memory: Map<string, unknown>;
-
   /** Opens a new view, as a new window does. */
   const open = (): void => {
     runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
@@ -72,11 +70,6 @@ describe('the Features view', () => {
     view = createFeaturesView(lazy, {
       runs,
       parseWorkerFile,
-      memory: {
-        keys: () => [...memory.keys()],
-        get: (key) => memory.get(key),
-        update: (key, value) => Promise.resolve(memory.set(key, value)).then(() => undefined),
-      },
       attempt: async (id, work) => {
         await work().catch((error: unknown) => failures.push(error));
         attempted.fire(id);
@@ -88,7 +81,6 @@ describe('the Features view', () => {
     [folder = ''] = await openFolders(2);
     storage = await mkdtemp(path.join(tmpdir(), 'features-'));
     failures = [];
-    memory = new Map();
     open();
   });
 
@@ -345,21 +337,6 @@ describe('the Features view', () => {
     await crawl({ features }, 'live');
     await done;
     assert.deepEqual([view.shown()?.run.id, failures], ['live', []]);
-  });
-
-  it('is restored when a window opens, unless it was hidden', async () => {
-    await view.show(await crawl({ features }));
-    view.dispose();
-    open();
-    const done = new Promise((resolve) => attempted.event(resolve));
-    await runs.reload();
-    await done;
-    assert.deepEqual([view.shown()?.run.id, failures], ['crawl', []]);
-    view.close();
-    view.dispose();
-    open();
-    await runs.reload();
-    assert.equal(view.shown(), undefined);
   });
 
   it('is hidden when its run is removed, and updated with its artifacts', async () => {
