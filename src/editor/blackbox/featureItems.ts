@@ -15,8 +15,6 @@ export interface ShownFeatures {
   readonly list: FeatureList;
   readonly progress: ScanProgress;
   readonly choice: Choice;
-  /** True if the saved choice can't be read. */
-  readonly isDamaged: boolean;
   /** The text that features have to contain; empty for all. */
   readonly filter: string;
   readonly passing: readonly Feature[];

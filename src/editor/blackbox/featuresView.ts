@@ -54,12 +54,11 @@ export function createFeaturesView(
     await saved.catch(() => undefined);
     saved = Promise.resolve();
     const facts = await read(run);
-    const { choice, isDamaged } = await readUndamaged(runs.folderOf(run.id));
+    const choice = await readUndamaged(runs.folderOf(run.id));
     render(
       toShown({
         ...facts,
         choice: choice ?? defaultChoice(run, facts.list.features),
-        isDamaged,
         filter: '',
       }),
     );
@@ -69,7 +68,7 @@ export function createFeaturesView(
     if (shown === undefined) return;
     const { run } = shown;
     const choice = change(shown);
-    render({ ...shown, choice, isDamaged: false });
+    render({ ...shown, choice });
     const save = (): Promise<void> => writeChoice(runs.folderOf(run.id), choice);
     const saving = saved.then(save, save);
     saved = saving; // a start that waits for it fails, too
@@ -134,12 +133,13 @@ function isEndedCrawl({ workflow, state }: Run): boolean {
   return workflow === 'blackbox-crawl' && state === 'succeeded';
 }
 
-async function readUndamaged(folder: string): Promise<{ choice: Choice | undefined; isDamaged: boolean }> {
+/** No pairs for a choice that can't be read. */
+async function readUndamaged(folder: string): Promise<Choice | undefined> {
   try {
-    return { choice: await readChoice(folder), isDamaged: false };
+    return await readChoice(folder);
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
-    return { choice: new Map(), isDamaged: true };
+    return new Map();
   }
 }
 
@@ -206,7 +206,7 @@ function countOf({ choice, list }: ShownFeatures): string {
 }
 
 function notesOn(shown: ShownFeatures): string[] {
-  const { run, choice, list, progress, filter, passing, isDamaged } = shown;
+  const { run, choice, list, progress, filter, passing } = shown;
   const { features, repeated, unreadable, cut } = list;
   const found = formatNumber(passing.length);
   const all = formatNumber(features.length);
@@ -218,9 +218,8 @@ function notesOn(shown: ShownFeatures): string[] {
   else if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
   else if (progress.problem !== 'absent')
     notes.push(t('VS Code can’t read part of the assessment progress. Some pairs may have been tested.'));
-  if (choice.size === 0 && !isDamaged && askedPairs(run) === 'unknown')
+  if (choice.size === 0 && askedPairs(run) === 'unknown')
     notes.push(t('VS Code doesn’t know which pairs were chosen for this run.'));
-  if (isDamaged) notes.push(t('Your saved choice can’t be read. Choose again.'));
   if (faultsOf(choice, features).includes('gone'))
     notes.push(t('Some chosen features no longer exist. Until you clear their checkboxes, nothing is sent.'));
   if (repeated > 0)

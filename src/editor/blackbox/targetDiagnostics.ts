@@ -52,14 +52,15 @@ export class TargetDiagnostics {
     if (first === undefined) return;
     const { line } = document.positionAt(first.offset);
     const name = visibleLine(basename(document.uri.fsPath));
-    const show = t('Show in File');
-    void showWarning(
-      t('{0}, line {1}: {2} Nothing has been sent.', name, formatNumber(line + 1), describeProblem(first)),
-      show,
-    ).then((pressed) => {
-      const selection = rangeOf(document, first);
-      if (pressed === show) void vscode.window.showTextDocument(document, { selection });
-    });
+    const text = t(
+      '{0}, line {1}: {2} Nothing has been sent.',
+      name,
+      formatNumber(line + 1),
+      describeProblem(first),
+    );
+    const selection = rangeOf(document, first);
+    const command = { command: 'vscode.open', arguments: [document.uri, { selection }] };
+    void showWarning(text, { title: t('Show in File'), ...command });
   }
 
   #update(document: vscode.TextDocument): void {

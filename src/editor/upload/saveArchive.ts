@@ -15,7 +15,6 @@ import { byteSteps, withProgress } from '../progress.ts';
 import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
-import { differencesFromPreview, type UploadPreview } from './uploadPreview.ts';
 import { describeUnpacked, describeUploadedSecrets, unreadableIn } from './uploadQuestion.ts';
 
 const t = vscode.l10n.t;
@@ -23,7 +22,6 @@ const t = vscode.l10n.t;
 interface SaveDeps extends PreparationDeps {
   readonly workerFile: string;
   readonly savingFolder: string;
-  readonly preview: UploadPreview;
 }
 
 interface SavedArchive {
@@ -48,7 +46,7 @@ export async function saveArchive(deps: SaveDeps, shownFolders?: readonly Folder
       saveFolder(folder, deps, { onStep, signal }),
     );
     if (saved === undefined) return;
-    void showInformation(describeSaved(saved, deps.preview));
+    void showInformation(describeSaved(saved));
   }
 }
 
@@ -99,13 +97,12 @@ async function pickArchiveFile({ uri, name }: Folder, format: ArchiveType): Prom
   return file?.fsPath;
 }
 
-function describeSaved({ path, archive, prepared }: SavedArchive, preview: UploadPreview): string {
+function describeSaved({ path, archive, prepared }: SavedArchive): string {
   const size = `${countFiles(archive.manifest.length)}, ${formatBytes(archive.bytes)}`;
   const omitted = archive.omitted.map((file) => file.path);
   return [
     t('Saved {0}: {1}, SHA-256 {2}', visibleLine(path), size, archive.sha256),
     ...describeUnpacked([...unreadableIn(prepared.selection), ...omitted]),
     ...describeUploadedSecrets(prepared.undecided),
-    ...differencesFromPreview([prepared], preview.shown()),
   ].join(' — ');
 }

@@ -27,7 +27,7 @@ export interface StartDeps extends PreparationDeps {
   readonly runs: RunStore;
   readonly findings: FindingStore;
   readonly log: Logger;
-  readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
+  readonly preview: Pick<UploadPreview, 'show' | 'close'>;
 }
 
 /**

@@ -2,12 +2,10 @@ import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import type { Logger } from '../../core/ports.ts';
 import { withChosen } from '../../core/upload/choose/choices.ts';
-import { countDifferences } from '../../core/upload/choose/prepareUpload.ts';
 import { PreviewModel } from '../../core/upload/choose/previewModel.ts';
-import { visibleName } from '../../core/visibleText.ts';
 import type { Attempt } from '../errors/errorActions.ts';
 import { type Folder, isInside } from '../folders.ts';
-import { countFiles, formatBytes, formatList } from '../formats.ts';
+import { countFiles, formatBytes } from '../formats.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { withProgress } from '../progress.ts';
 import type { LazyView } from '../../lazyView.ts';
@@ -82,24 +80,6 @@ export function createUploadPreview(
       changes.dispose();
     },
   };
-}
-
-/** Sentences about folders that an open preview does not show, and about files that changed since it was filled. */
-export function differencesFromPreview(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
-  if (shown.length === 0) return [];
-  const unseen: string[] = [];
-  let differences = 0;
-  for (const { folder, selection } of prepared) {
-    const before = shown.find(({ folder: { uri } }) => uri.toString() === folder.uri.toString());
-    if (before === undefined) unseen.push(visibleName(folder.name));
-    else differences += countDifferences(before.selection, selection);
-  }
-  return [
-    ...(unseen.length > 0 ? [t('The Upload Preview doesn’t show {0}.', formatList(unseen))] : []),
-    ...(differences > 0
-      ? [t('Different from what the Upload Preview shows: {0}.', countFiles(differences))]
-      : []),
-  ];
 }
 
 async function reveal(isVisible: boolean): Promise<void> {

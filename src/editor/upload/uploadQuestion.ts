@@ -26,7 +26,7 @@ import {
 } from '../formats.ts';
 import { askInDialog } from '../showMessage.ts';
 import { describeSuspicions, type Prepared, type UploadChoices } from './checkAndPack.ts';
-import { differencesFromPreview, type UploadPreview } from './uploadPreview.ts';
+import type { UploadPreview } from './uploadPreview.ts';
 
 const t = vscode.l10n.t;
 
@@ -36,7 +36,7 @@ interface KnownRuns {
 }
 
 interface QuestionDeps extends KnownRuns {
-  readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
+  readonly preview: Pick<UploadPreview, 'show' | 'close'>;
   readonly choices: Pick<UploadChoices, 'change'>;
 }
 
@@ -76,7 +76,6 @@ export async function confirmUpload(
       ),
     // The journal names only the first files.
     ...describeUnpacked([...unreadable, ...omitted], unpacked),
-    ...differencesFromPreview(prepared, preview.shown()),
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
@@ -100,14 +99,12 @@ export async function confirmUpload(
       preview.close();
       return 'start';
     }
-    const inclusion = choice === include ? await askAboutTracked(tracked) : undefined;
-    if (inclusion === 'all') {
-      for (const { folder, selection } of prepared)
-        await choices.change(folder, (current) => withIncluded(current, trackedIn(selection)));
-      return 'prepareAgain';
-    }
-    if (choice === show || inclusion === 'some') preview.show(prepared);
-    if (choice !== include || inclusion === 'some') return undefined;
+    if (choice === show) preview.show(prepared);
+    if (choice !== include) return undefined;
+    if (!(await askAboutTracked(tracked))) continue;
+    for (const { folder, selection } of prepared)
+      await choices.change(folder, (current) => withIncluded(current, trackedIn(selection)));
+    return 'prepareAgain';
   }
 }
 
@@ -115,10 +112,8 @@ function trackedIn({ leftOut }: UploadSelection): string[] {
   return leftOut.flatMap(({ path, reason }) => (reason.kind === 'ignoredButTracked' ? [path] : []));
 }
 
-/** Which of these files to include; undefined for none. */
-async function askAboutTracked(paths: readonly string[]): Promise<'all' | 'some' | undefined> {
+async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
   const all = t('Include All');
-  const some = t('Choose in Preview');
   const choice = await askInDialog(
     {
       question: t('Include {0} tracked by Git, but ignored?', countFiles(paths.length)),
@@ -133,9 +128,8 @@ async function askAboutTracked(paths: readonly string[]): Promise<'all' | 'some'
       dismiss: t('Back'),
     },
     all,
-    some,
   );
-  return choice === all ? 'all' : choice === some ? 'some' : undefined;
+  return choice === all;
 }
 
 /** The last complete run of the same folders: its duration, its findings, and how many files differ. */

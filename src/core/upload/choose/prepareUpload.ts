@@ -198,14 +198,3 @@ function packedUnchecked<F>(
 function haveSamePaths(one: readonly SelectedFile[], other: readonly SelectedFile[]): boolean {
   return one.length === other.length && one.every(({ path }, at) => path === other[at]?.path);
 }
-
-/** The number of files that are in one selection only, or differ in size. */
-export function countDifferences(
-  one: Pick<UploadSelection, 'files'>,
-  other: Pick<UploadSelection, 'files'>,
-): number {
-  const sizes = new Map(one.files.map(({ path, bytes }) => [path, bytes]));
-  const same = other.files.filter(({ path, bytes }) => sizes.get(path) === bytes).length;
-  const inBoth = other.files.filter(({ path }) => sizes.has(path)).length;
-  return one.files.length + other.files.length - inBoth - same;
-}

@@ -65,7 +65,7 @@ describe('files that Git tracks although they are ignored', () => {
     assert.deepEqual(first?.buttons, ['Upload and Start', 'Show Files', 'Include…']);
     assert.equal(names?.text, 'Include 2 files tracked by Git, but ignored?');
     assert.match(names.detail, /^dist\/app\.js\ndist\/key\.js\n\n/);
-    assert.deepEqual(names.buttons, ['Include All', 'Choose in Preview', 'Back']);
+    assert.deepEqual(names.buttons, ['Include All', 'Back']);
     assert.deepEqual(again, first);
     assert.equal(secrets?.text, 'Suspected secrets in 1 file');
     assert.match(secrets.detail, /dist\/key\.js:1/);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  countDifferences,
   applyChoices,
   prepareFolders,
   type SecretDecision,
@@ -148,12 +147,4 @@ test('the folder is selected again if the user includes ignored files', async ()
   assert.equal(folder.selections, 2);
   await preview.applyChoices();
   assert.equal(folder.selections, 2);
-});
-
-test('files in one selection only, or with another size, count as differences', () => {
-  const before = selection(['a', 'b', 'c']);
-  const now = { ...before, files: [file('a'), { ...file('b'), bytes: 99 }, file('d'), file('e')] };
-  assert.equal(countDifferences(before, before), 0);
-  assert.equal(countDifferences(before, now), 4, 'b, c, d, e');
-  assert.equal(countDifferences(now, before), 4);
 });
