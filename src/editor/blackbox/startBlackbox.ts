@@ -4,6 +4,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { predecessorOf } from '../../core/features/continuedRuns.ts';
+import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { type ApplicationInput, applicationSubject } from '../../core/workflows/blackboxInput.ts';
 import type { EnteredPasswords, PasswordStore } from '../../core/workflows/passwordStore.ts';
@@ -40,18 +41,17 @@ export interface BlackboxDeps {
 }
 
 /** A blackbox run to start. Account, language and webhooks default to the settings. */
-export interface BlackboxStart {
+export interface BlackboxStart extends Pick<
+  Assessment,
+  'targetFile' | 'confirms' | 'label' | 'continuesOnePair'
+> {
   readonly workflow: BlackboxWorkflow;
   readonly input: ApplicationInput;
   /** The workspace folder that the run stands under, absolute. */
   readonly folder: string;
-  readonly targetFile?: string | undefined;
   readonly account?: Destination | undefined;
   readonly language?: Run['language'] | undefined;
   readonly webhookEndpointIds?: readonly string[] | undefined;
-  readonly confirms?: string | undefined;
-  readonly label?: string | undefined;
-  readonly continuesOnePair?: boolean | undefined;
   readonly remarks?: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export async function readStart(
   workflow: BlackboxWorkflow,
   uri: vscode.Uri,
   { diagnostics, secretWorkerFile }: Pick<BlackboxDeps, 'diagnostics' | 'secretWorkerFile'>,
-): Promise<(BlackboxStart & { readonly targetFile: string }) | undefined> {
+): Promise<BlackboxStart | undefined> {
   const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
   if (!isUsableTargetFile(uri) || folder === undefined)
     throw new AssessmentError('badTargetFile', { subject: uri.fsPath });
@@ -128,14 +128,13 @@ export async function startBlackbox(
 }
 
 async function askAndLaunch(
-  start: BlackboxStart,
+  { account, remarks = [], ...start }: BlackboxStart,
   entered: EnteredPasswords,
   deps: BlackboxDeps,
 ): Promise<'done' | 'readingRequest'> {
   const { accounts, runs, tracker, passwords } = deps;
-  if (start.account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts)))
-    return 'done';
-  const destination = start.account ?? readDestination();
+  if (account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts))) return 'done';
+  const destination = account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const plan = toPlan(start, destination);
   // Claimed before the questions: no second click and no other window starts a run on these targets meanwhile.
@@ -144,14 +143,14 @@ async function askAndLaunch(
     // Another window may have started a run before the claim.
     await runs.reload();
     if (!(await askForPasswords(plan, entered, passwords))) return 'done';
-    const answer = await askToStart(plan, runs.all(), start.remarks ?? []);
+    const answer = await askToStart(plan, runs.all(), remarks);
     if (answer === 'readingRequest') {
       await deps.requests.show(plan);
       return answer;
     }
     if (answer !== 'start') return 'done';
-      claim.lost.throwIfAborted();
-      await passwords.approve(plan, entered);
+    claim.lost.throwIfAborted();
+    await passwords.approve(plan, entered);
     await launch(plan, deps);
     return 'done';
   } finally {
@@ -161,24 +160,18 @@ async function askAndLaunch(
 
 const maxHosts = 3;
 
-function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {
-  const { workflow, input, folder, targetFile, confirms, label, continuesOnePair } = start;
-  const settings = readAssessmentSettings(vscode.Uri.file(folder));
-  const hosts = [...new Set(input.target_urls.map((url) => new URL(url).host))];
+function toPlan({ folder, ...start }: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {
+  const { language, webhookEndpointIds, maxArchiveBytes } = readAssessmentSettings(vscode.Uri.file(folder));
+  const hosts = [...new Set(start.input.target_urls.map((url) => new URL(url).host))];
   const more = hosts.length > maxHosts ? [`+${String(hosts.length - maxHosts)}`] : [];
   return {
-    workflow,
+    ...start,
     baseUrl,
     organizationId,
-    language: start.language ?? settings.language,
-    webhookEndpointIds: start.webhookEndpointIds ?? settings.webhookEndpointIds,
-    maxArchiveBytes: settings.maxArchiveBytes,
+    language: start.language ?? language,
+    webhookEndpointIds: start.webhookEndpointIds ?? webhookEndpointIds,
+    maxArchiveBytes,
     targets: [{ folder, name: [...hosts.slice(0, maxHosts), ...more].join(', ') }],
-    input,
-    targetFile,
-    confirms,
-    label,
-    continuesOnePair,
   };
 }
 

@@ -63,7 +63,7 @@ export async function deleteUploadedSource(
   const kept: KeptRun[] = [];
   await withViewProgress(async () => {
     for (const run of chosen) {
-      const failure = sharedFailure(kept, run) ?? (await tracker.deleteUploads(run.id));
+      const failure = lastingFailure(kept) ?? (await tracker.deleteUploads(run.id));
       if (failure !== undefined) kept.push({ run, failure });
     }
   });
@@ -123,17 +123,9 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
   await remove(keptRuns, deps, { leavesSource: true });
 }
 
-/** The failure of an earlier run of the same account that this run would meet, too: of the service or the token. */
-function sharedFailure(
-  kept: readonly KeptRun[],
-  { baseUrl, organizationId }: Run,
-): AssessmentError | undefined {
-  return kept.find(
-    ({ run, failure }) =>
-      run.baseUrl === baseUrl &&
-      run.organizationId === organizationId &&
-      (isTransient(failure) || waitsForToken(failure)),
-  )?.failure;
+/** A failure that the next runs would meet, too: of the service or the token. */
+function lastingFailure(kept: readonly KeptRun[]): AssessmentError | undefined {
+  return kept.find(({ failure }) => isTransient(failure) || waitsForToken(failure))?.failure;
 }
 
 /** Removes runs one by one; returns those that are kept because their source could not be deleted. */
@@ -149,7 +141,7 @@ function remove(
       let changed: AssessmentError | undefined;
       for (const run of runs) {
         try {
-          const known = losesSource(run) ? sharedFailure(kept, run) : undefined;
+          const known = losesSource(run) ? lastingFailure(kept) : undefined;
           const failure = known ?? (await tracker.remove(run.id, options));
           const runId = runIdOf(run);
           if (failure !== undefined) kept.push({ run, failure });
