@@ -3,8 +3,8 @@ import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts
 import { hasFindings } from '../core/findings/chooseRun.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import type { RunNotes } from '../core/run/disk/runNotes.ts';
-import { isUnsent, type Run, runIdOf } from '../core/run/state/run.ts';
-import { needsToken } from '../core/run/state/trouble.ts';
+import { hasRemoteResults, isUnsent, type Run, runIdOf } from '../core/run/state/run.ts';
+import { mayStopWatching, needsToken } from '../core/run/state/trouble.ts';
 import { focusView } from '../lazyView.ts';
 import { copyDiagnostics, type RecentLog, type SettingList } from './account/copyDiagnostics.ts';
 import { signIn, signInForRun, signOut, testConnection } from './account/signIn.ts';
@@ -131,8 +131,14 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.trackRun': () => trackRun(deps),
     'whitebox.giveRunId': (node) => giveRunId(deps, clickedRun(node)),
     'whitebox.refreshRuns': () => checkRuns(deps),
-    'whitebox.cancelRun': (node) => cancelRun(deps, clickedRun(node)),
-    'whitebox.resendDispatch': (node) => resend(deps, clickedRun(node)),
+    'whitebox.cancelRun': onRun(
+      pickOf(({ state }) => state === 'running', t('Cancel Run')),
+      (run) => cancelRun(deps, run),
+    ),
+    'whitebox.resendDispatch': onRun(
+      pickOf(({ state }) => state === 'unknown', t('Send Start Request Again')),
+      (run) => resend(deps, run),
+    ),
     'whitebox.deleteUploadedSource': (...args) => deleteUploadedSource(deps, runsOf(args, runs)),
     'whitebox.openReport': onRun(pickShown('report', t('Open Report')), (run) => deps.reports.open(run)),
     'whitebox.saveReport': onRun(
@@ -173,9 +179,17 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
       const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload…'))());
       return run?.workflow === 'whitebox-assessment' ? start(openFoldersOf(run)) : startAgain(run, deps);
     },
-    'whitebox.downloadArtifacts': (node) => downloadArtifacts(deps, clickedRun(node)),
-    'whitebox.stopWatching': (node) => stopWatching(deps, clickedRun(node), deps.clock.now()),
-    'whitebox.renameRun': (node) => renameRun(deps, clickedRun(node)),
+    'whitebox.downloadArtifacts': onRun(pickOf(hasRemoteResults, t('Download Results Again')), (run) =>
+      downloadArtifacts(deps, run),
+    ),
+    'whitebox.stopWatching': onRun(
+      pickOf((run) => mayStopWatching(run, deps.clock.now()), t('Stop Watching')),
+      (run) => stopWatching(deps, run),
+    ),
+    'whitebox.renameRun': onRun(
+      pickOf(() => true, t('Rename Run')),
+      (run) => renameRun(deps, run),
+    ),
     'whitebox.removeRun': (...args) => removeRuns(deps, runsOf(args, runs)),
     'whitebox.exportSarif': (node) => exportFindings('sarif', clickedRun(node), { ...deps, tool }),
     'whitebox.exportCsv': (node) => exportFindings('csv', clickedRun(node), { ...deps, tool }),

@@ -1,51 +1,33 @@
 import * as vscode from 'vscode';
-import type { Clock, Logger } from '../../core/ports.ts';
-import { hasRemoteResults, isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
-import { mayStopWatching } from '../../core/run/state/trouble.ts';
+import { isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { inBackground } from '../../core/yieldingWork.ts';
 import type { EnteredPasswords, PasswordStore } from '../../core/workflows/passwordStore.ts';
+import { focusView } from '../../lazyView.ts';
 import { askForPasswords } from '../blackbox/passwords.ts';
-import { showRuns } from '../errors/errorActions.ts';
-import { describeTrouble } from '../errors/messages.ts';
-import { formatTime, moreLabel } from '../formats.ts';
+import { formatTime } from '../formats.ts';
 import { lostAnswerLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
-import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
-import { pickRun } from './pickRun.ts';
+import { askInDialog, showInformation } from '../showMessage.ts';
 import { losesSource } from './removeRuns.ts';
-import { statusLines } from './runStatus.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
 
 const t = vscode.l10n.t;
 
-/** Checks all runs in progress, and says what is known of them then. The end of a run has a notification of its own. */
-export async function checkRuns(
-  deps: RunDeps & { readonly clock: Clock; readonly log: Logger },
-): Promise<void> {
-  const { runs, tracker, log } = deps;
+/** Checks all runs in progress, and shows them in the Runs view. The end of a run has a notification of its own. */
+export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
   await runs.reload();
   if (!runs.all().some(isLive)) {
     void showInformation(t('There are no runs in progress to check.'));
     return;
   }
+  await focusView('runs');
   await withViewProgress(() => tracker.checkNow());
-  const live = runs.all().filter(isLive);
-  const failing = live.find(({ trouble }) => trouble !== undefined);
-  const run = failing ?? live[0];
-  if (run === undefined) return;
-  const more = live.length === 1 ? [] : [moreLabel(live.length - 1)];
-  const message = [...statusLines(run, deps), ...more].join(' · ');
-  const actions = run.trouble === undefined ? [] : describeTrouble(run.trouble, run).actions;
-  const show = run.trouble === undefined ? showInformation : showWarning;
-  inBackground(show(message, ...actions, showRuns()), log);
 }
 
-export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
-  const running = runs.all().filter(({ state }) => state === 'running');
+type Tracking = Pick<RunDeps, 'tracker'>;
+
+export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> {
   const yes = t('Cancel Run');
-  const run = chosen ?? (await pickRun(running, yes));
-  if (run === undefined) return;
   const detail = [
     t(
       'Credits already spent aren’t refunded. The run stays “canceling” until the service reports that it has ended.',
@@ -62,14 +44,11 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
 
 /** A person resolves an `unknown` run: enters its run ID, sends the dispatch again (which may cost twice), or stops watching. */
 export async function resend(
-  deps: RunDeps & { readonly passwords: PasswordStore },
-  chosen: Run | undefined,
+  { tracker, passwords }: Tracking & { readonly passwords: PasswordStore },
+  run: Run,
 ): Promise<void> {
-  const { tracker, runs } = deps;
-  const unconfirmed = runs.all().filter(({ state }) => state === 'unknown');
-  const run = chosen ?? (await pickRun(unconfirmed, t('Send Start Request Again')));
   // The run may have changed since the notification that offered this was shown.
-  if (run?.state !== 'unknown') return;
+  if (run.state !== 'unknown') return;
   const enterId = t('Enter Run ID…');
   const again = t('Send Again');
   const stop = t('Stop Watching');
@@ -105,8 +84,8 @@ export async function resend(
   if (choice === again) {
     // A password may have been deleted since.
     const entered: EnteredPasswords = new Map();
-    if (await askForPasswords(run, entered, deps.passwords)) {
-      await deps.passwords.approve(run, entered);
+    if (await askForPasswords(run, entered, passwords)) {
+      await passwords.approve(run, entered);
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
         tracker.resend(run.id, signal),
       );
@@ -116,23 +95,15 @@ export async function resend(
   if (choice === stop) await withViewProgress(() => tracker.abandon(run.id));
 }
 
-export async function downloadArtifacts({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
-  const run = chosen ?? (await pickRun(runs.all().filter(hasRemoteResults), t('Download Results Again')));
-  if (run === undefined) return;
+export async function downloadArtifacts({ tracker }: Tracking, run: Run): Promise<void> {
   await withProgress(t('Downloading the results…'), (_onStep, signal) =>
     tracker.downloadAgain(run.id, signal),
   );
   void showInformation(t('The results of {0} were downloaded.', titleOf(run)));
 }
 
-export async function stopWatching(
-  { runs, tracker }: RunDeps,
-  chosen: Run | undefined,
-  now: number,
-): Promise<void> {
-  const stuck = runs.all().filter((candidate) => mayStopWatching(candidate, now));
-  const run = chosen ?? (await pickRun(stuck, t('Stop Watching')));
-  if (run === undefined || !isLive(run)) return;
+export async function stopWatching({ tracker }: Tracking, run: Run): Promise<void> {
+  if (!isLive(run)) return;
   const yes = t('Stop Watching');
   const detail = [
     run.state === 'collecting'
@@ -150,8 +121,7 @@ export async function stopWatching(
   if (choice === yes) await withViewProgress(() => tracker.stopWatching(run.id));
 }
 
-export async function renameRun({ tracker }: RunDeps, run: Run | undefined): Promise<void> {
-  if (run === undefined) return;
+export async function renameRun({ tracker }: Tracking, run: Run): Promise<void> {
   const label = await vscode.window.showInputBox({
     title: t('Rename Run'),
     prompt: t('A name for this run, shown only on this machine. Leave empty for no name.'),

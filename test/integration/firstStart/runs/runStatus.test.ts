@@ -3,15 +3,11 @@ import { describe, it } from 'mocha';
 import type * as vscode from 'vscode';
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { formatTime } from '../../../../src/editor/formats.ts';
-import { checkRuns } from '../../../../src/editor/runs/runCommands.ts';
 import { type RunsNode, showRuns } from '../../../../src/editor/runs/runsView.ts';
 import { showStatus } from '../../../../src/editor/runs/statusBar.ts';
-import { silent } from '../../../silentLog.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
-import { watchMessages } from '../../dialogs.ts';
 import { parseWorkerFile, savedAlways } from '../../runLines.ts';
 
 const minute = 60_000;
@@ -78,13 +74,6 @@ const rowsOf = async (run: Run, ...others: readonly Run[]): Promise<readonly vsc
   return rows;
 };
 
-const check = async (...all: readonly Run[]): Promise<readonly string[]> => {
-  const messages = watchMessages();
-  const deps = { runs: storeOf(...all), tracker: tracker as unknown as RunTracker, clock, log: silent };
-  await checkRuns(deps);
-  return messages.shown.map(({ severity, text, buttons }) => [severity, text, ...buttons].join(' | '));
-};
-
 describe('what is known of a run in progress', () => {
   const facts = [
     `Last response: ${formatTime(now - minute)}`,
@@ -111,20 +100,6 @@ describe('what is known of a run in progress', () => {
       (await rowsOf(finished(9), finished(6))).filter(({ label }) => facts.includes(label as string)),
       [],
     );
-  });
-
-  it('is the answer of Check Run Status Now, the most urgent run first', async () => {
-    const said = ['Information', [first, ...facts].join(' · '), 'Show Runs'].join(' | ');
-    assert.deepEqual(await check(running, finished(9), finished(6)), [said]);
-    const trouble = { kind: 'timeout', since: now, times: 1, failures: 1, tokens: 0 };
-    const failing = { ...running, id: 'failing', trouble } as Run;
-    const [warning = '', ...more] = await check(running, failing);
-    assert.match(
-      warning,
-      /^Warning \| \S.* didn’t respond in time\. · .*… and 1 more \| Show Log \| Show Runs$/,
-    );
-    assert.deepEqual(more, []);
-    assert.deepEqual(await check(finished(9)), ['Information | There are no runs in progress to check.']);
   });
 
   it('is only how long it was watched, for a run that was started elsewhere', () => {

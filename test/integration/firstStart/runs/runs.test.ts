@@ -7,7 +7,6 @@ import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shown
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
 import type { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
-import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { showNotifications } from '../../../../src/editor/runs/notifications.ts';
 import { removeRuns } from '../../../../src/editor/runs/removeRuns.ts';
@@ -177,10 +176,9 @@ describe('runs that need a decision', () => {
     const { running } = runOf;
     assert.ok(running.state === 'running');
     const stored = { ...running, targets: running.targets.map(({ folder, name }) => ({ folder, name })) };
-    const runs = { all: () => [] } as unknown as RunStore;
-    const deps = { tracker: {} as unknown as RunTracker, runs };
+    const deps = { tracker: {} as unknown as RunTracker };
     const saysSo = async (run: Run): Promise<boolean> => {
-      await stopWatching(deps, run, 0);
+      await stopWatching(deps, run);
       return detail().endsWith('\n\nThe uploaded source is deleted from the service.');
     };
     assert.equal(await saysSo(running), true);
@@ -234,9 +232,8 @@ describe('runs that need a decision', () => {
       return Promise.resolve();
     };
     const tracker = { downloadAgain } as unknown as RunTracker;
-    const runs = { all: () => [] } as unknown as RunStore;
     const run = endedRun({ id: 'invented', folder, ...place });
-    const download = downloadArtifacts({ runs, tracker }, run);
+    const download = downloadArtifacts({ tracker }, run);
     await assert.rejects(download, { name: 'AbortError' });
   });
 });
