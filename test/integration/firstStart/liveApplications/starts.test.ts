@@ -185,7 +185,7 @@ describe('starting a blackbox run', () => {
     const crawled = await finish(crawl.id);
     const { host } = new URL(application.origin);
     assert.deepEqual(await notified(`The crawl of ${host} has finished`), ['Show Features']);
-    assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^Finished: ${host} · `));
+    assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^Finished: Crawl · ${host} · `));
     const lines = linesOf(crawled).join('\n');
     assert.match(lines, /Target file: starts\.blackbox\.json\nCredits: at most 20/);
     assert.doesNotMatch(lines, /Uploaded|Packaged|Confirmed/);
