@@ -10,7 +10,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { NotUploaded } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { uploadLabel } from '../../../../src/editor/runs/runLabels.ts';
-import { describeSuspicions, type Prepared } from '../../../../src/editor/upload/checkAndPack.ts';
+import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { storeManifest } from '../../../unit/run/storedManifest.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
@@ -115,17 +115,6 @@ describe('the question before an upload', () => {
       };
       assert.deepEqual(await ask(endedRun({ id: 'invented', folder, ...place }), selection), becomes);
     });
-
-  it('F167 shows the Upload Preview to a user who wants to include some of the files that Git tracks', async () => {
-    const answers = ['Include…', 'Choose in Preview'];
-    watchMessages(() => answers.shift());
-    const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false };
-    const leftOut = [{ path: 'x', reason: { kind: 'ignoredButTracked', rule } }];
-    const selection = { root: folder, files: [], leftOut, bytes: 0, widened: [], unreadIndexes: [] };
-    const prepared = [{ folder: { uri: vscode.Uri.file(folder), name: 'x' }, selection, undecided: [] }];
-    const run = endedRun({ id: 'invented', folder, ...place });
-    assert.deepEqual(await ask(run, selection, { prepared: prepared as unknown as Prepared[] }), ['show']);
-  });
 
   it('says that the source is still there if an ended run could not delete it', () => {
     const run = endedRun({ id: 'invented', folder, ...place });
@@ -234,11 +223,7 @@ describe('the question before an upload', () => {
 async function ask(
   run: Run,
   selection: unknown,
-  {
-    known = [],
-    root = '',
-    prepared = [],
-  }: { known?: readonly Run[]; root?: string; prepared?: readonly Prepared[] } = {},
+  { known = [], root = '' }: { known?: readonly Run[]; root?: string } = {},
 ): Promise<string[]> {
   const assessment = {
     ...place,
@@ -250,8 +235,8 @@ async function ask(
     runs: { all: () => known, folderOf: (id: string) => path.join(root, id) } as unknown as RunStore,
     findings: { read: (of: Run) => Promise.resolve({ run: of, shown: [invent(), invent()] }) },
     choices: { change: () => Promise.resolve(void did.push('include')) },
-    preview: { show: () => void did.push('show'), shown: () => [], close: () => void did.push('close') },
+    preview: { show: () => void did.push('show'), close: () => void did.push('close') },
   };
-  did.push((await confirmUpload(run, assessment as unknown as Assessment, prepared, deps)) ?? '');
+  did.push((await confirmUpload(run, assessment as unknown as Assessment, [], deps)) ?? '');
   return did.filter((each) => each !== '');
 }
