@@ -18,12 +18,14 @@ import {
 import {
   addOwners,
   comparePlaced,
-  mustReadAgain,
+  mayHaveMissing,
   placeAgain,
   type PlacedRun,
   readPlaced,
   toShownFindings,
+  showingSteps,
   toShownRun,
+  withoutOldOwners,
 } from './placedRun.ts';
 import type { Detailable, Detailed } from './result/resultFile.ts';
 import {
@@ -144,23 +146,25 @@ export class FindingStore implements Disposable {
     const baseline = compared && (await this.#read(compared.baseline, { force }));
     this.#show({ placed, runIds, compared, baseline, isComplete: true });
     // After findings are shown: that takes a worker, and most folders have none.
-    const withOwners = await Promise.all(placed.map((each) => addOwners(each, this.#deps)));
-    this.#show({ ...this.#shown, placed: withOwners });
+    await this.#showEach((each) => addOwners(each, this.#deps));
+  }
+
+  /** Shows runs that are made of those that are shown. */
+  async #showEach(make: (placed: PlacedRun) => Promise<PlacedRun>): Promise<void> {
+    const { placed, baseline } = this.#shown;
+    const present = await Promise.all(placed.map(make));
+    this.#show({ ...this.#shown, placed: present, baseline: baseline && (await make(baseline)) });
   }
 
   #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
-    const chosen = this.#choices.runsToShow(this.#deps.runs.all(), this.#deps.isOpenHere);
+    const all = this.#deps.runs.all();
+    const chosen = this.#choices.runsToShow(all, this.#deps.isOpenHere);
     const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
-    this.#dropOldComparison(runs);
-    return { runs, runIds: new Map([...chosen].map(([key, run]) => [key, run?.id])) };
-  }
-
-  #dropOldComparison(runs: readonly Run[]): void {
-    if (this.#compared === undefined) return;
-    const { run, baseline } = this.#compared;
-    const present = this.#deps.runs.get(baseline.id);
-    const isValid = runs.some(({ id }) => id === run.id) && present !== undefined && hasFindings(present);
-    if (!isValid) this.#compared = undefined;
+    const isThere = (run: Run | undefined, among: readonly Run[]): boolean =>
+      among.some((each) => each.id === run?.id && hasFindings(each));
+    const { run, baseline } = this.#compared ?? {};
+    if (!isThere(run, runs) || !isThere(baseline, all)) this.#compared = undefined;
+    return { runs, runIds: new Map([...chosen].map(([key, each]) => [key, each?.id])) };
   }
 
   /** A run with its places: the one that is shown, unless it must be read again. `showEarly` gets a run that is not shown yet, before all is known. */
@@ -186,13 +190,8 @@ export class FindingStore implements Disposable {
     if (placed.failure === undefined) this.#failures.delete(run.id);
     else this.#failures.set(run.id, placed.failure);
     // Deciding about all at once would block the thread.
-    await inSlices(this.#decideAbout(placed));
+    await inSlices(showingSteps(placed, runs, this.#showFinding));
     return placed;
-  }
-
-  *#decideAbout({ run, result }: PlacedRun): Generator<ShownFinding, void> {
-    for (const each of [...(result?.findings ?? []), ...(result?.absent ?? [])])
-      yield this.#showFinding(each, this.#deps.runs.get(each.found.run) ?? run);
   }
 
   #placed(): readonly PlacedRun[] {
@@ -207,27 +206,25 @@ export class FindingStore implements Disposable {
       changed: new Set([...changed, ...(waiting?.changed ?? [])]),
       createdOrDeleted: new Set([...createdOrDeleted, ...(waiting?.createdOrDeleted ?? [])]),
     };
-    const done = waiting?.done ?? this.#placeWaiting();
+    const done = waiting?.done ?? this.#enqueue(() => this.#placeWaiting());
     this.#waiting = { ...files, done };
     return done;
   }
 
   /** Changes come in bursts: those that come while others wait for their turn are placed with these. */
-  #placeWaiting(): Promise<void> {
-    return this.#enqueue(async () => {
-      const { changed = new Set<string>(), createdOrDeleted = new Set<string>() } = this.#waiting ?? {};
-      this.#waiting = undefined;
-      const files = [...changed, ...createdOrDeleted];
-      if (this.#placed().some((each) => mustReadAgain(each, changed, createdOrDeleted))) {
-        this.#mustForce = true;
-        return this.#loadChosen();
-      }
-      const isWanted = atOrBelow(files);
-      const texts = this.#deps.texts(isWanted);
-      const { placed, baseline } = this.#shown;
-      const again = (each: PlacedRun): Promise<PlacedRun> => placeAgain(each, isWanted, texts, this.#deps);
-      const present = await Promise.all(placed.map(again));
-      this.#show({ ...this.#shown, placed: present, baseline: baseline && (await again(baseline)) });
+  async #placeWaiting(): Promise<void> {
+    const { changed = new Set<string>(), createdOrDeleted = new Set<string>() } = this.#waiting ?? {};
+    this.#waiting = undefined;
+    if (this.#placed().some((each) => mayHaveMissing(each, createdOrDeleted))) {
+      this.#mustForce = true;
+      return this.#loadChosen();
+    }
+    const files = new Set([...changed, ...createdOrDeleted]);
+    const isWanted = atOrBelow(files);
+    const texts = (): EditorTexts => this.#deps.texts(isWanted);
+    await this.#showEach(async (each) => {
+      const placed = await placeAgain(each, isWanted, texts, this.#deps);
+      return addOwners(withoutOldOwners(placed, files), this.#deps);
     });
   }
 

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { markOf } from '../files.ts';
-import { atOrBelow, pathInside } from '../paths.ts';
+import { atOrBelow, pathInside, pathKey } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
@@ -15,25 +15,22 @@ import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
   fileKey,
   filesOf,
-  type LocatedPlace,
   type PlacedFiles,
-  type PlacedFinding,
   placeFindings,
-  toLocatedPlaces,
+  placesOf,
+  toShownPlaces,
 } from './place/placement.ts';
 import { askForOwners, followFiles, readResult, type ResultSource } from './result/readResult.ts';
-import type { ResultFinding, ResultHead, RunResult, Verdict } from './result/result.ts';
-import { mainPlaceOf, type ShownFinding, type ShownRun } from './shownFinding.ts';
+import type { ResultFinding, RunResult, Verdict } from './result/result.ts';
+import { readHead } from './result/resultFile.ts';
+import { mainPlaceOf, type ShownFinding, type ShownPlace, type ShownRun } from './shownFinding.ts';
 import type { ShowFinding } from './triage/decide.ts';
 import { isSettled } from './triage/triage.ts';
 
-/** A result with the places of its findings. */
-export interface PlacedResult extends PlacedFiles, FoundOwners {
-  readonly head: ResultHead;
-  /** Findings that only earlier runs report. */
-  readonly absent: readonly PlacedFinding[];
-  /** True once owners were looked up. */
-  readonly hasOwners: boolean;
+/** A result with the places of its findings. `absent` has those that the run could have reported, of runs that are still here. */
+interface PlacedResult extends RunResult, PlacedFiles {
+  /** Undefined until they were looked up. */
+  readonly owners?: FoundOwners | undefined;
   /** How many findings of removed runs are not reported. */
   readonly removed: number;
 }
@@ -69,9 +66,8 @@ export async function readPlaced(run: Run, source: PlacingSource, placing: Placi
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
-    const result = await placeResult(run, read, source, placing);
-    const names = allNamesOf([...result.findings, ...result.absent].map(({ found }) => found));
-    return { run, result, names, failure: undefined };
+    const { names } = withoutPlaces(run, read);
+    return { run, result: await placeResult(run, read, source, placing), names, failure: undefined };
   } catch (error) {
     return toFailedRun(run, error, source.log);
   }
@@ -88,37 +84,34 @@ export function toFailedRun(run: Run, error: unknown, log: Logger): PlacedRun {
   return { run, result: undefined, failure };
 }
 
-const noFacts = { removed: 0, hasOwners: false, owners: new Map(), ownersGaps: [] } as const;
-
 /** A result whose findings have no places yet. */
 export function withoutPlaces(run: Run, { head, findings, absent }: RunResult): PlacedRun {
-  const toPlaced = (found: ResultFinding): PlacedFinding => ({ found, places: [], evidence: found.evidence });
-  const result: PlacedResult = {
-    ...noFacts,
-    head,
-    findings: findings.map(toPlaced),
-    absent: judgedOf(absent).map(toPlaced),
-    missing: new Set(),
-    changed: new Set(),
+  // Those that the run did not report although it could have.
+  const judged = absent.filter(({ verdict }) => verdict !== undefined);
+  const nowhere = { places: new Map(), missing: new Set<string>(), changed: new Set<string>() };
+  return {
+    run,
+    result: { head, findings, absent: judged, ...nowhere, removed: 0 },
+    names: allNamesOf([...findings, ...absent]),
+    failure: undefined,
   };
-  return { run, result, names: allNamesOf([...findings, ...absent]), failure: undefined };
-}
-
-/** Those that a run did not report although it could have. */
-function judgedOf(absent: readonly ResultFinding[]): readonly ResultFinding[] {
-  return absent.filter(({ verdict }) => verdict !== undefined);
 }
 
 /** Places what a result reports, and what only earlier runs report, as far as these runs are still here. */
 async function placeResult(
   run: Run,
-  { head, findings, absent }: RunResult,
+  read: RunResult,
   source: PlacingSource,
   { mappings, texts, onSome }: Placing,
-): Promise<PlacedResult> {
-  const facts = { ...noFacts, head, absent: [] };
-  const place = (of: Run, found: readonly ResultFinding[]): Promise<PlacedFiles> => {
-    const files = filesOf(of, source.runs.folderOf(of.id), found, mappings);
+): Promise<PlacedResult | undefined> {
+  const { result } = withoutPlaces(run, read);
+  const place = async (
+    of: Run,
+    found: readonly ResultFinding[],
+    known: RunResult['head'] | undefined,
+    onFirst?: (some: PlacedFiles) => void,
+  ): Promise<PlacedFiles> => {
+    const files = filesOf(of, source.runs.folderOf(of.id), found, known?.knowsSent ?? [], mappings);
     return placeFindings(files, found, {
       texts,
       // Findings whose files cannot be followed are shown as reported.
@@ -127,35 +120,41 @@ async function placeResult(
           source.log.warn(`Places of run ${of.id} cannot be followed: ${String(error)}`);
           return [];
         }),
-      onSome:
-        of.id === run.id && onSome
-          ? (some) => onSome({ run, result: { ...facts, ...some }, failure: undefined })
-          : undefined,
+      onSome: onFirst,
     });
   };
-  const placed = await place(run, findings);
-  const missing = new Set(placed.missing);
-  const placedAbsent: PlacedFinding[] = [];
+  const showFirst = (some: PlacedFiles): void => {
+    if (result === undefined) return;
+    const findings = read.findings.filter(({ finding }) =>
+      finding.places.every((each) => some.places.has(each)),
+    );
+    onSome?.({ run, result: { ...result, ...some, findings, absent: [] }, failure: undefined });
+  };
+  const placed = await place(run, read.findings, read.head, onSome && showFirst);
+  const [places, missing] = [new Map(placed.places), new Set(placed.missing)];
+  const absent: ResultFinding[] = [];
   let removed = 0;
-  for (const [id, found] of Map.groupBy(judgedOf(absent), (each) => each.run)) {
+  for (const [id, found] of Map.groupBy(result?.absent ?? [], (each) => each.run)) {
     const earlier = source.runs.get(id);
-    if (earlier === undefined) removed += found.length;
-    else {
-      const there = await place(earlier, found);
-      for (const path of there.missing) missing.add(path);
-      placedAbsent.push(...there.findings);
+    if (earlier === undefined) {
+      removed += found.length;
+      continue;
     }
+    const there = await place(earlier, found, await readHead(source.runs.folderOf(id)));
+    for (const path of there.missing) missing.add(path);
+    for (const [each, now] of there.places) places.set(each, now);
+    absent.push(...found);
   }
-  return { ...facts, ...placed, absent: placedAbsent, missing, removed };
+  return result && { ...result, absent, places, missing, changed: placed.changed, removed };
 }
 
 /** Looks up the owners of the files of main places, unless that was done. */
 export async function addOwners(placed: PlacedRun, source: PlacingSource): Promise<PlacedRun> {
   const { run, result } = placed;
-  if (result === undefined || result.hasOwners || !(await haveOwners(run))) return placed;
+  if (result === undefined || result.owners !== undefined || !(await haveOwners(run))) return placed;
   try {
-    const found = await askForOwners(mainFilesOf(result), source);
-    return { ...placed, result: { ...result, ...found, hasOwners: true } };
+    const files = allFound(result).flatMap((found) => mainFileOf(found, result) ?? []);
+    return { ...placed, result: { ...result, owners: await askForOwners(new Set(files), source) } };
   } catch (error) {
     source.log.warn(`The owners of findings of run ${run.id} are unknown: ${String(error)}`);
     return placed;
@@ -171,37 +170,37 @@ async function haveOwners({ targets }: Run): Promise<boolean> {
   return (await Promise.all(files.map(markOf))).some((mark) => mark !== undefined);
 }
 
-function mainFilesOf(result: PlacedResult): ReadonlySet<string> {
-  const files = new Set<string>();
-  for (const { found, places } of [...result.findings, ...result.absent]) {
-    const main = mainPlaceOf({ finding: found.finding, places });
-    if (main !== undefined) files.add(main.file);
-  }
-  return files;
+/** The owners are looked up again if a CODEOWNERS file, or a folder that may hold it, has changed. */
+export function withoutOldOwners(placed: PlacedRun, changed: ReadonlySet<string>): PlacedRun {
+  const { result } = placed;
+  const isOfOwners = [...changed].some((path) => ownersNames.has(basename(path)));
+  return result === undefined || !isOfOwners
+    ? placed
+    : { ...placed, result: { ...result, owners: undefined } };
 }
 
-/** True if a missing file may be there now, or if owners may have changed. */
-export function mustReadAgain(
-  { run, result }: PlacedRun,
-  changed: ReadonlySet<string>,
-  createdOrDeleted: ReadonlySet<string>,
-): boolean {
-  if (result === undefined) return false;
-  const ofOwners = [...changed, ...createdOrDeleted].filter((path) => ownersNames.has(basename(path)));
-  if (createdOrDeleted.size === 0 && ofOwners.length === 0) return false;
-  const files = new Set(allPlaces(result).map(({ file }) => file));
-  const isPlaced = atOrBelow(files);
-  const roots = new Set(run.targets.map(({ folder }) => folder));
-  return (
-    [...createdOrDeleted].some((path) => !isPlaced(path) && mayHoldMissing(path, roots, result.missing)) ||
-    // A CODEOWNERS file is in the folder whose files it covers, or in a folder there.
-    ofOwners.some((path) => [...files].some(atOrBelow([dirname(dirname(path))])))
-  );
+/** CODEOWNERS, and the names of the folders that may hold it. */
+const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
+
+function allFound({ findings, absent }: PlacedResult): readonly ResultFinding[] {
+  return [...findings, ...absent];
+}
+
+function mainFileOf(found: ResultFinding, placed: PlacedFiles): string | undefined {
+  return mainPlaceOf({ finding: found.finding, places: placesOf(found, placed) })?.file;
+}
+
+/** True if a missing file may be there now: one in a placed file's stead is placed again. */
+export function mayHaveMissing({ run, result }: PlacedRun, createdOrDeleted: ReadonlySet<string>): boolean {
+  if (result === undefined || createdOrDeleted.size === 0) return false;
+  const isPlaced = atOrBelow(new Set([...result.places.values()].flatMap((place) => place?.file ?? [])));
+  const roots = run.targets.map(({ folder }) => folder);
+  return [...createdOrDeleted].some((path) => !isPlaced(path) && mayHoldMissing(path, roots, result.missing));
 }
 
 /** True if a file or folder in one of the roots may be part of a missing path: one path ends like the other, or the folder is on its way. */
-function mayHoldMissing(path: string, roots: ReadonlySet<string>, missing: ReadonlySet<string>): boolean {
-  const inside = [...roots].flatMap((root) => pathInside(root, path) ?? []).map(segmentsOf);
+function mayHoldMissing(path: string, roots: readonly string[], missing: ReadonlySet<string>): boolean {
+  const inside = roots.flatMap((root) => pathInside(root, path) ?? []).map(segmentsOf);
   return [...missing].map(segmentsOf).some((wanted) =>
     inside.some((there) => {
       const end = wanted.slice(-there.length);
@@ -220,63 +219,50 @@ function segmentsOf(path: string): readonly string[] {
     .filter((segment) => segment !== '');
 }
 
-/** CODEOWNERS, and the names of the folders that may hold it. */
-const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
-
-function allPlaces({ findings, absent }: PlacedResult): readonly LocatedPlace[] {
-  return [...findings, ...absent].flatMap(({ places }) => places);
-}
-
-/** Places findings by the present text of files. The run itself if it has none in these, or if nothing has moved. */
+/** Places findings by the present text of files. The run itself if it has none in these. What editors have changed meanwhile comes with the next request. */
 export async function placeAgain(
   placed: PlacedRun,
   isWanted: (file: string) => boolean,
-  texts: EditorTexts,
+  textsNow: () => EditorTexts,
   source: PlacingSource,
 ): Promise<PlacedRun> {
   const { run, result } = placed;
   if (result === undefined) return placed;
-  const files = filesWith([...result.findings, ...result.absent], isWanted);
+  const files = filesWith(result, isWanted);
   if (files.length === 0) return placed;
+  const texts = textsNow();
   const current = await followFiles(files, texts, source).catch((error: unknown) => {
     source.log.warn(`The findings of run ${run.id} could not be placed again: ${String(error)}`);
     return [];
   });
-  const places = new Map<Place, LocatedPlace>();
+  const later = textsNow();
+  const places = new Map(result.places);
   const changed = new Set(result.changed);
   for (const [at, { file, places: reported, run: reportedBy }] of files.entries()) {
     const now = current[at];
-    if (now === undefined) continue;
-    for (const [place, located] of toLocatedPlaces(file, reported, now)) places.set(place, located);
+    const key = pathKey(file.file);
+    if (now === undefined || later.edited.get(key) !== texts.edited.get(key)) continue;
+    for (const [place, there] of toShownPlaces(file, reported, now))
+      if (!isDeepStrictEqual(there, places.get(place))) places.set(place, there);
     if (reportedBy !== run.id) continue;
     if (now.isChanged) changed.add(file.file);
     else changed.delete(file.file);
   }
-  const isMoved = (place: LocatedPlace): boolean => {
-    const now = places.get(place.reported);
-    return now !== undefined && !isDeepStrictEqual(now, place);
-  };
-  const replace = (each: PlacedFinding): PlacedFinding =>
-    each.places.some(isMoved)
-      ? { ...each, places: each.places.map((place) => places.get(place.reported) ?? place) }
-      : each;
-  const [findings, absent] = [result.findings.map(replace), result.absent.map(replace)];
-  return { ...placed, result: { ...result, findings, absent, changed } };
+  return { ...placed, result: { ...result, places, changed } };
 }
 
-function filesWith(
-  findings: readonly PlacedFinding[],
-  isWanted: (file: string) => boolean,
-): readonly PlacesOfFile[] {
-  const places = findings.flatMap(({ found, places: all }) =>
-    all.filter(({ file }) => isWanted(file)).map((place) => ({ run: found.run, place })),
+function filesWith(result: PlacedResult, isWanted: (file: string) => boolean): readonly PlacesOfFile[] {
+  const all = allFound(result).flatMap((found) =>
+    placesOf(found, result)
+      .filter(({ file }) => isWanted(file))
+      .map((place) => ({ run: found.run, place })),
   );
-  const byFile = Map.groupBy(places, ({ run, place }) => `${run} ${fileKey(place)}`);
+  const byFile = Map.groupBy(all, ({ run, place }) => `${run} ${fileKey(place)}`);
   return [...byFile.values()].flatMap((inFile) => {
     const [first] = inFile;
     if (first === undefined) return [];
     const { file, folder, path, target, sent } = first.place;
-    const reported = inFile.map(({ place }) => place.reported);
+    const reported: readonly Place[] = inFile.map(({ place }) => place.reported);
     return [{ run: first.run, file: { file, folder, path, target, sent }, places: reported }];
   });
 }
@@ -287,19 +273,18 @@ function filesWith(
 export function comparePlaced(placed: PlacedRun, baseline: PlacedRun): PlacedRun {
   const [{ result }, { result: before }] = [placed, baseline];
   if (result === undefined || before === undefined) return placed;
-  const [now, then] = [result, before].map(({ findings }) => allNamesOf(findings.map(({ found }) => found)));
-  const recorded = new Map(result.absent.map(({ found: { name, verdict } }) => [name, verdict]));
+  const [now, then] = [allNamesOf(result.findings), allNamesOf(before.findings)];
+  const recorded = new Map(result.absent.map(({ name, verdict }) => [name, verdict]));
   // Runs of the service and imported files of unknown origin have no names in common.
   const isKnown = before.head.cut === undefined && isOfService(placed.run) === isOfService(baseline.run);
   const again = placed.run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillThere';
   const verdictOf = (found: ResultFinding): Verdict | undefined => {
-    if (!namesOf(found).some((name) => then?.has(name))) return isKnown ? 'new' : undefined;
+    if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;
     return found.verdict === 'carriedOver' ? found.verdict : again;
   };
-  const judge = (each: PlacedFinding, verdict: Verdict | undefined): PlacedFinding => ({
-    ...each,
-    found: { ...each.found, verdict },
-  });
+  // Beyond a cut, nothing is known to be absent.
+  const absent = result.head.cut === undefined ? before.findings.filter(({ name }) => !now.has(name)) : [];
+  const owners = new Map([...(before.owners?.owners ?? []), ...(result.owners?.owners ?? [])]);
   return {
     ...placed,
     result: {
@@ -310,12 +295,10 @@ export function comparePlaced(placed: PlacedRun, baseline: PlacedRun): PlacedRun
         skipped: [],
         unlisted: 0,
       },
-      findings: result.findings.map((each) => judge(each, verdictOf(each.found))),
-      // Beyond a cut, nothing is known to be absent.
-      absent: before.findings
-        .filter(({ found: { name } }) => result.head.cut === undefined && now?.has(name) === false)
-        .map((each) => judge(each, recorded.get(each.found.name) ?? 'unknown')),
-      owners: new Map([...before.owners, ...result.owners]),
+      findings: result.findings.map((each) => ({ ...each, verdict: verdictOf(each) })),
+      absent: absent.map((each) => ({ ...each, verdict: recorded.get(each.name) ?? 'unknown' })),
+      places: new Map<Place, ShownPlace | undefined>([...before.places, ...result.places]),
+      owners: { owners, ownersGaps: result.owners?.ownersGaps ?? [] },
       removed: 0,
     },
   };
@@ -330,7 +313,7 @@ export function toShownRun(
   const { run: read, result, failure } = placed;
   const run = runs.get(read.id) ?? read;
   if (result === undefined) return { run, shown: [], failure };
-  const { head, changed, ownersGaps, removed } = result;
+  const { head, changed, owners, removed } = result;
   const { shown, absent } = toShownFindings(placed, runs, showFinding);
   return {
     run,
@@ -346,26 +329,36 @@ export function toShownRun(
     baselineCut: head.baseline?.cut,
     unreadRuns: head.skipped.flatMap(({ id }) => runs.get(id) ?? []),
     unlisted: removed + head.unlisted + result.absent.length - absent.length,
-    ownersGaps,
+    ownersGaps: owners?.ownersGaps ?? [],
   };
 }
 
 /** What a run reports, and what only earlier runs that are still here report. */
 export function toShownFindings(
-  { run, result, names }: PlacedRun,
+  placed: PlacedRun,
   runs: Pick<RunStore, 'get'>,
   showFinding: ShowFinding,
 ): Record<'shown' | 'absent', readonly ShownFinding[]> {
-  const toShown = (placed: PlacedFinding, of: Run): ShownFinding => {
-    const main = mainPlaceOf({ finding: placed.found.finding, places: placed.places });
-    return showFinding(placed, of, { owners: main && result?.owners.get(main.file), names });
-  };
-  const present = runs.get(run.id) ?? run;
-  return {
-    shown: (result?.findings ?? []).map((each) => toShown(each, present)),
-    absent: (result?.absent ?? []).flatMap((each) => {
-      const of = runs.get(each.found.run);
-      return of === undefined ? [] : [toShown(each, of)];
-    }),
-  };
+  const [shown, absent]: [ShownFinding[], ShownFinding[]] = [[], []];
+  const reported = new Set(placed.result?.findings);
+  for (const [found, each] of showingSteps(placed, runs, showFinding))
+    (reported.has(found) ? shown : absent).push(each);
+  return { shown, absent };
+}
+
+/** Shows a finding in each step. */
+export function* showingSteps(
+  { run, result, names }: PlacedRun,
+  runs: Pick<RunStore, 'get'>,
+  showFinding: ShowFinding,
+): Generator<readonly [ResultFinding, ShownFinding], void> {
+  if (result === undefined) return;
+  for (const found of allFound(result)) {
+    const of = runs.get(found.run) ?? (found.run === run.id ? run : undefined);
+    if (of === undefined) continue;
+    const places = placesOf(found, result);
+    const main = mainPlaceOf({ finding: found.finding, places });
+    const owners = main && result.owners?.owners.get(main.file);
+    yield [found, showFinding(found, of, { places, owners, names })];
+  }
 }

@@ -20,6 +20,8 @@ export interface ShownPlace {
   readonly file: string;
   /** As the run's target names it. */
   readonly folder: string;
+  /** The position of the target. */
+  readonly target: number;
   /** Relative to its folder, with `/`. */
   readonly path: string;
   readonly startLine?: number | undefined;
@@ -28,7 +30,7 @@ export interface ShownPlace {
   readonly endColumn?: number | undefined;
   /** What was sent of the file, if known. */
   readonly sent?: SentFile | undefined;
-  /** From the findings file. */
+  /** Where the result has it: in the text that was sent. */
   readonly reported: Place;
   /** How the code there changed since it was scanned. */
   readonly drift: Drift;

@@ -50,7 +50,7 @@ describe('files as they were assessed', () => {
       ...{ run, finding, places: [], folder, ...identityFor('invented'), triage: undecided },
       sent: finding.places.map((place) => toSpot(place.path, sent, folder)),
     }));
-    const kept = { folder, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };
+    const kept = { folder, target: 0, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };
     shown = shown.map((each) => ({
       ...each,
       // As the user mapped it.

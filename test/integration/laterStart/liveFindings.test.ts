@@ -77,7 +77,7 @@ describe('findings of a live application', () => {
   it('F138 have no problems, while findings of the code have', async () => {
     const code = invent({ index: 1, title: 'SQL from a request (invented for F138)' });
     const file = path.join(folder, 'src', 'orders.js');
-    const here = { file, folder, path: 'src/orders.js', startLine: 2, drift: 'same' as const };
+    const here = { file, folder, target: 0, path: 'src/orders.js', startLine: 2, drift: 'same' as const };
     const placed: ShownFinding = {
       ...code,
       run: endedRun({ id: 'code', folder, ...place }),

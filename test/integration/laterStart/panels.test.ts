@@ -80,7 +80,15 @@ describe('an open document', () => {
     const file = path.join(shop, 'src', 'server.js');
     const findingAt = (startLine: number): ShownFinding => {
       const reported = { path: 'src/server.js', startLine: 1 };
-      const place = { file, folder: shop, path: reported.path, startLine, reported, drift: 'moved' };
+      const place = {
+        file,
+        folder: shop,
+        target: 0,
+        path: reported.path,
+        startLine,
+        reported,
+        drift: 'moved',
+      };
       return { run, finding: { index: 7, places: [reported] }, places: [place] } as unknown as ShownFinding;
     };
     let shown = findingAt(1);
@@ -223,7 +231,7 @@ describe('an open document', () => {
     ).findings;
     const placeNow = (at: number, startLine: number, file: string): ShownPlace => {
       const reported = finding!.places[at]!;
-      return { file, folder: shop, path: reported.path, startLine, reported, drift: 'moved' };
+      return { file, folder: shop, target: 0, path: reported.path, startLine, reported, drift: 'moved' };
     };
     const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
     const shown = { run, finding: finding!, places, folder: shop, ...identity, triage: undecided };

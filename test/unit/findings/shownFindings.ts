@@ -64,6 +64,7 @@ export function invent({
             {
               file: `/home/dev/shop/${at.path}`,
               folder: '/home/dev/shop',
+              target: 0,
               path: at.path,
               startLine: at.line,
               reported: { path: at.path },

@@ -11,9 +11,9 @@ import { findingsMarkOf } from '../parse/readFindings.ts';
 import { type EditorTexts, followFile } from '../place/currentPlaces.ts';
 import { utf8Only } from '../place/sentFiles.ts';
 import { findOwners } from '../place/owners.ts';
-import { filesOf, placeFindings } from '../place/placement.ts';
+import { filesOf, placeFindings, placesOf } from '../place/placement.ts';
 import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces } from '../placedRun.ts';
-import { addDetails, resultName } from '../result/resultFile.ts';
+import { addDetails, readHead, resultName } from '../result/resultFile.ts';
 import { readLastDetails, readLastResult } from '../result/readResult.ts';
 import { folderOf, mainPlaceOf, type ShownPlace, withoutOtherFolders } from '../shownFinding.ts';
 import { showDecided } from '../triage/decide.ts';
@@ -172,22 +172,20 @@ async function placeNow(
   const wanted = new Map(findings.map(({ run, finding }) => [finding, run]));
   const places = new Map<unknown, readonly ShownPlace[]>();
   const all = loaded.flatMap(({ result }) => [...(result?.findings ?? []), ...(result?.absent ?? [])]);
-  const byRun = Map.groupBy(
-    all.map(({ found }) => found),
-    ({ run }) => run,
-  );
-  for (const ofRun of byRun.values()) {
+  for (const [id, ofRun] of Map.groupBy(all, ({ run }) => run)) {
     const some = ofRun.filter(({ finding }) => wanted.has(finding));
     const run = some[0] && wanted.get(some[0].finding);
     if (run === undefined) continue;
-    const placed = await placeFindings(filesOf(run, runFolderOf(run.id), ofRun, {}), some, {
+    const head = loaded.find((each) => each.run.id === id)?.result?.head ?? (await readHead(runFolderOf(id)));
+    const files = filesOf(run, runFolderOf(id), ofRun, head?.knowsSent ?? [], {});
+    const placed = await placeFindings(files, some, {
       texts: noTexts,
-      follow: (files, texts) => Promise.all(files.map((each) => followFile(each, texts, runFolderOf))),
+      follow: (others, texts) => Promise.all(others.map((each) => followFile(each, texts, runFolderOf))),
     });
-    for (const each of placed.findings)
+    for (const found of some)
       places.set(
-        each.found.finding,
-        each.places.filter((place) => folders.has(place.folder)),
+        found.finding,
+        placesOf(found, placed).filter((place) => folders.has(place.folder)),
       );
   }
   const shown = findings.map((each) => ({ ...each, places: places.get(each.finding) ?? [] }));

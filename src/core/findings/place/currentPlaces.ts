@@ -11,20 +11,11 @@ import {
   isSent,
   readText,
   readTextBelow,
-  type SentFile,
   sourceFile,
 } from './sentFiles.ts';
 
-/** Where a place is now; lines are absent when unknown. Columns are there only if the line is as it was sent. */
-export type CurrentPlace = Pick<ShownPlace, 'startLine' | 'endLine' | 'startColumn' | 'endColumn' | 'drift'>;
-
 /** A file on this machine that places of a run are in. */
-export interface LocatedFile extends Pick<ShownPlace, 'file' | 'folder' | 'path'> {
-  /** The position of its target in the run. */
-  readonly target: number;
-  /** What was sent of it, if known. */
-  readonly sent: SentFile | undefined;
-}
+export type LocatedFile = Pick<ShownPlace, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
 
 export interface PlacesOfFile {
   /** The local ID of the run that reports the places. */
@@ -35,7 +26,7 @@ export interface PlacesOfFile {
 
 /** Where the places of a file are in its current text. */
 export interface CurrentPlaces {
-  readonly places: readonly CurrentPlace[];
+  readonly places: readonly Omit<ShownPlace, keyof LocatedFile | 'reported'>[];
   /** True when the text differs from the one that was sent. */
   readonly isChanged: boolean;
 }
@@ -66,7 +57,10 @@ export function asReported({ places }: PlacesOfFile, isChanged = false): Current
   return { places: places.map((each) => linesOf(each, 'unknown')), isChanged };
 }
 
-function linesOf({ startLine, endLine, startColumn, endColumn }: Place, drift: Drift): CurrentPlace {
+function linesOf(
+  { startLine, endLine, startColumn, endColumn }: Place,
+  drift: Drift,
+): CurrentPlaces['places'][number] {
   return { startLine, endLine, startColumn, endColumn, drift };
 }
 
@@ -99,7 +93,12 @@ export async function followFile(
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
   const follow = followLines(before);
   const placeNow = follow(isSame ? before : after);
-  const place = ({ startLine, endLine = startLine, startColumn, endColumn }: Place): CurrentPlace => {
+  const place = ({
+    startLine,
+    endLine = startLine,
+    startColumn,
+    endColumn,
+  }: Place): CurrentPlaces['places'][number] => {
     if (startLine === undefined || endLine === undefined || startLine > before.length)
       return { drift: 'unknown' };
     const now = placeNow({ startLine, endLine });

@@ -14,25 +14,14 @@ import {
   type LocatedFile,
   type PlacesOfFile,
 } from './currentPlaces.ts';
-import { asPlaced, type EvidenceOfPlaces } from './evidence.ts';
 import type { PathMapping } from './mappings.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { knowsSent, readSentFiles, type SentSpot } from './sentFiles.ts';
+import { readSentFiles, type SentSpot } from './sentFiles.ts';
 
 /*
  * Finds where the places of a run's findings are now, on the extension host: a file with the bytes that were sent needs no worker, since places have their
  * lines in the sent text. Files in editors come first, then the others, a few at a time. Those that differ are followed in the worker, in one request.
  */
-
-export type LocatedPlace = ShownPlace & LocatedFile;
-
-/** A finding of a result, where it is now. */
-export interface PlacedFinding {
-  readonly found: ResultFinding;
-  /** Those of its places that have a file on this machine, in their order. */
-  readonly places: readonly LocatedPlace[];
-  readonly evidence: EvidenceOfPlaces | undefined;
-}
 
 interface RunFiles {
   readonly run: Run;
@@ -40,15 +29,19 @@ interface RunFiles {
   readonly resolver: Resolver;
 }
 
-/** `found` has all findings of the run that are shown: their paths may have a prefix in common. `mappings` are by `pathKey` of a target's folder. */
+/**
+ * `found` has all findings of the run that are shown: their paths may share segments. `knowsSent` tells for each target whether it is known what was sent of
+ * it. `mappings` are by `pathKey` of a target's folder.
+ */
 export function filesOf(
   run: Run,
   runFolder: string,
   found: readonly ResultFinding[],
+  knowsSent: readonly boolean[],
   mappings: Readonly<Record<string, readonly PathMapping[]>>,
 ): RunFiles {
   // Sent files are in the result: none is searched for here.
-  const sent = knowsSent(run, runFolder).map((isKnown) => (isKnown ? new Map<string, unknown>() : undefined));
+  const sent = knowsSent.map((isKnown) => (isKnown ? new Map<string, unknown>() : undefined));
   const places = found.flatMap(({ finding }) => finding.places);
   const mappingOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
   return { run, runFolder, resolver: createResolver({ targets: run.targets, sent, places, mappingOf }) };
@@ -87,9 +80,10 @@ function spotKey({ place, spot }: SpotPlace): string {
     : `${String(spot.target)}\0${spot.file.path}`;
 }
 
-/** What is known of a run once its findings are placed. */
+/** Where the places of a run's findings are. */
 export interface PlacedFiles {
-  readonly findings: readonly PlacedFinding[];
+  /** Undefined for a place without a file on this machine. A place that was not looked for yet has no entry. */
+  readonly places: ReadonlyMap<Place, ShownPlace | undefined>;
   /** The paths of missing files that findings point at. */
   readonly missing: ReadonlySet<string>;
   /** Files (absolute) that findings point at and whose text differs from the one that was sent. */
@@ -118,12 +112,11 @@ export async function placeFindings(
   const { targets } = files.run;
   const missing = new Set<string>();
   const locate = locateIn(files, missing);
-  /** Undefined for a place without a file. */
-  const locations = new Map<Place, LocatedPlace | undefined>();
+  const placed = new Map<Place, ShownPlace | undefined>();
   const changed = new Set<string>();
   const add = ({ file, places }: PlacesOfFile, current: CurrentPlaces): void => {
     if (current.isChanged) changed.add(file.file);
-    for (const [place, now] of toLocatedPlaces(file, places, current)) locations.set(place, now);
+    for (const [place, now] of toShownPlaces(file, places, current)) placed.set(place, now);
   };
   const spots = found.flatMap(({ finding, sent }) =>
     finding.places.map((place, at): SpotPlace => ({ place, spot: sent[at] })),
@@ -138,9 +131,7 @@ export async function placeFindings(
     ([one], [other]) =>
       Number(other !== undefined && isOpen(other)) - Number(one !== undefined && isOpen(one)),
   );
-  const placed = (some = found): PlacedFiles => ({ findings: toPlaced(some, locations), missing, changed });
-  const placedSoFar = (): PlacedFiles =>
-    placed(found.filter(({ finding }) => finding.places.every((place) => locations.has(place))));
+  const known = (): PlacedFiles => ({ places: placed, missing, changed });
   const others: PlacesOfFile[] = [];
   const isAnswering = new SilenceWatch();
   let done = 0;
@@ -149,29 +140,33 @@ export async function placeFindings(
     if (first === undefined) return;
     const folder = first.spot?.folder ?? '';
     const file = await isAnswering.within(folder, locate(first));
-    const each = file &&
-      file !== 'silent' && { run: files.run.id, file, places: group.map(({ place }) => place) };
-    if (each) {
-      const state = await isAnswering.within(folder, stateOf(each.file, texts));
-      if (state === 'asSent') add(each, asSent(each));
-      else if (state === 'other') others.push(each);
-      else add(each, asReported(each));
-    } else if (file === 'silent' && first.spot !== undefined) {
+    const places = group.map(({ place }) => place);
+    if (file === undefined) for (const place of places) placed.set(place, undefined);
+    else if (file !== 'silent') {
+      const each = { run: files.run.id, file, places };
+      const state = await isAnswering.within(folder, stateOf(file, texts));
+      if (state === 'other') others.push(each);
+      else add(each, state === 'asSent' ? asSent(each) : asReported(each));
+    } else if (first.spot !== undefined) {
       const { target, folder: within, file: sent } = first.spot;
       const unread = { file: `${within}/${sent.path}`, folder: within, path: sent.path, target, sent };
-      const reported = { run: files.run.id, file: unread, places: group.map(({ place }) => place) };
+      const reported = { run: files.run.id, file: unread, places };
       add(reported, asReported(reported));
     }
-    for (const { place } of group) if (file === undefined) locations.set(place, undefined);
     done += 1;
-    if (done === firstFiles && groups.length > firstFiles) onSome?.(placedSoFar());
+    if (done === firstFiles && groups.length > firstFiles) onSome?.(known());
   });
   if (others.length > 0) {
-    if (groups.length <= firstFiles) onSome?.(placedSoFar());
+    if (groups.length <= firstFiles) onSome?.(known());
     const current = await follow(others, texts);
     for (const [at, each] of others.entries()) add(each, current[at] ?? asReported(each));
   }
-  return placed();
+  return known();
+}
+
+/** Those of a finding's places that have a file on this machine, in their order. */
+export function placesOf({ finding }: ResultFinding, { places }: Pick<PlacedFiles, 'places'>): ShownPlace[] {
+  return finding.places.flatMap((place) => places.get(place) ?? []);
 }
 
 /** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
@@ -204,28 +199,13 @@ export function fileKey({ target, path, file }: LocatedFile): string {
 }
 
 /** The places of a file, as they are in its current text. */
-export function toLocatedPlaces(
+export function toShownPlaces(
   file: LocatedFile,
   reported: readonly Place[],
   { places }: Pick<CurrentPlaces, 'places'>,
-): readonly (readonly [Place, LocatedPlace])[] {
+): readonly (readonly [Place, ShownPlace])[] {
   return places.flatMap((now, at) => {
     const place = reported[at];
     return place === undefined ? [] : [[place, { ...file, ...now, reported: place }] as const];
-  });
-}
-
-function toPlaced(
-  found: readonly ResultFinding[],
-  locations: ReadonlyMap<Place, LocatedPlace | undefined>,
-): readonly PlacedFinding[] {
-  return found.map((each) => {
-    const { finding, evidence } = each;
-    const isHere = (at: number): boolean => {
-      const place = finding.places[at];
-      return place !== undefined && locations.get(place) !== undefined;
-    };
-    const places = finding.places.flatMap((place) => locations.get(place) ?? []);
-    return { found: each, places, evidence: asPlaced(evidence, isHere) };
   });
 }

@@ -2,7 +2,7 @@ import type { Run } from '../../run/state/run.ts';
 import { isReported, type ResultFinding } from '../result/result.ts';
 import type { Finding } from '../finding.ts';
 import { identityOf, type Named } from '../identity.ts';
-import type { PlacedFinding } from '../place/placement.ts';
+import { asPlaced } from '../place/evidence.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import type { Decidable, TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
@@ -14,25 +14,30 @@ type Decided = Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
 
 /** What a finding is shown with. */
 interface ShownWith {
+  readonly places: readonly ShownPlace[];
   /** Of the file of its main place. */
   readonly owners?: readonly string[] | undefined;
   /** All names in the result of its run, once they are known. */
   readonly names?: ReadonlySet<string> | undefined;
 }
 
-export type ShowFinding = (placed: PlacedFinding, run: Run, shownWith?: ShownWith) => ShownFinding;
+export type ShowFinding = (found: ResultFinding, run: Run, shownWith: ShownWith) => ShownFinding;
 
 /** Shows findings with what people decided about them. While nothing about a finding changes, it is the same object. */
 export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): ShowFinding {
   const lastShown = new WeakMap<
     Finding,
-    ShownWith & { readonly placed: PlacedFinding; readonly version: number; readonly shown: ShownFinding }
+    Pick<ShownWith, 'names'> & {
+      readonly found: ResultFinding;
+      readonly version: number;
+      readonly shown: ShownFinding;
+    }
   >();
-  return (placed, run, { owners, names } = {}) => {
+  return (found, run, { places, owners, names }) => {
     const { version } = triage;
-    const { found, places, evidence } = placed;
     const last = lastShown.get(found.finding);
-    const isDecided = last?.placed === placed && last.version === version && last.names === names;
+    const hasMoved = last === undefined || !areSame(last.shown.places, places);
+    const isDecided = !hasMoved && last.found === found && last.version === version && last.names === names;
     if (isDecided && last.shown.owners === owners && last.shown.run.label === run.label) return last.shown;
     const {
       triage: decision,
@@ -40,10 +45,11 @@ export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): S
       verdict,
     } = isDecided ? last.shown : decide({ run, found, places, names }, triage);
     const { finding, folder, sent, maybe } = found;
+    const isHere = (at: number): boolean => places.some(({ reported }) => reported === finding.places[at]);
     const present: ShownFinding = {
       run,
       finding,
-      places,
+      places: hasMoved ? places : last.shown.places,
       folder,
       ...identityOf(found),
       maybe,
@@ -51,11 +57,11 @@ export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): S
       triage: decision,
       decidedBefore,
       verdict,
-      evidence,
+      evidence: asPlaced(found.evidence, isHere),
       owners,
     };
     const shown = last !== undefined && isSameShown(last.shown, present) ? last.shown : present;
-    lastShown.set(finding, { placed, version, names, shown });
+    lastShown.set(finding, { found, version, names, shown });
     return shown;
   };
 }
@@ -63,6 +69,10 @@ export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): S
 function isSameShown(last: ShownFinding, present: ShownFinding): boolean {
   const keys = ['places', 'triage', 'decidedBefore', 'verdict', 'owners'] as const;
   return last.run.label === present.run.label && keys.every((key) => last[key] === present[key]);
+}
+
+function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((each, at) => each === other[at]);
 }
 
 /** What a decision about a finding depends on, besides the decisions. */

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { pathKey } from '../../../core/paths.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import type { CurrentPlace } from '../../../core/findings/place/currentPlaces.ts';
-import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { isDisplayed } from '../../../core/findings/view/filter.ts';
 import { type FindingsOfFiles, problemsByFile } from '../../../core/findings/view/problems.ts';
 import { readDisplaySettings } from '../../settings.ts';
@@ -63,7 +62,9 @@ export class DisplayedFindings implements vscode.Disposable {
 }
 
 /** The 0-based range of a place; the first line of the file if the line is unknown. */
-export function toRange(place: Omit<CurrentPlace, 'drift'>): vscode.Range {
+export function toRange(
+  place: Pick<ShownPlace, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>,
+): vscode.Range {
   const line = (place.startLine ?? 1) - 1;
   const lastLine = Math.max(line, (place.endLine ?? line + 1) - 1);
   const column = (place.startColumn ?? 1) - 1;

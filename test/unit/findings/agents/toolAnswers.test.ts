@@ -86,6 +86,7 @@ function driftedTo(drift: ShownPlace['drift']): DetailedFinding {
     return {
       file: '/w',
       folder: '/',
+      target: 0,
       path: reported.path,
       startLine: 70 + at,
       endLine: 75,

@@ -185,7 +185,13 @@ describe('findings for code scanning', () => {
   test('F151 say in both forms what was assessed: lines, hashes, commit, and uncommitted changes', async () => {
     const reported = findingsOf([{ title: 'A', cwe: 89, file: 'src/app.js', line: 3 }]);
     const [place] = reported[0]!.finding.places;
-    const here = { file: path.join(folder, 'src/app.js'), folder, path: 'src/app.js', reported: place! };
+    const here = {
+      file: path.join(folder, 'src/app.js'),
+      folder,
+      target: 0,
+      path: 'src/app.js',
+      reported: place!,
+    };
     const shown = reported.map((each) => ({
       ...each,
       places: [{ ...here, startLine: 9, endLine: 9, drift: 'moved' as const }],
@@ -248,6 +254,7 @@ describe('findings for code scanning', () => {
     const here = {
       file: path.join(folder, 'src/app.js'),
       folder,
+      target: 0,
       path: 'src/app.js',
       startLine: 9,
       endLine: 9,

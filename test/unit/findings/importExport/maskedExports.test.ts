@@ -97,6 +97,7 @@ function sourceOf(tokenOf: (number: number) => string) {
     return {
       file: `${folder}/${local}`,
       folder,
+      target: 0,
       path: local,
       startLine: 2,
       reported,

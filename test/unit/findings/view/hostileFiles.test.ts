@@ -35,7 +35,8 @@ await testBlocks(import.meta.filename, {
       const texts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
       return async () => {
         const placed = await readPlaced(run, source, { mappings: {}, texts });
-        const { owners, ownersGaps = [] } = (await addOwners(placed, source)).result ?? {};
+        const { result } = await addOwners(placed, source);
+        const { owners, ownersGaps = [] } = result?.owners ?? {};
         assert.deepEqual([owners?.size, ownersGaps.map(({ lines }) => lines)], [0, ['tooComplex']]);
       };
     },
