@@ -52,22 +52,14 @@ describe('the message of a response body', () => {
     ['the title of a page', '<!doctype html><html><head><title>No.</title></head><p>x', 'No.'],
     ['the text of a page', '<html><body><h1>502</h1><p>Bad   Gateway</p></body>', '502 Bad Gateway'],
     ['the text of a page with an empty title', '<title> </title><p>No.</p>', 'No.'],
-    [
-      'the Details beside it',
-      '<Error><Message>Invalid.</Message><Details>It expired.</Details></Error>',
-      'Invalid. It expired.',
-    ],
+    ['the Details beside it', '<Error><Message>Invalid.</Message><Details>It expired.</Details></Error>', 'Invalid. It expired.'],
     [
       'the name of a header that Azure asks for',
       '<Error><Code>C</Code><Message>A header is missing.\nRequestId:1</Message><HeaderName>x-ms-blob-type</HeaderName></Error>',
       'A header is missing. RequestId:1 (x-ms-blob-type)',
     ],
     ['Details alone', '<Error><Code>C</Code><Details>It expired.</Details></Error>', 'It expired.'],
-    [
-      'entities',
-      '<Message>It&apos;s &quot;A&amp;B&quot; &#40;&#x3c;1&gt;&#41;</Message>',
-      'It\'s "A&B" (<1>)',
-    ],
+    ['entities', '<Message>It&apos;s &quot;A&amp;B&quot; &#40;&#x3c;1&gt;&#41;</Message>', 'It\'s "A&B" (<1>)'],
     ['entities that are none', '<p>&none; &#x110000; &#55296; &amp;lt;</p>', '&none; &#x110000; \uFFFD &lt;'],
     ['the Message of XML', '<?xml version="1.0"?><Error><Code>C</Code><Message>No.</Message></Error>', 'No.'],
     [
@@ -78,7 +70,7 @@ describe('the message of a response body', () => {
     ['nothing', '', undefined],
     ['an empty object', '{}', undefined],
     ['null', 'null', undefined],
-  ];
+  ]; // prettier-ignore
   for (const [form, body, said] of forms) {
     test(`is read from ${form}`, () => {
       assert.equal(serviceMessage(body, []), said);
@@ -113,18 +105,8 @@ describe('the body of a refusal', () => {
     body: string | Uint8Array,
     said: string,
   ])[] = [
-    [
-      'read by its charset',
-      { 'content-type': 'text/plain; charset=ISO-8859-1' },
-      latin1,
-      'Zugriff für Müller verweigert',
-    ],
-    [
-      'read by a quoted charset',
-      { 'content-type': 'text/plain; Charset="Shift_JIS"' },
-      japanese,
-      '空きません',
-    ],
+    ['read by its charset', { 'content-type': 'text/plain; charset=ISO-8859-1' }, latin1, 'Zugriff für Müller verweigert'],
+    ['read by a quoted charset', { 'content-type': 'text/plain; Charset="Shift_JIS"' }, japanese, '空きません'],
     [
       'read by the charset that a page names',
       { 'content-type': 'text/html' },
@@ -136,21 +118,11 @@ describe('the body of a refusal', () => {
       '空きません',
     ],
     ['read as UTF-16 with its mark', { 'content-type': 'text/plain; charset=utf-16' }, utf16, 'Nein.'],
-    [
-      'read as UTF-8 where the charset is unknown',
-      { 'content-type': 'text/plain; charset=x-none' },
-      'für',
-      'für',
-    ],
-    [
-      'named, and not quoted, where it is compressed',
-      { 'content-encoding': 'gzip' },
-      gzip,
-      'Content-Encoding: gzip',
-    ],
+    ['read as UTF-8 where the charset is unknown', { 'content-type': 'text/plain; charset=x-none' }, 'für', 'für'],
+    ['named, and not quoted, where it is compressed', { 'content-encoding': 'gzip' }, gzip, 'Content-Encoding: gzip'],
     ['named where only its first bytes show the compression', {}, gzip, 'Content-Encoding: gzip'],
     ['named whatever the compression', { 'content-encoding': 'br' }, 'x', 'Content-Encoding: br'],
-  ];
+  ]; // prettier-ignore
   for (const [name, headers, body, said] of forms)
     test(`is ${name}`, async (t) => {
       const { client, service } = await setUpClient(t);

@@ -37,19 +37,13 @@ test('F177 emphasis beside Japanese and Korean punctuation is as people mean it'
   const right: readonly (readonly [markdown: string, html: string])[] = [
     ['**重大：**SQLインジェクション', '<strong>重大：</strong>SQLインジェクション'],
     ['これは**「認証」**の問題です', 'これは<strong>「認証」</strong>の問題です'],
-    [
-      '値が**(空)**のとき、**“不明”**です。',
-      '値が<strong>(空)</strong>のとき、<strong>“不明”</strong>です。',
-    ],
+    ['値が**(空)**のとき、**“不明”**です。', '値が<strong>(空)</strong>のとき、<strong>“不明”</strong>です。'],
     ['**危険。***至急*対応', '<strong>危険。</strong><em>至急</em>対応'],
     ['~~旧：~~新。𠮷**（注）**𠮷', '<del>旧：</del>新。𠮷<strong>（注）</strong>𠮷'],
     ['**스크립트(script)**라고', '<strong>스크립트(script)</strong>라고'],
-    [
-      '**`id`**を、**[型](#t)**で',
-      '<strong><code>id</code></strong>を、<strong><a href="#t">型</a></strong>で',
-    ],
+    ['**`id`**を、**[型](#t)**で', '<strong><code>id</code></strong>を、<strong><a href="#t">型</a></strong>で'],
     ['名前_(注)_と a**"b"**c と 2 * 3 * 4', '名前_(注)_と a**&quot;b&quot;**c と 2 * 3 * 4'],
-  ];
+  ]; // prettier-ignore
   for (const [markdown, html] of right) assert.equal(htmlOf(markdown), `<p>${html}</p>\n`);
 });
 

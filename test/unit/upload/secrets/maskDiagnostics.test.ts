@@ -43,11 +43,7 @@ const forms: readonly (readonly [system: keyof typeof names, text: string, shown
   ['windows', 'c:\\users\\alice ito\\x', '~\\x'],
   ['windows', 'C:/Users/Alice Ito/x', '~/x'],
   ['windows', '{"path":"C:\\\\Users\\\\Alice Ito\\\\x"}', '{"path":"~\\\\x"}'],
-  [
-    'windows',
-    '{\\"path\\":\\"C:\\\\\\\\Users\\\\\\\\Alice Ito\\\\\\\\x\\"}',
-    '{\\"path\\":\\"~\\\\\\\\x\\"}',
-  ],
+  ['windows', '{\\"path\\":\\"C:\\\\\\\\Users\\\\\\\\Alice Ito\\\\\\\\x\\"}', '{\\"path\\":\\"~\\\\\\\\x\\"}'],
   ['windows', 'file:///c%3A/Users/Alice%20Ito/x', 'file:///~/x'],
   ['windows', '/mnt/c/Users/Alice Ito/x', '/mnt/c~/x'],
   ['windows', '\\\\?\\C:\\Users\\Alice Ito\\x', '\\\\?\\~\\x'],
@@ -71,11 +67,7 @@ const forms: readonly (readonly [system: keyof typeof names, text: string, shown
   ['linux', 'files.assess.invented.test.', '[service]'],
   ['linux', 'to=https%3A%2F%2Fassess.invented.test%3A8443%2Fv1', 'to=[service]%2Fv1'],
   ['linux', '"https:\\/\\/assess.invented.test"', '"[service]"'],
-  [
-    'linux',
-    'cert of xn--bcher-kva.invented.test and bücher.invented.test',
-    'cert of [service] and [service]',
-  ],
+  ['linux', 'cert of xn--bcher-kva.invented.test and bücher.invented.test', 'cert of [service] and [service]'],
   // The organization.
   ['linux', 'of org/invented 7, Other-Invented', 'of [organization], [organization]'],
   ['linux', '/organizations/org%2Finvented%207/x', '/organizations/[organization]/x'],
@@ -87,7 +79,7 @@ const forms: readonly (readonly [system: keyof typeof names, text: string, shown
   // What names nobody stays.
   ['root', '/usr/lib C:\\Windows D:\\ a.b', '/usr/lib C:\\Windows D:\\ a.b'],
   ['linux', 'home/aliceX alicework.js bearer', 'home/aliceX alicework.js bearer'],
-];
+]; // prettier-ignore
 
 test(`F189 home folder, folders, service, organization, and tokens are masked in ${String(forms.length)} forms`, async () => {
   for (const [system, text, shown] of forms)
