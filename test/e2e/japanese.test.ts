@@ -28,10 +28,7 @@ test('F92 in Japanese, the user chooses folders, each becomes a separate archive
 }) => {
   await untilOpen(stage);
   await workbench.runCommand('Whitebox: 診断を開始…');
-  assert.deepEqual(
-    (await workbench.currentQuickInput()).items.map(({ label }) => label),
-    ['shop', 'tool'],
-  );
+  assert.deepEqual((await workbench.currentQuickInput()).items, ['shop', 'tool']);
   await workbench.pickSeveral(['shop', 'tool']);
   const dialog = await workbench.dialogText();
   assert.match(dialog.message, /shop、tool の 28 ファイルを診断のためにアップロードしますか/);

@@ -31,11 +31,11 @@ export async function openWorkbench(page: Page, url: string) {
   return {
     page,
     ...quickInput,
-    ...messagesOf(page, runCommand),
+    ...messagesOf(page),
     ...treesOf(page),
     ...problemsOf(page, runCommand),
     ...editorsOf(page),
-    ...codeOf(page, runCommand),
+    ...codeOf(page),
     ...trustOf(page, runCommand),
 
     /** As Developer: Reload Window. */

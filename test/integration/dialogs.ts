@@ -1,6 +1,5 @@
 import { afterEach, beforeEach } from 'mocha';
 import * as vscode from 'vscode';
-import { resetUserSettings } from './userSettings.ts';
 
 export interface ShownMessage {
   readonly text: string;
@@ -16,20 +15,39 @@ export interface MessageWatch {
   readonly shown: readonly ShownMessage[];
 }
 
+/** Returns the button to press; undefined dismisses the message. */
+type Press = (message: ShownMessage) => string | undefined | Promise<string | undefined>;
+
+/** The messages of the running test, and how it answers them. */
+export const messages: MessageWatch & { press: Press } = { shown: [], press: () => undefined };
+
 type Members = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-const undo: (() => void)[] = [];
+const undo: (() => unknown)[] = [];
+
+/** Does this after the running test, the last first. */
+export function afterTest(work: () => unknown): void {
+  undo.push(work);
+}
 
 // Before and after each test of the whole run.
 for (const hook of [beforeEach, afterEach])
-  hook(() => {
-    for (const each of undo.splice(0).reverse()) each();
+  hook(async () => {
+    for (const each of undo.splice(0).reverse()) await each();
   });
+
+beforeEach(() => {
+  messages.press = () => undefined;
+  Object.assign(
+    messages,
+    watchMessages((message) => messages.press(message)),
+  );
+});
 
 /** Stubs members of VS Code's API until the test ends. */
 export function replace(part: object, members: Members): void {
   const own = Object.fromEntries(Object.keys(members).map((name) => [name, Reflect.get(part, name)]));
-  undo.push(() => void Object.assign(part, own));
+  afterTest(() => Object.assign(part, own));
   Object.assign(part, members);
 }
 
@@ -44,10 +62,8 @@ export function answer(dialogs: Members): void {
 /** The text that VS Code renders as a link or command (`linkedText.ts`). */
 export const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
 
-/** Records messages and answers them: `press` returns the button; undefined dismisses the message. */
-export function watchMessages(
-  press: (message: ShownMessage) => string | undefined | Promise<string | undefined> = () => undefined,
-): MessageWatch {
+/** Records messages, and answers them. */
+export function watchMessages(press: Press = () => undefined): MessageWatch {
   const shown: ShownMessage[] = [];
   const severities = ['Information', 'Warning', 'Error'] as const;
   const showAs = async (
@@ -83,16 +99,6 @@ export function recordCommand(recorded: string): { readonly calls: readonly unkn
       command === recorded ? Promise.resolve(void calls.push(args)) : executeCommand(command, ...args),
   });
   return { calls };
-}
-
-/** The messages of the running test. User settings are reset after each test. */
-export function watchEachTest(): () => readonly ShownMessage[] {
-  let watch: MessageWatch | undefined;
-  beforeEach(() => {
-    watch = watchMessages();
-  });
-  afterEach(resetUserSettings);
-  return () => watch?.shown ?? [];
 }
 
 function isOptions(value: unknown): value is vscode.MessageOptions {

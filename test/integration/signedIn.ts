@@ -1,33 +1,40 @@
-import { after, afterEach, before, beforeEach } from 'mocha';
+import { after, afterEach, beforeEach } from 'mocha';
 import * as vscode from 'vscode';
-import { type AssessmentService, startService } from '../service/assessmentService.ts';
-import { printing, resetUserSettings, setUserSettings } from './userSettings.ts';
+import { type AssessmentService, type ServiceOptions, startService } from '../service/assessmentService.ts';
+import { changeUserSettings, printing, setUserSettings, type UserSettings } from './userSettings.ts';
 
-/** Signs in to a service by user settings, with additional settings. */
-export function signIn(
-  { baseUrl, organizationId, token }: AssessmentService,
-  settings: Readonly<Record<string, unknown>> = {},
-): Promise<void> {
-  return setUserSettings({
-    'whitebox.baseUrl': baseUrl,
-    'whitebox.organizationId': organizationId,
-    'whitebox.tokenCommand': printing(token),
-    ...settings,
-  });
+const settingsFor = ({ baseUrl, organizationId, token }: AssessmentService): UserSettings => ({
+  'whitebox.baseUrl': baseUrl,
+  'whitebox.organizationId': organizationId,
+  'whitebox.tokenCommand': printing(token),
+});
+
+/** Signs in to a service by user settings until the test ends, with additional settings. */
+export function signIn(service: AssessmentService, settings: UserSettings = {}): Promise<void> {
+  return setUserSettings({ ...settingsFor(service), ...settings });
 }
 
-/** A service for a suite; each test is signed in to it by user settings, which are reset afterwards. */
-export function signInEachTest(settings: Readonly<Record<string, unknown>> = {}): () => AssessmentService {
+/** A service for each test, whose runs do not end by themselves. All tests of the suite are signed in to the same account by user settings. */
+export function signInEachTest(
+  settings: UserSettings = {},
+  options: ServiceOptions = {},
+): () => AssessmentService {
   let service: AssessmentService | undefined;
-  before(async () => {
-    service = await startService();
+  let same: ServiceOptions = { runDurationMs: 3_600_000, ...options };
+  let former: UserSettings = {};
+  beforeEach(async () => {
+    service = await startService(same);
+    const { baseUrl, organizationId, token } = service;
+    same = { ...same, port: Number(new URL(baseUrl).port), organizations: { [organizationId]: [token] } };
+    former = { ...(await changeUserSettings({ ...settingsFor(service), ...settings })), ...former };
   });
-  beforeEach(() => signIn(service!, settings));
-  afterEach(resetUserSettings);
-  after(() => service?.close());
+  afterEach(() => service?.close());
+  after(() => changeUserSettings(former));
   return () => service!;
 }
 
 export function call(command: string, ...args: unknown[]): Thenable<unknown> {
   return vscode.commands.executeCommand(`whitebox.${command}`, ...args);
 }
+
+export const rowOf = (id: string) => ({ kind: 'run', id });

@@ -13,6 +13,8 @@ export interface StoredRun {
   readonly organizationId: string;
 }
 
+export const inventedAccount = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+
 /** Stores the journal of a live run, optionally with trouble. */
 export async function storeLiveRun(
   storage: string,

@@ -1,23 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
+import { afterTest } from './dialogs.ts';
 
-/** Previous values of changed settings. */
-const former = new Map<string, unknown>();
+export type UserSettings = Readonly<Record<string, unknown>>;
 
-/** Sets user settings such as `whitebox.baseUrl`; undefined removes one. */
-export async function setUserSettings(settings: Readonly<Record<string, unknown>>): Promise<void> {
-  const configuration = vscode.workspace.getConfiguration();
-  for (const [key, value] of Object.entries(settings)) {
-    if (!former.has(key)) former.set(key, configuration.inspect(key)?.globalValue);
-    await configuration.update(key, value, vscode.ConfigurationTarget.Global);
-  }
+/** Sets user settings such as `whitebox.baseUrl` until the test ends; undefined removes one. */
+export async function setUserSettings(settings: UserSettings): Promise<void> {
+  const former = await changeUserSettings(settings);
+  afterTest(() => changeUserSettings(former));
 }
 
-/** Restores changed settings; unchanged ones are not written, since that is slow. */
-export async function resetUserSettings(): Promise<void> {
-  const changed = [...former];
-  former.clear();
-  for (const [key, value] of changed)
-    await vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global);
+/** Returns the former values of the changed settings; others are not written, since that is slow. */
+export async function changeUserSettings(settings: UserSettings): Promise<UserSettings> {
+  const former: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(settings)) {
+    const configuration = vscode.workspace.getConfiguration();
+    const now = configuration.inspect(key)?.globalValue;
+    if (isDeepStrictEqual(now, value)) continue;
+    await configuration.update(key, value, vscode.ConfigurationTarget.Global);
+    former[key] = now;
+  }
+  return former;
 }
 
 export function printing(token: string): string[] {

@@ -46,7 +46,6 @@ for (const [way, go] of Object.entries(waysToGo))
       const notices = async (): Promise<string[]> =>
         (await Promise.all(windows.map((window) => window.notifications())))
           .flat()
-          .map(({ message }) => message)
           .filter((message) => message.includes('has finished'));
       await eventually(notices, ({ length }) => length > 0);
       assert.equal((await notices()).length, 1);

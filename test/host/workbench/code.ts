@@ -1,11 +1,10 @@
 import type { Page } from '@playwright/test';
 import { eventually, readWithin } from './eventually.ts';
 
-export function codeOf(page: Page, runCommand: (title: string) => Promise<void>) {
+export function codeOf(page: Page) {
   const hover = page
     .locator('.monaco-editor .monaco-resizable-hover:visible, .monaco-editor .monaco-hover:visible')
     .first();
-  const actions = page.locator('.action-widget').first();
   return {
     /** Hovers over the line with this text until the hover contains `expected`; returns its text. */
     hoverText: async (code: string, expected: string): Promise<string> => {
@@ -31,22 +30,6 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
       return hover
         .locator('.markdown-hover a, .markdown-hover img')
         .evaluateAll((elements: { outerHTML: string }[]) => elements.map(({ outerHTML }) => outerHTML));
-    },
-
-    /** Opens the quick fixes at the cursor; returns their titles. */
-    quickFixes: async (): Promise<readonly string[]> => {
-      if (!(await actions.isVisible())) await runCommand('Quick Fix...');
-      const titles = actions.locator('.monaco-list-row.action .title');
-      await titles.first().waitFor();
-      return titles.allInnerTexts();
-    },
-
-    takeQuickFix: async (title: string): Promise<void> => {
-      const action = actions.locator('.monaco-list-row.action').filter({ hasText: title }).first();
-      // VS Code 1.108 lies over the list until the pointer has moved.
-      await action.hover({ force: true });
-      await action.click();
-      await actions.waitFor({ state: 'hidden' });
     },
   };
 }

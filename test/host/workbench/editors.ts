@@ -1,36 +1,18 @@
 import type { Frame, Locator, Page } from '@playwright/test';
 import { patienceMs, readWithin } from './eventually.ts';
 
-/** The active editor. `line` and `column` are missing where there is no text cursor. */
-export interface EditorReading {
-  readonly title: string;
-  readonly isDirty: boolean;
-  readonly line?: number;
-  readonly column?: number;
-}
-
 export function editorsOf(page: Page) {
   const group = page.locator('.editor-group-container.active');
-  // A file's extension may be a separate element.
-  const titles = page.locator('.tab .monaco-icon-label-container');
-  const titleOf = async (label: Locator): Promise<string> =>
-    (await label.locator('.label-name, .label-suffix').allInnerTexts()).join('');
 
   return {
-    editor: async (): Promise<EditorReading> => {
+    /** The active editor; `line` is 0 where there is no text cursor. */
+    editor: async (): Promise<{ readonly title: string; readonly line: number }> => {
       const active = group.locator('.tab.active');
       await active.waitFor();
-      const place = page.locator('[id="status.editor.selection"]');
-      const found = /(\d+)\D+(\d+)/u.exec((await place.allInnerTexts()).join(''));
-      return {
-        title: await titleOf(active),
-        isDirty: /\bdirty\b/u.test((await active.getAttribute('class')) ?? ''),
-        ...(found === null ? {} : { line: Number(found[1]), column: Number(found[2]) }),
-      };
-    },
-
-    editorTitles: async (): Promise<readonly string[]> => {
-      return Promise.all((await titles.all()).map(titleOf));
+      const place = await page.locator('[id="status.editor.selection"]').allInnerTexts();
+      // A file's extension may be a separate element.
+      const title = await active.locator('.label-name, .label-suffix').allInnerTexts();
+      return { title: title.join(''), line: Number(/\d+/u.exec(place.join(''))?.[0] ?? 0) };
     },
 
     /** Focuses the webview editor with this title and returns the frame of the extension's page. */

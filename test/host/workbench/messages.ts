@@ -1,63 +1,50 @@
 import type { Page } from '@playwright/test';
 import { eventually, patienceMs, readWithin } from './eventually.ts';
-import type { PageElement } from './pageElement.ts';
 
-export interface NotificationReading {
-  readonly severity: 'error' | 'warning' | 'info';
-  readonly message: string;
-  /** The extension's name, where it is shown. */
-  readonly source: string;
-  readonly buttons: readonly string[];
-}
-
-export interface DialogReading {
+interface DialogReading {
   readonly message: string;
   readonly detail: string;
   readonly buttons: readonly string[];
 }
 
-export function messagesOf(page: Page, runCommand: (title: string) => Promise<void>) {
+export function messagesOf(page: Page) {
   const dialog = page.locator('.monaco-dialog-box');
   const center = page.locator('.notifications-center.visible');
-  let isOpenedEmpty = false;
   const bell = page.locator('[id="status.notifications"] .statusbar-item-label');
   const items = page.locator(
     ':is(.notifications-toasts, .notifications-center).visible .notification-list-item',
   );
 
+  const texts = (): Promise<readonly string[]> =>
+    items.locator('.notification-list-item-message').allInnerTexts();
   /** Toasts disappear after some seconds; the notification centre still has them and stays open. */
-  const find = async (text: string | RegExp, timeoutMs: number): Promise<NotificationReading> => {
-    const read = async (): Promise<NotificationReading | undefined> =>
-      (await items.evaluateAll(readNotifications)).find(({ message }) =>
-        typeof text === 'string' ? message.includes(text) : text.test(message),
-      );
-    const found = await readWithin(timeoutMs, async () => {
+  const find = async (text: string | RegExp, timeoutMs: number): Promise<void> => {
+    const isShown = async (): Promise<true | undefined> =>
+      (await texts()).some((each) => (typeof text === 'string' ? each.includes(text) : text.test(each))) ||
+      undefined;
+    const isFound = await readWithin(timeoutMs, async () => {
       await closeCenter();
-      const asToast = await readWithin(3000, read);
-      if (asToast !== undefined) return asToast;
+      if (await isShown()) return true;
       await openCenter();
-      return readWithin(500, read);
+      if (await isShown()) return true;
+      await closeCenter();
+      // What comes while the centre is closed is a toast.
+      return readWithin(5_000, isShown);
     });
-    if (found !== undefined) return found;
-    const shown = (await items.evaluateAll(readNotifications)).map(({ message }) => message);
-    throw new Error(`No notification says "${String(text)}". These do: ${shown.join(' | ')}`);
+    if (isFound !== true)
+      throw new Error(`No notification says "${String(text)}". These do: ${(await texts()).join(' | ')}`);
   };
-  // Not by the palette: the centre closes with its last notification, and the close command is then disabled.
+  // Never by the palette, which would close an input that a notification has just opened.
   const openCenter = async (): Promise<void> => {
     if (await center.isVisible()) return;
-    // Read before: a notification may come while the centre opens.
-    isOpenedEmpty = (await bell.locator('.codicon-bell-dot').count()) === 0;
     // A dispatched event, since the tooltip of the bell would receive the click.
     await bell.dispatchEvent('click');
     await center.waitFor();
+    // VS Code takes the list of an empty centre for hidden, and lists twice what comes then. Showing the open centre puts that right.
+    await page.keyboard.press('ControlOrMeta+KeyK');
+    await page.keyboard.press('ControlOrMeta+Shift+KeyN');
   };
-  const closeCenter = async (): Promise<void> => {
-    // Opened without a new notification, VS Code takes its list for hidden and does not empty it when the centre is closed: what came
-    // meanwhile would be listed twice from then on. Showing the open centre puts that right.
-    if (isOpenedEmpty && (await center.isVisible())) await runCommand('Notifications: Show Notifications');
-    isOpenedEmpty = false;
-    await pressInCenter('Hide Notifications');
-  };
+  const closeCenter = (): Promise<void> => pressInCenter('Hide Notifications');
   const pressInCenter = async (action: string): Promise<void> => {
     await eventually(
       async () => {
@@ -73,29 +60,39 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
   };
 
   return {
-    /** Waits for a notification that contains this text, and reads it. */
-    notification: async (text: string | RegExp, timeoutMs = patienceMs): Promise<NotificationReading> => {
-      const reading = await find(text, timeoutMs);
+    /** Waits for a notification that contains this text. */
+    notification: async (text: string | RegExp, timeoutMs = patienceMs): Promise<void> => {
+      await find(text, timeoutMs);
       await closeCenter();
-      return reading;
     },
 
     /** Presses a button of the notification that contains this text. */
     notificationButton: async (text: string | RegExp, button: string): Promise<void> => {
-      await find(text, patienceMs);
-      const buttons = items
-        .filter({ hasText: text })
-        .first()
-        .locator('.notification-list-item-buttons-container');
-      await buttons.getByText(button, { exact: true }).click();
+      const container = items.filter({ hasText: text }).locator('.notification-list-item-buttons-container');
+      await eventually(
+        async () => {
+          await find(text, patienceMs);
+          // A toast may disappear before it is clicked.
+          return container
+            .first()
+            .getByText(button, { exact: true })
+            .click({ timeout: 1000 })
+            .then(
+              () => true,
+              () => false,
+            );
+        },
+        (isPressed) => isPressed,
+      );
       await closeCenter();
     },
 
-    notifications: async (): Promise<readonly NotificationReading[]> => {
+    /** The texts of all notifications. */
+    notifications: async (): Promise<readonly string[]> => {
       await openCenter();
-      const readings = await center.locator('.notification-list-item').evaluateAll(readNotifications);
+      const shown = await texts();
       await closeCenter();
-      return readings;
+      return shown;
     },
 
     dismissNotifications: async (): Promise<void> => {
@@ -120,20 +117,4 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
       await shown.waitForElementState('hidden');
     },
   };
-}
-
-function readNotifications(items: PageElement[]): NotificationReading[] {
-  return items.map((item) => {
-    const text = (selector: string): string => (item.querySelector(selector)?.textContent ?? '').trim();
-    const severity = (['error', 'warning'] as const).find(
-      (name) => item.querySelector(`.codicon-${name}`) !== null,
-    );
-    const buttons = item.querySelectorAll('.notification-list-item-buttons-container .monaco-button');
-    return {
-      severity: severity ?? 'info',
-      message: text('.notification-list-item-message'),
-      source: text('.notification-list-item-source'),
-      buttons: [...buttons].map((button) => (button.textContent ?? '').trim()),
-    };
-  });
 }

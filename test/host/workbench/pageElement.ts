@@ -4,7 +4,6 @@
  */
 export interface PageElement {
   readonly textContent: string | null;
-  readonly classList: { contains(name: string): boolean };
   /** Of an input only. */
   readonly value?: string;
   readonly style: { readonly top: string };

@@ -4,7 +4,7 @@ import { eventually } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
 /** What the quick input (palette, quick pick or input box) shows. A long list is read only as far as it is visible. */
-export interface QuickInputReading {
+interface QuickInputReading {
   readonly title: string;
   readonly value: string;
   /** The prompt or the validation message. */
@@ -12,15 +12,8 @@ export interface QuickInputReading {
   /** Whether validation rejects the value. */
   readonly isRefused: boolean;
   readonly isMasked: boolean;
-  readonly items: readonly QuickPickItemReading[];
-}
-
-/** One item of a quick pick; `isChecked` only where several can be chosen. */
-export interface QuickPickItemReading {
-  readonly label: string;
-  readonly description: string;
-  readonly detail: string;
-  readonly isChecked?: boolean;
+  /** The labels of its items. */
+  readonly items: readonly string[];
 }
 
 export function quickInputOf(page: Page) {
@@ -146,13 +139,9 @@ function readQuickInputs(widgets: PageElement[]): { ariaLabel: string | null; re
     (from.querySelector(selector)?.textContent ?? '').replaceAll('\u00a0', ' ').trim();
   return widgets.map((widget) => {
     const input = widget.querySelector('.quick-input-box input');
-    const several = widget.classList.contains('show-checkboxes');
-    const items = [...widget.querySelectorAll('.quick-input-list .monaco-list-row')].map((row) => ({
-      label: text(row, '.quick-input-list-row:first-child .label-name'),
-      description: text(row, '.quick-input-list-row:first-child .label-description'),
-      detail: text(row, '.quick-input-list-label-meta .label-name'),
-      ...(several ? { isChecked: row.getAttribute('aria-checked') === 'true' } : {}),
-    }));
+    const items = [...widget.querySelectorAll('.quick-input-list .monaco-list-row')].map((row) =>
+      text(row, '.quick-input-list-row:first-child .label-name'),
+    );
     return {
       ariaLabel: input?.getAttribute('aria-label') ?? null,
       reading: {

@@ -3,17 +3,13 @@ import { eventually } from './eventually.ts';
 import { readRows, scroll, showRow, visitRows } from './lists.ts';
 import type { PageElement } from './pageElement.ts';
 
-export interface TreeRowReading {
+interface TreeRowReading {
   readonly index: number;
   /** 1 for a root. */
   readonly level: number;
   readonly label: string;
   readonly description: string;
   readonly ariaLabel: string;
-  /** The letters or number that a decoration puts at the row's end. */
-  readonly badge?: string;
-  readonly isExpanded?: boolean;
-  readonly isChecked?: boolean;
 }
 
 export function treesOf(page: Page) {
@@ -145,19 +141,13 @@ export function treesOf(page: Page) {
     },
 
     /** Scrolls to the row with this label and clicks it; with a key held, it is added to the selection. */
-    treeRowClick: async (view: string, label: string, key?: 'ControlOrMeta' | 'Shift'): Promise<void> => {
+    treeRowClick: async (view: string, label: string, key?: 'ControlOrMeta'): Promise<void> => {
       const modifiers = key === undefined ? [] : [key];
       await (await row(view, label)).locator('.label-name').click({ modifiers });
     },
 
     treeRowCheckbox: async (view: string, label: string): Promise<void> => {
       await (await row(view, label)).locator('.custom-view-tree-node-item-checkbox').click();
-    },
-
-    treeRowAction: async (view: string, label: string, action: string): Promise<void> => {
-      const found = await row(view, label);
-      await found.hover();
-      await found.locator(`.actions .action-label[aria-label^="${action}"]`).click();
     },
 
     treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
@@ -192,18 +182,12 @@ export function treesOf(page: Page) {
 function readTreeRows(rows: PageElement[]): TreeRowReading[] {
   return rows.map((row) => {
     const text = (selector: string): string => (row.querySelector(selector)?.textContent ?? '').trim();
-    const badge = text('.monaco-decoration-badge, .monaco-count-badge');
-    const expanded = row.getAttribute('aria-expanded');
-    const checked = row.querySelector('.custom-view-tree-node-item-checkbox')?.getAttribute('aria-checked');
     return {
       index: Number(row.getAttribute('data-index')),
       level: Number(row.getAttribute('aria-level')),
       label: text('.label-name'),
       description: text('.label-description'),
       ariaLabel: row.getAttribute('aria-label') ?? '',
-      ...(badge === '' ? {} : { badge }),
-      ...(expanded === null ? {} : { isExpanded: expanded === 'true' }),
-      ...(checked === undefined || checked === null ? {} : { isChecked: checked === 'true' }),
     };
   });
 }

@@ -1,47 +1,31 @@
 import assert from 'node:assert/strict';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'mocha';
-import * as vscode from 'vscode';
-import { type AssessmentService, startService } from '../../service/assessmentService.ts';
-import { storageVariable } from '../events.ts';
-import { watchMessages } from '../dialogs.ts';
+import { describe, it } from 'mocha';
+import { afterTest, watchMessages } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
-import { signIn } from '../signedIn.ts';
-import { resetUserSettings } from '../userSettings.ts';
-
-const storage = process.env[storageVariable]!;
+import { storage } from '../runsInStorage.ts';
+import { call, signInEachTest } from '../signedIn.ts';
 
 // A file instead of a folder also stops root.
 describe('storage that cannot be written', () => {
-  const names = ['runs', 'starting'].map((name) => path.join(storage, name));
-  let service: AssessmentService;
-
-  before(async () => {
-    const [folder = ''] = await openFolders(1);
-    await writeFile(path.join(folder, 'a.js'), 'one();\n');
-    service = await startService();
-    await signIn(service);
-    // The window has opened with working storage.
-    await vscode.commands.executeCommand('whitebox.refreshRuns');
-    for (const name of names) {
-      await rename(name, `${name}.kept`).catch(() => undefined);
-      await writeFile(name, '');
-    }
-  });
-
-  after(async () => {
-    await resetUserSettings();
-    await service.close();
-    for (const name of names) {
-      await rm(name);
-      await rename(`${name}.kept`, name).catch(() => undefined);
-    }
-  });
+  const service = signInEachTest();
 
   it('F66 refuses a start with the cause, before any question and before anything is sent', async () => {
+    const [folder = ''] = await openFolders(1);
+    await writeFile(path.join(folder, 'a.js'), 'one();\n');
+    // The window has opened with working storage.
+    await call('refreshRuns');
+    for (const name of ['runs', 'starting'].map((each) => path.join(storage, each))) {
+      await rename(name, `${name}.kept`).catch(() => undefined);
+      await writeFile(name, '');
+      afterTest(async () => {
+        await rm(name);
+        await rename(`${name}.kept`, name).catch(() => undefined);
+      });
+    }
     const messages = watchMessages();
-    await vscode.commands.executeCommand('whitebox.startAssessment');
+    await call('startAssessment');
     const shown = messages.shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
     assert.deepEqual(shown, [
       [
@@ -55,6 +39,6 @@ describe('storage that cannot be written', () => {
         false,
       ],
     ]);
-    assert.deepEqual(service.requests, []);
+    assert.deepEqual(service().requests, []);
   });
 });

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
@@ -18,15 +17,15 @@ import {
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { storeManifest, toSpot } from '../../unit/run/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
-import { recordCommand, watchEachTest } from '../dialogs.ts';
-import { endedRun } from '../storedRuns.ts';
+import { messages, recordCommand } from '../dialogs.ts';
+import { gitWith, partly, storeOfFindings } from '../doubles.ts';
+import { endedRun, inventedAccount } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;
 const commit = 'a'.repeat(40);
 const sent = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\n', 'lost.js': 'as sent\n' };
 
 describe('files as they were assessed', () => {
-  const messages = watchEachTest();
   let root = '';
   let deps: FindingStores;
   let shown: readonly ShownFinding[];
@@ -35,7 +34,7 @@ describe('files as they were assessed', () => {
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'as-assessed-'));
     const [folder, runFolder] = [path.join(root, 'shop'), path.join(root, 'run')];
-    const ended = endedRun({ id: 'as-assessed', folder, baseUrl: '', organizationId: '' });
+    const ended = endedRun({ id: 'as-assessed', folder, ...inventedAccount });
     const run = { ...ended, targets: [{ folder, name: 'shop', commit: { id: commit, dirty: true } }] };
     await mkdir(path.join(runFolder, 'source'), { recursive: true });
     await mkdir(path.join(folder, 'src'), { recursive: true });
@@ -59,15 +58,14 @@ describe('files as they were assessed', () => {
       ),
     }));
     const runs = { get: (id: string) => (id === run.id ? run : undefined), folderOf: () => runFolder };
-    const store = { read: () => Promise.resolve({ run, shown }) };
-    deps = { runs: runs as unknown as RunStore, findings: store as unknown as FindingStore };
+    const store = storeOfFindings([], { read: () => Promise.resolve({ run, shown }) });
+    deps = { runs: partly<RunStore>(runs), findings: store };
     provided = provideAsAssessed(deps);
     const repository = {
       buffer: (ref: string, file: string) =>
         Promise.resolve(Buffer.from(file.endsWith('inCommit.js') && ref === commit ? 'one\ntwo\n' : 'other')),
     };
-    const git = { enabled: true, getAPI: () => ({ getRepository: () => repository }) };
-    Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
+    Object.assign(vscode.extensions, { getExtension: () => gitWith(() => repository) });
   });
 
   after(async () => {
@@ -89,14 +87,14 @@ describe('files as they were assessed', () => {
       assert.equal(document.getText(), sent[name]);
       assert.equal(document.getText(selection), 'two');
     }
-    assert.deepEqual(messages(), []);
+    assert.deepEqual(messages.shown, []);
   });
 
   it('are not shown if their text is not exactly what was sent, or was never sent', async () => {
     await openAsAssessed(shown[2]!, deps);
     await openAsAssessed(shown[3]!, deps);
     assert.deepEqual(
-      messages().map(({ text }) => text),
+      messages.shown.map(({ text }) => text),
       [
         'lost.js can’t be shown as it was assessed: its content wasn’t saved, and commit aaaaaaaaaa contains a different version.',
         '../secret.js can’t be shown as it was assessed: no uploaded file matches with certainty.',
@@ -119,7 +117,7 @@ describe('files as they were assessed', () => {
         ['whitebox-assessed:inCommit.js', undefined],
       ],
     );
-    assert.match(messages()[0]?.text ?? '', /^Not compared: lost\.js: its content wasn’t saved/);
+    assert.match(messages.shown[0]?.text ?? '', /^Not compared: lost\.js: its content wasn’t saved/);
   });
 
   it('fill VS Code’s multi-file diff editor', async () => {

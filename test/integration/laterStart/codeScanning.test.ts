@@ -6,8 +6,6 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import type { Log } from 'sarif';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../src/editor/runs/runLink.ts';
-import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { Filter } from '../../../src/core/findings/view/filter.ts';
@@ -24,11 +22,14 @@ import {
   sarifProse,
 } from '../../unit/findings/importExport/sarifRules.ts';
 import { shownOf } from '../../unit/findings/importExport/exportingFindings.ts';
-import { answer, type MessageWatch, watchMessages } from '../dialogs.ts';
-import { endedRun } from '../storedRuns.ts';
+import { answer, messages } from '../dialogs.ts';
+import { gitWith, partly, storeOfFindings } from '../doubles.ts';
+import { dist } from '../shownRuns.ts';
+import { endedRun, inventedAccount } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;
 const text = 'one\ntwo\nthree\n';
+const gone = { title: 'Gone', cwe: 22, file: 'shop/a.js', line: 2 };
 const secret = ['AKIA', 'QWERTYUIOPASDFGH'].join('');
 
 describe('exporting findings as SARIF', () => {
@@ -36,12 +37,8 @@ describe('exporting findings as SARIF', () => {
   let run: Run;
   let deps: ExportDeps;
   let source: ShownRun;
-  let messages: MessageWatch;
-  let pressed: string | undefined;
   let filters: Filter[];
   const calls: string[] = [];
-  const extension = getExtension(extensionId)!;
-  const dist = (name: string): string => path.join(extension.extensionPath, 'dist', name);
 
   const findingsOf = (items: readonly object[], of: Run = run): ShownFinding[] => {
     const { findings } = parseFindings(JSON.stringify(items));
@@ -53,9 +50,7 @@ describe('exporting findings as SARIF', () => {
     });
   };
   const earlierOf = (verdict: ShownFinding['verdict']): ShownFinding[] =>
-    findingsOf([{ title: 'Gone', cwe: 22, file: 'shop/a.js', line: 2 }], { ...run, id: 'earlier' }).map(
-      (each) => ({ ...each, verdict }),
-    );
+    findingsOf([gone], { ...run, id: 'earlier' }).map((each) => ({ ...each, verdict }));
 
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'code-scanning-'));
@@ -70,7 +65,7 @@ describe('exporting findings as SARIF', () => {
         await storeManifest(path.join(root, id), index, { 'a.js': text });
       }
     run = {
-      ...endedRun({ id: 'run', folder: shop!, baseUrl: '', organizationId: '' }),
+      ...endedRun({ id: 'run', folder: shop!, ...inventedAccount }),
       targets: [
         { folder: shop!, name: 'shop' },
         { folder: tools!, name: 'tools' },
@@ -80,20 +75,14 @@ describe('exporting findings as SARIF', () => {
       rootUri: vscode.Uri.file(path.join(root, 'repository')),
       state: { remotes: [{ name: 'origin', fetchUrl: 'https://user:token@github.com/acme/shop.git' }] },
     };
-    const git = {
-      enabled: true,
-      getAPI: () => ({
-        getRepository: ({ fsPath }: vscode.Uri) => (fsPath.endsWith('shop') ? repository : null),
-      }),
-    };
-    Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
+    Object.assign(vscode.extensions, {
+      getExtension: () => gitWith(({ fsPath }) => (fsPath.endsWith('shop') ? repository : null)),
+    });
   });
 
   beforeEach(async () => {
     filters = [];
     calls.length = 0;
-    pressed = undefined;
-    messages = watchMessages(() => pressed);
     const items = [
       { title: 'SQL injection', severity: 'high', cwe: 89, file: 'shop/a.js', line: 2 },
       {
@@ -105,22 +94,22 @@ describe('exporting findings as SARIF', () => {
       },
     ];
     await writeFile(path.join(root, 'run', 'findings.json'), JSON.stringify(items));
+    await writeFile(path.join(root, 'earlier', 'findings.json'), JSON.stringify([gone]));
     source = { run, shown: findingsOf(items) };
-    const findings = {
+    const findings = storeOfFindings([], {
       read: (of: Run) =>
         Promise.resolve(of.id === run.id ? source : { run: of, shown: earlierOf(undefined) }),
-      comparison: () => undefined,
       baselineOf: () => ({ ...run, id: 'earlier' }),
       show: (of: Run) => Promise.resolve(void calls.push(`show ${of.id}`)),
-    };
-    const filtering = {
+    });
+    const filtering = partly<Filtering>({
       passes: ({ finding }: ShownFinding) => finding.severity === 'high',
       filterBy: (filter: Filter) => Promise.resolve(void filters.push(filter)),
-    };
+    });
     deps = {
-      findings: findings as unknown as FindingStore,
-      runs: { all: () => [run], folderOf: (id: string) => path.join(root, id) } as unknown as RunStore,
-      filtering: filtering as unknown as Filtering,
+      findings,
+      runs: partly<RunStore>({ all: () => [run], folderOf: (id: string) => path.join(root, id) }),
+      filtering,
       parseWorkerFile: dist('parseWorker.cjs'),
       secretWorkerFile: dist('secretWorker.cjs'),
       tool: { name: 'Whitebox Assessment', version: '1.2.3' },
@@ -200,7 +189,7 @@ describe('exporting findings as SARIF', () => {
 
   it('F151 asks before GitHub closes findings that are no longer reported where code changed', async () => {
     source = { ...source, absent: [...earlierOf('codeChanged'), ...earlierOf('sameBytes')] };
-    pressed = 'Review Findings';
+    messages.press = () => 'Review Findings';
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
     const [asked] = messages.shown;
     assert.equal(asked?.text, 'When you upload the file, GitHub closes the alerts of 1 finding.');
@@ -211,7 +200,7 @@ describe('exporting findings as SARIF', () => {
     assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review Findings']]);
     assert.deepEqual([calls, filters], [['show run'], [{ verdicts: ['codeChanged'] }]]);
     assert.ok(!existsSync(path.join(root, '1.sarif')));
-    pressed = 'Export…';
+    messages.press = () => 'Export…';
     await exportAs('SARIF for Code Scanning');
     assert.deepEqual(uris(await written(1)), ['shop/a.js', 'shop/a.js'], 'what may still be there stays in');
   });

@@ -11,7 +11,12 @@ import { systemClock } from '../../../src/core/ports.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import { choosePairs, filterFeatures, setPriority } from '../../../src/editor/blackbox/featureCommands.ts';
+import {
+  choosePairs,
+  filterFeatures,
+  setPriority,
+  togglePairs,
+} from '../../../src/editor/blackbox/featureCommands.ts';
 import type { FeaturesNode } from '../../../src/editor/blackbox/featureItems.ts';
 import { createFeaturesView, type FeaturesView } from '../../../src/editor/blackbox/featuresView.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
@@ -19,10 +24,12 @@ import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
-import { parseWorkerFile } from '../runLines.ts';
-import { storeCrawl, storeLiveRun } from '../storedRuns.ts';
 import { answer } from '../dialogs.ts';
+import { partly } from '../doubles.ts';
+import { dist } from '../shownRuns.ts';
+import { inventedAccount, storeCrawl, storeLiveRun } from '../storedRuns.ts';
 
+const parseWorkerFile = dist('parseWorker.cjs');
 const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
 
 // The features and their progress are invented, as their file formats are.
@@ -54,19 +61,19 @@ describe('the Features view', () => {
   let failures: unknown[];
   const shownView = { message: '', description: '' };
   const found: ShownFinding[] = [];
-  const findings = { read: () => Promise.resolve({ shown: found } as unknown as ShownRun) };
+  const findings = { read: () => Promise.resolve(partly<ShownRun>({ shown: found })) };
   const checks = new vscode.EventEmitter<vscode.TreeCheckboxChangeEvent<unknown>>();
   const attempted = new vscode.EventEmitter<string>();
 
   /** Opens a new view, as a new window does. */
   const open = (): void => {
     runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
-    const lazy = {
+    const lazy = partly<LazyView<FeaturesNode>>({
       view: Object.assign(shownView, { onDidChangeCheckboxState: checks.event }),
       fill: (provider: vscode.TreeDataProvider<FeaturesNode>) => {
         tree = provider;
       },
-    } as unknown as LazyView<FeaturesNode>;
+    });
     view = createFeaturesView(lazy, {
       runs,
       parseWorkerFile,
@@ -91,8 +98,7 @@ describe('the Features view', () => {
   });
 
   const crawl = async (artifacts: Readonly<Record<string, unknown>>, id = 'crawl'): Promise<Run> => {
-    const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
-    await storeCrawl(storage, { id, folder, ...place }, artifacts);
+    await storeCrawl(storage, { id, folder, ...inventedAccount }, artifacts);
     const run = await runs.refresh(id);
     assert.ok(run);
     return run;
@@ -165,13 +171,17 @@ describe('the Features view', () => {
     const run = await crawl({ features });
     await view.show(run);
     const [login, search, pay] = await rows();
-    await checkWith([login!, Unchecked], [search!, Unchecked], [pay!, Unchecked]);
+    await checkWith([pay!, Unchecked]);
+    // As the space bar does: what is not all chosen becomes so first.
+    for (const [some, boxes] of [
+      [[login!, search!, pay!], '☑☑☑'],
+      [[login!, search!, pay!], '☐☐☐'],
+    ] as const) {
+      await togglePairs(view, some);
+      assert.equal((await read()).map((row) => row.slice(0, 1)).join(''), boxes);
+    }
     const xss = (await rows(pay))[1]!;
     await checkWith([xss, Checked]);
-    assert.deepEqual(
-      (await read()).map((row) => row.slice(0, 1)),
-      ['☐', '☐', '☐'],
-    );
     assert.match(shownView.message, /^1 of 33 pairs chosen\./);
     assert.deepEqual(await chosen(run), [{ feature_name: features[2]!.name, perspective: 'XSS' }]);
 
@@ -327,8 +337,7 @@ describe('the Features view', () => {
   it('opens by itself when a crawl ends while the window is open', async () => {
     await crawl({ features }, 'earlier');
     assert.equal(view.shown(), undefined);
-    const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
-    await storeLiveRun(storage, { id: 'live', folder, ...place });
+    await storeLiveRun(storage, { id: 'live', folder, ...inventedAccount });
     await runs.refresh('live');
     const done = new Promise((resolve) => attempted.event(resolve));
     await crawl({ features }, 'live');

@@ -6,7 +6,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { watchDrift } from '../../../src/editor/findings/code/driftWatch.ts';
 import { BranchComparison } from '../../../src/editor/findings/changedOnBranch.ts';
@@ -22,84 +21,76 @@ import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { answer, replace, watchEachTest } from '../dialogs.ts';
+import { answer, messages, replace } from '../dialogs.ts';
+import { makeMemory, never, partly, storeOfFindings } from '../doubles.ts';
+import { inRestrictedMode } from '../restrictedMode.ts';
 import { until } from '../until.ts';
 
-function makeMemory(): vscode.Memento {
-  const values = new Map<string, unknown>();
-  const get = (key: string, fallback?: unknown): unknown => values.get(key) ?? fallback;
-  const update = (key: string, value: unknown): Promise<void> => Promise.resolve(void values.set(key, value));
-  return { keys: () => [...values.keys()], get, update } as vscode.Memento;
-}
+/** The messages of a Findings view that these findings pass into, as these changes of the store make it. */
+const messageOf = (
+  all: readonly ShownFinding[],
+  store: object = {},
+  filtering = new Filtering(makeMemory(), makeMemory()),
+): string => {
+  const view = partly<vscode.TreeView<unknown>>();
+  const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, filtering.passes);
+  describeFindings(view, 'shown', filtered, { findings: storeOfFindings(all, store), filtering });
+  return view.message ?? '';
+};
 
-function storeOf(all: readonly ShownFinding[]): FindingStore {
-  return {
-    all: () => all,
-    absent: () => [],
-    shownRuns: () => [],
-    comparison: () => undefined,
-    sharedDecisions: () => new Map(),
-    isComplete: () => true,
-    onDidChange: () => ({ dispose: () => undefined }),
-  } as unknown as FindingStore;
-}
+const acceptedFor = (days: number, index: number): ShownFinding => {
+  const shown = invent({ index, state: 'acceptedRisk' });
+  return { ...shown, triage: { ...shown.triage, until: dayAfter(Date.now(), days) } };
+};
 
-describe('Owners in the Findings view', () => {
-  const all = [['@Ana', '@shop/web'], ['@ben'], undefined].map((owners, index) => invent({ index, owners }));
-
-  it("filters by the user's names, saved for all workspaces and case-insensitive", async () => {
-    const user = makeMemory();
+describe('a filter of the Findings view', () => {
+  /** Picks this part of the filter, then everything that it offers. */
+  const pick = async (part: string, all: readonly ShownFinding[], user = makeMemory()) => {
     const filtering = new Filtering(makeMemory(), user);
     answer({
       showQuickPick: (items: readonly { part?: string }[]) =>
-        items.find(({ part }) => part === 'owners') ?? items[0],
+        items.find((item) => item.part === part) ?? items,
       showInputBox: () => '@ana  @shop/mobile',
     });
-    await filterFindings(filtering, storeOf(all), {} as unknown as BranchComparison);
-    assert.deepEqual(filtering.filter, { owners: ['@Ana', '@shop/mobile'] });
-    assert.deepEqual(all.filter(filtering.passes), all.slice(0, 1));
+    await filterFindings(filtering, storeOfFindings(all), partly<BranchComparison>());
+    return filtering;
+  };
+  const owned = [['@Ana', '@shop/web'], ['@ben'], undefined].map((owners, index) =>
+    invent({ index, owners }),
+  );
+
+  it('passes the owners that the user names, saved for all workspaces and case-insensitive', async () => {
+    const user = makeMemory();
+    const { filter, passes } = await pick('owners', owned, user);
+    assert.deepEqual(filter, { owners: ['@Ana', '@shop/mobile'] });
+    assert.deepEqual(owned.filter(passes), owned.slice(0, 1));
     assert.equal(new Filtering(makeMemory(), user).handles, '@ana  @shop/mobile');
   });
 
+  it('F157 passes just the acceptances that end within 14 days, also if no other acceptance ends', async () => {
+    const all = [invent({ index: 0 }), acceptedFor(3, 1)];
+    const { filter, passes } = await pick('acceptance', all);
+    assert.deepEqual(filter, { acceptance: ['soon'] });
+    assert.deepEqual(all.filter(passes), all.slice(1));
+  });
+
+  it('lists every triage state, since settled findings are hidden by default', async () => {
+    const { filter } = await pick('triage', [invent({ state: 'falsePositive' })]);
+    assert.deepEqual(filter, { triage: ['falsePositive'] });
+  });
+
   it('names the owners in groups and in the tooltip of a finding', () => {
-    const groups = rootNodes(toGroups(all, 'owner'));
+    const groups = rootNodes(toGroups(owned, 'owner'));
     const labels = groups.map((node) => toItem(node, true).label);
     assert.deepEqual(labels, ['@Ana, @shop/web', '@ben', 'No known owner']);
-    const [node] = rootNodes(toGroups(all, 'severity')).flatMap(childNodes).flatMap(childNodes);
-    const tooltip = node && toItem(node, true).tooltip;
-    assert.ok(typeof tooltip === 'string');
-    assert.match(tooltip, /Owner: @Ana, @shop\/web/);
+    const [node] = rootNodes(toGroups(owned, 'severity')).flatMap(childNodes).flatMap(childNodes);
+    assert.match(toItem(node!, true).tooltip as string, /Owner: @Ana, @shop\/web/);
   });
-});
-
-it('F157 the filter “ends within 14 days” shows just those findings, also if no other acceptance ends', async () => {
-  const [open, accepted] = [invent({ index: 0 }), invent({ index: 1, state: 'acceptedRisk' })];
-  const soon = { ...accepted, triage: { ...accepted.triage, until: dayAfter(Date.now(), 3) } };
-  const filtering = new Filtering(makeMemory(), makeMemory());
-  answer({
-    showQuickPick: (items: readonly { part?: string }[]) =>
-      items.find(({ part }) => part === 'acceptance') ?? items,
-  });
-  await filterFindings(filtering, storeOf([open, soon]), {} as unknown as BranchComparison);
-  assert.deepEqual(filtering.filter, { acceptance: ['soon'] });
-  assert.deepEqual([open, soon].filter(filtering.passes), [soon]);
 });
 
 describe('the message of the Findings view', () => {
-  const messageOf = (all: readonly ShownFinding[], store: object = {}): string => {
-    const view = {} as unknown as vscode.TreeView<unknown>;
-    const filtering = new Filtering(makeMemory(), makeMemory());
-    const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, () => true);
-    const findings = Object.assign(storeOf(all), store);
-    describeFindings(view, 'shown', filtered, { findings, filtering });
-    return view.message ?? '';
-  };
-
   it('F157 counts the acceptances that end within 14 days, also those that triage hides', () => {
-    const all = [0, 14, 15].map((days, index) => {
-      const shown = invent({ index, state: 'acceptedRisk' });
-      return { ...shown, triage: { ...shown.triage, until: dayAfter(Date.now(), days) } };
-    });
+    const all = [0, 14, 15].map(acceptedFor);
     assert.match(messageOf(all), /Acceptance ends within 14 days: 2 findings/);
     assert.doesNotMatch(messageOf(all.slice(2)), /14 days/);
   });
@@ -113,16 +104,11 @@ describe('the message of the Findings view', () => {
   });
 
   it('F159 says why nothing is hidden while the changes of the branch are unknown', async () => {
-    const view = {} as unknown as vscode.TreeView<unknown>;
     const filtering = new Filtering(makeMemory(), makeMemory());
     await filtering.filterBy({ changedOnBranch: true });
     const messageIn = (branch: BranchState): string => {
       filtering.useBranch(branch);
-      const all = [invent()];
-      const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, filtering.passes);
-      const deps = { findings: storeOf(all), filtering, triage: { shared: () => new Map() } };
-      describeFindings(view, 'shown', filtered, deps);
-      return view.message ?? '';
+      return messageOf([invent()], {}, filtering);
     };
     assert.match(messageIn({ kind: 'pending' }), /still comparing, so nothing is hidden yet\) \(1 of 1\)/);
     assert.match(
@@ -137,33 +123,26 @@ describe('the message of the Findings view', () => {
   });
 
   it('F160 names the lines of CODEOWNERS that were skipped, at most five, or that it is too large', () => {
-    const [{ run }] = [invent()];
     const gaps = [
       { file: '/home/dev/shop/CODEOWNERS', lines: [2, 3, 5, 7, 11, 13] },
       { file: '/home/dev/admin/CODEOWNERS', lines: 'unreadable' as const },
     ];
-    const message = messageOf([], { shownRuns: () => [{ run, shown: [invent()], ownersGaps: gaps }] });
+    const message = messageOf([], {
+      shownRuns: () => [{ ...invent(), shown: [invent()], ownersGaps: gaps }],
+    });
     assert.match(message, /VS Code can’t use these lines of \S*shop\/CODEOWNERS: 2, 3, 5, 7, 11, …/);
     assert.match(message, /\S*admin\/CODEOWNERS can’t be read or is larger than 3 MB/);
   });
 });
 
+const asAna = ['user.name=Ana', 'user.email=ana@example.test', 'commit.gpgsign=false'].flatMap((each) => [
+  '-c',
+  each,
+]);
+
 describe('Changed on this branch', () => {
-  const messages = watchEachTest();
   const git = (folder: string, ...args: string[]) =>
-    promisify(execFile)('git', [
-      ...[
-        '-C',
-        folder,
-        '-c',
-        'user.name=Ana',
-        '-c',
-        'user.email=ana@example.test',
-        '-c',
-        'commit.gpgsign=false',
-      ],
-      ...args,
-    ]);
+    promisify(execFile)('git', ['-C', folder, ...asAna, ...args]);
   const text = Array.from({ length: 9 }, (_, at) => `const value${at + 1} = read(${at + 1});`).join('\n');
   let root = '';
   let shop = '';
@@ -185,9 +164,8 @@ describe('Changed on this branch', () => {
     return repository;
   };
   const compare = (...all: ShownFinding[]): BranchComparison => {
-    const findings = storeOf(all);
     branch = new BranchComparison({
-      findings,
+      findings: storeOfFindings(all),
       filtering,
       memory: makeMemory(),
       log: silent,
@@ -266,19 +244,13 @@ describe('Changed on this branch', () => {
     await untilKnown();
     assert.deepEqual(all.filter(filtering.passes), shown);
 
-    const view = {} as unknown as vscode.TreeView<unknown>;
-    const filtered = applyFilter(all, { minimumSeverity: 'none', hideTriaged: true }, filtering.passes);
-    describeFindings(view, 'shown', filtered, {
-      findings: storeOf(all),
-      filtering,
-    });
     assert.match(
-      view.message ?? '',
+      messageOf(all, {}, filtering),
       /Hidden because unchanged on this branch: 6 findings — Hidden because they have no location in this workspace: 1 finding — Filter: changed on this branch, compared with origin\/HEAD \([0-9a-f]{10}\) \(5 of 12\)/,
     );
 
     const shownRuns = () => [{ run: invent().run, shown: all }];
-    const findings = Object.assign(storeOf(all), { shownRuns, rePlace: () => Promise.resolve() });
+    const findings = storeOfFindings(all, { shownRuns, rePlace: () => Promise.resolve() });
     const watch = watchDrift({ findings, branch: comparison, clock: systemClock, log: silent });
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'same.js')));
     await editor.edit((edit) => edit.replace(new vscode.Range(1, 0, 1, 99), 'const value2 = eval(2);'));
@@ -344,17 +316,14 @@ describe('Changed on this branch', () => {
       showQuickPick: (items: readonly { part?: string }[]) =>
         items.find(({ part }) => part === 'changedOnBranch') ?? 'Show Changed and Unchanged',
     });
-    await filterFindings(filtering, storeOf([]), comparison);
+    await filterFindings(filtering, storeOfFindings(), comparison);
     assert.equal(filtering.filter.changedOnBranch, false);
     replace(vscode.extensions, { getExtension: () => undefined });
     await comparison.turnOn();
-    const trust = Object.getOwnPropertyDescriptor(vscode.workspace, 'isTrusted');
-    Object.defineProperty(vscode.workspace, 'isTrusted', { ...trust, get: () => false });
-    await comparison.turnOn();
-    if (trust !== undefined) Object.defineProperty(vscode.workspace, 'isTrusted', trust);
+    await inRestrictedMode(() => comparison.turnOn());
     assert.equal(filtering.filter.changedOnBranch, false);
     assert.deepEqual(
-      messages().map((message) => message.text),
+      messages.shown.map((message) => message.text),
       [
         'VS Code has no Git repository open for these files',
         'VS Code’s Git extension is disabled or couldn’t find Git',
@@ -364,28 +333,29 @@ describe('Changed on this branch', () => {
   });
 
   it('F182 isn’t available if the Git extension never answers, neither at its start nor to a question', async () => {
-    const event = () => ({ dispose: () => undefined });
-    const never = (): Promise<never> => new Promise(() => undefined);
+    const noAnswer = (): Promise<never> => new Promise(() => undefined);
     const repository = {
       rootUri: vscode.Uri.file(shop),
-      state: { HEAD: { name: 'topic' }, onDidChange: event },
-      getMergeBase: never,
+      state: { HEAD: { name: 'topic' }, onDidChange: never },
+      getMergeBase: noAnswer,
     };
     const git = (state: string) => ({
       state,
-      onDidChangeState: event,
-      onDidOpenRepository: event,
-      onDidCloseRepository: event,
+      onDidChangeState: never,
+      onDidOpenRepository: never,
+      onDidCloseRepository: never,
       getRepository: () => repository,
     });
     const extensions = [
-      { activate: never },
+      { activate: noAnswer },
       { activate: () => Promise.resolve({ enabled: true, getAPI: () => git('uninitialized') }) },
       { activate: () => Promise.resolve({ enabled: true, getAPI: () => git('initialized') }) },
     ];
     const why = { kind: 'unavailable', why: 'noAnswer' };
     const expected = extensions.map(() => why);
     replace(vscode.extensions, { getExtension: () => extensions.shift() });
+    // Every limit is over at once.
+    replace(systemClock, { sleep: () => Promise.resolve() });
     const states = expected.map(() => compare(at('a.js', 1)).compare());
     assert.deepEqual(await Promise.all(states), expected);
   });

@@ -4,8 +4,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { answer, watchEachTest } from '../dialogs.ts';
+import { answer, messages, replace } from '../dialogs.ts';
 import { openFolders } from '../openFolders.ts';
+import { call } from '../signedIn.ts';
 import { until } from '../until.ts';
 import { setUserSettings } from '../userSettings.ts';
 import { shopRunId } from './workspace.ts';
@@ -14,7 +15,6 @@ const openChat = 'workbench.action.chat.open';
 const nodeOf = (index: number): object => ({ kind: 'finding', runId: shopRunId, index });
 
 describe('sharing findings', () => {
-  const messages = watchEachTest();
   let shop: string;
 
   before(async () => {
@@ -22,8 +22,6 @@ describe('sharing findings', () => {
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
   });
 
-  const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
-    vscode.commands.executeCommand(`whitebox.${command}`, ...args);
   const clipboard = (): Thenable<string> => vscode.env.clipboard.readText();
 
   /** The fenced text after the request. */
@@ -38,14 +36,14 @@ describe('sharing findings', () => {
   };
 
   it('copies all selected findings as Markdown for human readers', async () => {
-    await run('copyFinding', nodeOf(1), [nodeOf(1), nodeOf(3)]);
+    await call('copyFinding', nodeOf(1), [nodeOf(1), nodeOf(3)]);
     const copied = await clipboard();
     assert.match(
       copied,
       /^## Weak hash$[^]*\*\*Severity:\*\* High$[^]*src\/orders\.js:4[^]*^## Version is told$/m,
     );
     assert.ok(!copied.includes('SQL from a request'));
-    await run('copyFinding', nodeOf(7));
+    await call('copyFinding', nodeOf(7));
     assert.match(await clipboard(), /^## Absolute$[^]*\*\*Quoted code:\*\* not in the uploaded files/m);
   });
 
@@ -53,13 +51,13 @@ describe('sharing findings', () => {
     const { tabGroups } = vscode.window;
     const focused = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;
     await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'src', 'server.js')));
-    await run('showFindingDetails', nodeOf(1));
+    await call('showFindingDetails', nodeOf(1));
     await vscode.commands.executeCommand('workbench.action.focusSecondEditorGroup');
     await until(tabGroups.onDidChangeTabGroups, () => focused() === 'Weak hash', focused);
-    await run('copyFinding');
+    await call('copyFinding');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     assert.match(await clipboard(), /^## Weak hash$/m);
-    assert.deepEqual(messages(), []);
+    assert.deepEqual(messages.shown, []);
   });
 
   it('copies the command that starts the MCP server for other programs', async () => {
@@ -68,8 +66,8 @@ describe('sharing findings', () => {
         vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === shop),
       showQuickPick: (items: readonly { label: string }[]) => items.find(({ label }) => label === 'Cursor'),
     });
-    await run('copyMcpConfiguration');
-    const [{ text, buttons } = { text: '', buttons: [] }] = messages();
+    await call('copyMcpConfiguration');
+    const [{ text, buttons } = { text: '', buttons: [] }] = messages.shown;
     assert.match(text, /^The configuration was copied to the clipboard\. Add it to ~\/\.cursor/);
     assert.deepEqual(buttons, ['Show']);
     const { mcpServers } = JSON.parse(await clipboard()) as {
@@ -100,24 +98,21 @@ describe('sharing findings', () => {
       await vscode.env.clipboard.writeText('mine');
     });
 
-    afterEach(async () => {
-      chat.dispose();
-      await setUserSettings({ 'chat.disableAIFeatures': true });
-    });
+    afterEach(() => void chat.dispose());
 
     const assertOnClipboard = async (): Promise<void> => {
       assert.match(fenced(await clipboard()), /SQL from a request/);
-      const [{ text } = { text: '' }, ...others] = messages();
+      const [{ text } = { text: '' }, ...others] = messages.shown;
       assert.match(text, /^Chat isn’t available in this editor\. The request was copied to the clipboard\./);
       assert.deepEqual([others, asked], [[], []]);
     };
 
     it('writes a request into the chat for the user to send', async () => {
-      await run('fixWithAgent', nodeOf(0));
+      await call('fixWithAgent', nodeOf(0));
       const [{ query, ...how } = { query: '' }, ...others] = asked;
       assert.deepEqual(how, { isPartialQuery: true, mode: 'agent' });
       assert.match(fenced(query), /SQL from a request/);
-      assert.deepEqual([others, messages(), await clipboard()], [[], [], 'mine']);
+      assert.deepEqual([others, messages.shown, await clipboard()], [[], [], 'mine']);
     });
 
     it('F163 drafts a question whether the cause is gone, masked and at most 20,000 characters, and decides nothing', async () => {
@@ -128,7 +123,7 @@ describe('sharing findings', () => {
         editor.edit((edit) => edit.insert(new vscode.Position(1, 0), text));
       const handed = async (): Promise<{ question: string; data: string; how: object }> => {
         asked.length = 0;
-        await run('checkWhetherFixed', nodeOf(0));
+        await call('checkWhetherFixed', nodeOf(0));
         const [{ query, ...how } = { query: '' }] = asked;
         const [, mark = '', data = ''] = /^(UNTRUSTED-DATA-\w+)\n([^]*)\n\1$/m.exec(query) ?? [];
         assert.notEqual(mark, '');
@@ -147,7 +142,7 @@ describe('sharing findings', () => {
         const long = await handed();
         assert.match(long.question, /Only the first 20,000 characters are included\./);
         assert.ok(long.data.length <= 20_000);
-        assert.deepEqual(messages(), []);
+        assert.deepEqual(messages.shown, []);
       } finally {
         await vscode.window.showTextDocument(file);
         await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
@@ -156,21 +151,17 @@ describe('sharing findings', () => {
 
     it('leaves the request on the clipboard if chat is disabled, and says so', async () => {
       await setUserSettings({ 'chat.disableAIFeatures': true });
-      await run('fixWithAgent', nodeOf(0));
+      await call('fixWithAgent', nodeOf(0));
       await assertOnClipboard();
     });
 
     it('leaves it on the clipboard if no chat is installed, too', async () => {
       const { getCommands } = vscode.commands;
-      Object.assign(vscode.commands, {
+      replace(vscode.commands, {
         getCommands: async (internal: boolean) =>
           (await getCommands(internal)).filter((command) => command !== openChat),
       });
-      try {
-        await run('fixWithAgent', nodeOf(0));
-      } finally {
-        Object.assign(vscode.commands, { getCommands });
-      }
+      await call('fixWithAgent', nodeOf(0));
       await assertOnClipboard();
     });
   });

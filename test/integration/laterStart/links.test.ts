@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { after, before, beforeEach, describe, it } from 'mocha';
+import { before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { DetailedFinding, ShownFinding } from '../../../src/core/findings/shownFinding.ts';
-import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { extensionId, toLinkQuery } from '../../../src/editor/runs/runLink.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
@@ -13,14 +10,13 @@ import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { answer, recordCommand, watchMessages, replace } from '../dialogs.ts';
+import { gitWith, partly, storeOfFindings, storeOfRuns } from '../doubles.ts';
 import { openFolders } from '../openFolders.ts';
-import { endedRun } from '../storedRuns.ts';
-import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { dist } from '../shownRuns.ts';
+import { endedRun, inventedAccount as account } from '../storedRuns.ts';
+import { setUserSettings } from '../userSettings.ts';
 
-const account = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
-
-const { extensionPath } = vscode.extensions.getExtension(extensionId)!;
-const deps = { secretWorkerFile: path.join(extensionPath, 'dist', 'secretWorker.cjs') };
+const deps = { secretWorkerFile: dist('secretWorker.cjs') };
 
 describe('links to findings and runs', () => {
   let run: Run;
@@ -34,31 +30,26 @@ describe('links to findings and runs', () => {
     const [folder = ''] = await openFolders(2);
     run = endedRun({ id: 'linked', folder, ...account });
     shown = { ...invent({ title: 'Weak hash', at: { path: 'a.js' } }), run };
-    await setUserSettings({ 'whitebox.baseUrl': account.baseUrl, 'whitebox.organizationId': 'invented' });
   });
 
-  beforeEach(() => {
+  beforeEach(async () => {
+    await setUserSettings({ 'whitebox.baseUrl': account.baseUrl, 'whitebox.organizationId': 'invented' });
     [known, opened, tracked] = [[run], [], []];
-    const runs = { all: () => known, reload: () => Promise.resolve() } as unknown as RunStore;
     const track = (place: object): Promise<Run> => {
       tracked.push(place);
       return Promise.resolve(run);
     };
     follow = createLinkFollower({
-      runs,
+      runs: Object.assign(storeOfRuns(), { all: () => known }),
       log: silent,
-      tracker: { track } as unknown as RunTracker,
-      findings: { read: () => Promise.resolve({ run, shown: [shown] }) } as unknown as FindingStore,
+      tracker: partly<RunTracker>({ track }),
+      findings: storeOfFindings([], { read: () => Promise.resolve({ run, shown: [shown] }) }),
       details: { open: (source: ShownFinding) => void opened.push(source) } as never,
       attempt: (_id, work) => work(),
     });
     answer({
       showWorkspaceFolderPick: () => vscode.workspace.workspaceFolders?.[0],
     });
-  });
-
-  after(async () => {
-    await resetUserSettings();
   });
 
   const linkTo = (of: Run, page = '/finding', finding = shown.name): vscode.Uri =>
@@ -144,8 +135,7 @@ describe('links to findings and runs', () => {
     const repository = {
       state: { remotes: [{ name: 'origin', fetchUrl: 'git@github.com:acme/shop.git' }] },
     };
-    const git = { enabled: true, getAPI: () => ({ getRepository: () => repository }) };
-    replace(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
+    replace(vscode.extensions, { getExtension: () => gitWith(() => repository) });
     answer({ showQuickPick: (items: readonly object[]) => items[1] });
     const pages = recordCommand('vscode.open');
     const share = async (press?: string): Promise<void> => {

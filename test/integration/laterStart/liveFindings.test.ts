@@ -5,7 +5,6 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { Confirmation } from '../../../src/core/findings/confirmation.ts';
-import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
@@ -24,12 +23,12 @@ import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { answer, watchMessages } from '../dialogs.ts';
+import { answer, messages } from '../dialogs.ts';
+import { partly, storeOfFindings } from '../doubles.ts';
 import { openFolders } from '../openFolders.ts';
-import { parseWorkerFile } from '../runLines.ts';
-import { endedRun, storeCrawl } from '../storedRuns.ts';
+import { dist } from '../shownRuns.ts';
+import { endedRun, inventedAccount as place, storeCrawl } from '../storedRuns.ts';
 
-const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
 const reflected = {
   title: 'Reflected cross-site scripting',
   feature: 'Search [now](command:workbench.action.quit)',
@@ -84,11 +83,7 @@ describe('findings of a live application', () => {
       places: [{ ...here, reported: { path: here.path, startLine: 2 } }],
     };
     const live = invent({ ...reflected, title: 'Reflected (invented for F138)' });
-    const store = {
-      all: () => [live, placed],
-      onDidChange: () => ({ dispose: () => undefined }),
-    } as unknown as FindingStore;
-    const displayed = new DisplayedFindings(store);
+    const displayed = new DisplayedFindings(storeOfFindings([live, placed]));
     const shown = showDiagnostics({ displayed, log: silent });
     try {
       const found = await eventually(
@@ -109,7 +104,6 @@ describe('findings of a live application', () => {
   });
 
   it('open their URL only after showing it whole, and never a truncated one', async () => {
-    const messages = watchMessages();
     await openUrl(invent(reflected));
     await openUrl(invent({ ...reflected, url: '/search' }));
     const [question, refusal] = messages.shown;
@@ -131,9 +125,9 @@ describe('findings of a live application', () => {
         return items.find(({ label }) => label === pick);
       },
     });
-    const deps = {
+    const deps = partly<ConfirmDeps>({
       runs,
-      parseWorkerFile,
+      parseWorkerFile: dist('parseWorker.cjs'),
       findings: { confirmationsOf: () => Promise.resolve(confirmations) },
       passwords: { get: () => Promise.resolve([]), keysOf: () => [], approve: () => Promise.resolve() },
       tracker: {
@@ -142,7 +136,7 @@ describe('findings of a live application', () => {
           Promise.resolve({ lost: new AbortController().signal, release: () => Promise.resolve() }),
         answerIsSame: (id: string, isSame: boolean) => Promise.resolve(void answered.push([id, isSame])),
       },
-    } as unknown as ConfirmDeps;
+    });
     return { deps, answered, offered, started };
   }
 
@@ -152,7 +146,6 @@ describe('findings of a live application', () => {
     await storeCrawl(storage, stored, { features }, { target_urls: ['https://shop.example.test/'] });
     await runs.reload();
     const { deps, offered } = confirming(['Search', 'Injection']);
-    const messages = watchMessages();
     await confirmLive(code, deps);
     assert.deepEqual(offered[0], ['Search https://shop.example.test/search', 'Log in']);
     assert.equal(offered[1]?.[0], 'Injection suggested from the CWE');
@@ -171,7 +164,6 @@ describe('findings of a live application', () => {
 
   it('say so if no run has features', async () => {
     const { deps } = confirming([]);
-    const messages = watchMessages();
     await confirmLive(code, deps);
     const [{ text, buttons } = { text: '', buttons: [] }] = messages.shown;
     assert.match(text, /^No run started on this machine has features/);
@@ -211,7 +203,7 @@ describe('findings of a live application', () => {
     assert.deepEqual(answered, [['tried', true]]);
 
     const again = confirming(['Test Same Pair Again…'], [{ ...tried, result: 'nothing', found: [] }]);
-    const messages = watchMessages(({ buttons }) => buttons[0]);
+    messages.press = ({ buttons }) => buttons[0];
     await confirmLive(code, again.deps);
     assert.deepEqual(again.offered[0], ['Test Same Pair Again…', 'Test Another Pair…']);
     assert.match(messages.shown[0]?.detail ?? '', /One pair is tested: Search · Injection\./);

@@ -3,11 +3,9 @@ import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { Verdict } from '../../../src/core/findings/result/result.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
-import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { DocumentPanel } from '../../../src/editor/report/documentPanels.ts';
@@ -17,41 +15,31 @@ import { toReport } from '../../../src/editor/report/report.ts';
 import { toTrend } from '../../../src/editor/report/trend.ts';
 import type { HostMessage } from '../../../src/core/report/protocol.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { storageVariable } from '../events.ts';
 import { splitReported } from '../../../src/core/findings/finding.ts';
-import { addDetails } from '../../../src/core/findings/result/resultFile.ts';
+import { partly, storeOfFindings, storeOfRuns } from '../doubles.ts';
 import { openFolders } from '../openFolders.ts';
-import { endedRun } from '../storedRuns.ts';
+import { storage } from '../runsInStorage.ts';
+import { endedRun, inventedAccount } from '../storedRuns.ts';
 import { until } from '../until.ts';
 import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
 import { identityFor, invent } from '../../unit/findings/shownFindings.ts';
 
 const identity = identityFor('invented');
-/** Without reloaded findings and confirmation requests. */
-const nothingRead = {
-  find: () => undefined,
-  confirmationsOf: () => Promise.resolve([]),
-  withDetails: (findings) => addDetails(findings, () => Promise.resolve(new Map())),
-} satisfies Partial<FindingStore> as unknown as FindingStore;
-
 describe('an open document', () => {
   let shop: string;
   let run: RunIn<'succeeded'>;
 
   before(async () => {
     [shop = ''] = await openFolders(2);
-    run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    run = endedRun({ id: shopRunId, folder: shop, ...inventedAccount });
   });
 
-  const folderOf = (id: string): string => path.join(process.env[storageVariable]!, 'runs', id);
-  const runs = { all: () => [], folderOf } satisfies Partial<RunStore> as unknown as RunStore;
+  const folderOf = (id: string): string => path.join(storage, 'runs', id);
+  const runs = Object.assign(storeOfRuns(), { folderOf });
   /** The report of a run with these findings. */
   const reportOf = (read: () => Partial<ShownRun>, of = run) => {
-    const findings = {
-      read: () => Promise.resolve({ run: of, shown: [], ...read() }),
-      find: () => undefined,
-    } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const findings = storeOfFindings([], { read: () => Promise.resolve({ run: of, shown: [], ...read() }) });
     return toReport(of, { runs, findings });
   };
   /** Shows a document in a stub of a webview panel. */
@@ -72,7 +60,7 @@ describe('an open document', () => {
       attempt: (_id: string, work: () => Promise<void>) => work(),
       log: silent,
     };
-    const panel = new DocumentPanel(stub as unknown as vscode.WebviewPanel, document, deps);
+    const panel = new DocumentPanel(partly<vscode.WebviewPanel>(stub), document, deps);
     return { posted, received, stub, panel };
   };
 
@@ -158,7 +146,7 @@ describe('an open document', () => {
       const parsed = parseFindings(JSON.stringify(items));
       const contents = parsed.findings.map((finding) => {
         const shown = { run, finding, places: [], folder: undefined, ...identity, triage: undecided };
-        return toDetails(shown, nothingRead).load();
+        return toDetails(shown, storeOfFindings()).load();
       });
       const facts = (await Promise.all(contents)).map(({ facts }) => facts);
       return facts.map((each) => each.find(({ label }) => label === 'Shown here')?.value);
@@ -189,7 +177,7 @@ describe('an open document', () => {
     };
     const { details } = splitReported(finding!);
     const withDetails = () => Promise.resolve([{ ...shown, details }]);
-    const store = Object.assign(Object.create(nothingRead) as FindingStore, { withDetails });
+    const store = storeOfFindings([], { withDetails });
     const { facts, parts } = await toDetails(shown, store).load();
     assert.deepEqual(
       [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
@@ -235,7 +223,7 @@ describe('an open document', () => {
     };
     const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
     const shown = { run, finding: finding!, places, folder: shop, ...identity, triage: undecided };
-    const { parts, places: links } = await toDetails(shown, nothingRead).load();
+    const { parts, places: links } = await toDetails(shown, storeOfFindings()).load();
     const markdown = parts.find(({ heading }) => heading === 'Locations')?.markdown ?? '';
     assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {
       '#place-0': 0,
@@ -290,7 +278,7 @@ describe('an open document', () => {
   });
 
   it('F128 of a report that is too large is a sentence with a button that opens it as text', async () => {
-    const large = endedRun({ id: '20260101000000-large', folder: shop, baseUrl: '', organizationId: '' });
+    const large = endedRun({ id: '20260101000000-large', folder: shop, ...inventedAccount });
     const runFolder = folderOf(large.id);
     await mkdir(runFolder, { recursive: true });
     const file = path.join(runFolder, 'report.md');

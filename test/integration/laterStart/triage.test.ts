@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, beforeEach, describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import type { TriageState } from '../../../src/core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import { extendAcceptance, watchTriage } from '../../../src/editor/findings/triage.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { answer, link, type MessageWatch, replace, type ShownMessage, watchMessages } from '../dialogs.ts';
+import { answer, link, messages, replace } from '../dialogs.ts';
+import { partly, storeOfFindings } from '../doubles.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
@@ -18,19 +18,12 @@ import { shopRunId } from './workspace.ts';
 
 describe('triage of findings', () => {
   let shop: vscode.Uri;
-  let messages: MessageWatch;
-  let press: (message: ShownMessage) => string | undefined | Promise<string | undefined>;
   const finding = { kind: 'finding', runId: shopRunId, index: 4 };
 
   before(async () => {
     const [folder = ''] = await openFolders(2);
     shop = vscode.Uri.file(folder);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
-  });
-
-  beforeEach(() => {
-    press = () => undefined;
-    messages = watchMessages((message) => press(message));
   });
 
   const setStorage = (value: string | undefined): Thenable<void> =>
@@ -70,7 +63,7 @@ describe('triage of findings', () => {
 
   it('undoes a decision but keeps later ones, and says so', async () => {
     const pressed: ((button: string) => void)[] = [];
-    press = () => new Promise((resolve) => pressed.push(resolve));
+    messages.press = () => new Promise((resolve) => pressed.push(resolve));
     await decide('confirmed', 'mine');
     await decide('falsePositive', 'a colleague’s');
     pressed[0]?.('Undo');
@@ -131,10 +124,10 @@ describe('triage of findings', () => {
       found(3, 'acceptedRisk', 'one'),
     ];
     const decided: unknown[] = [];
-    const findings = {
+    const findings = storeOfFindings([], {
       setTriage: (some: readonly ShownFinding[], state: string, note: string, { until }: { until: string }) =>
         Promise.resolve(decided.push([some.map(({ finding: { index } }) => index), state, note, until])),
-    } as unknown as FindingStore;
+    });
     answer({
       showQuickPick: (items: vscode.QuickPickItem[]) => items.find(({ label }) => label === 'Until a date…'),
       showInputBox: () => ' 2999-12-31 ',
@@ -171,7 +164,7 @@ describe('triage of findings', () => {
       },
       clearTimeout: (timer: number) => timers.delete(timer),
     });
-    const watch = watchTriage(triage as unknown as TriageStore, shop.fsPath, silent);
+    const watch = watchTriage(partly<TriageStore>(triage), shop.fsPath, silent);
     const ofVsCode = last;
     changed.fire();
     assert.equal(last, ofVsCode);
@@ -210,7 +203,6 @@ describe('triage of findings', () => {
   });
 
   it('F147 ignores a pulled decision until it is accepted; rejecting it changes no file', async () => {
-    const { createQuickPick } = vscode.window;
     /** Picks an item of the review, or presses the button of the first decision; returns all labels. */
     const review = async (label?: string): Promise<readonly string[]> => {
       let labels: readonly string[] = [];
@@ -233,12 +225,8 @@ describe('triage of findings', () => {
           else answers.button({ item: pick.items.find(({ reject }) => reject !== undefined) });
         },
       };
-      Object.assign(vscode.window, { createQuickPick: () => pick });
-      try {
-        await vscode.commands.executeCommand('whitebox.reviewSharedDecisions', shop.fsPath);
-      } finally {
-        Object.assign(vscode.window, { createQuickPick });
-      }
+      replace(vscode.window, { createQuickPick: () => pick });
+      await vscode.commands.executeCommand('whitebox.reviewSharedDecisions', shop.fsPath);
       return labels;
     };
     await setStorage('shared');
@@ -280,7 +268,7 @@ describe('triage of findings', () => {
     const folder = path.join(shop.fsPath, '.vscode', 'whitebox-triage');
     await rm(folder, { recursive: true, force: true });
     await decide('falsePositive', 'made before');
-    press = ({ buttons }) => buttons.find((button) => button === 'Share Existing Decisions');
+    messages.press = ({ buttons }) => buttons.find((button) => button === 'Share Existing Decisions');
     await setStorage('shared');
     const names = await eventually(
       () => readdir(folder).catch(() => []),

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { storeEndedRun } from '../storedRuns.ts';
 
@@ -80,6 +80,10 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
   const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
   const sent = { 'src/orders.js': lines, 'src/server.js': lines };
   await storeEndedRun(storage, { id: shopRunId, folder: shop, ...place }, { findings: shopFindings }, sent);
+
+  // What a window that was killed left of an archive.
+  await writeFiles(storage, { 'saving/0.part': '' });
+  await utimes(path.join(storage, 'saving/0.part'), 1, 1);
 
   // Its folder is not part of the workspace: what was found there is not shown here.
   const elsewhere = path.join(root, 'elsewhere');

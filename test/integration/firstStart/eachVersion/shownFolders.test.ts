@@ -3,21 +3,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
-import { answer, type MessageWatch, watchMessages } from '../../dialogs.ts';
+import { answer, messages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
-import { signIn } from '../../signedIn.ts';
-import { resetUserSettings } from '../../userSettings.ts';
-
-const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
-  vscode.commands.executeCommand(`whitebox.${command}`, ...args);
+import { call, signInEachTest } from '../../signedIn.ts';
 
 describe('the folders shown in the Upload Preview', () => {
   let folder: string;
   let api: vscode.Uri;
-  let service: AssessmentService;
-  let messages: MessageWatch;
-  let press: string | undefined;
+  const service = signInEachTest();
 
   before(async () => {
     [folder = ''] = await openFolders(1);
@@ -25,36 +18,29 @@ describe('the folders shown in the Upload Preview', () => {
     await mkdir(api.fsPath, { recursive: true });
     await writeFile(path.join(api.fsPath, 'server.js'), 'serve();\n');
     await writeFile(path.join(folder, 'other.js'), 'other();\n');
-    service = await startService();
   });
 
-  beforeEach(async () => {
-    press = 'Show Files';
-    messages = watchMessages(() => press);
-    await signIn(service);
+  beforeEach(() => {
+    messages.press = () => 'Show Files';
   });
 
-  afterEach(async () => {
-    await run('closePreview');
-    await resetUserSettings();
-  });
+  afterEach(() => call('closePreview'));
 
   after(async () => {
     await rm(path.join(folder, 'packages'), { recursive: true });
     await rm(path.join(folder, 'other.js'));
-    await service.close();
   });
 
   it('are started by ▶ and saved by 💾; other starts are of the whole folder', async () => {
     const to = path.join(folder, '..', 'saved.tar.gz');
     answer({ showSaveDialog: () => vscode.Uri.file(to) });
-    await run('assessFolder', api);
-    press = undefined;
+    await call('assessFolder', api);
+    messages.press = () => undefined;
     try {
-      await run('assessShown');
-      await run('startAssessment');
-      await run('saveShown');
-      await run('saveArchive');
+      await call('assessShown');
+      await call('startAssessment');
+      await call('saveShown');
+      await call('saveArchive');
     } finally {
       await rm(to, { force: true });
     }
@@ -65,6 +51,6 @@ describe('the folders shown in the Upload Preview', () => {
     assert.match(texts[1] ?? '', /^Upload 1 file of api for/);
     assert.match(texts[3] ?? '', /^Saved .*: 1 file, /);
     assert.match(texts[2] ?? '', /^Upload \d+ files of (?!api )/);
-    assert.deepEqual(service.requests, []);
+    assert.deepEqual(service().requests, []);
   });
 });

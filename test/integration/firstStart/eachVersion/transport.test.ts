@@ -3,16 +3,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, afterEach, before, describe, it } from 'mocha';
-import * as vscode from 'vscode';
+import { after, before, describe, it } from 'mocha';
 import { AssessmentClient } from '../../../../src/core/api/client.ts';
 import type { ErrorKind } from '../../../../src/core/errors.ts';
+import { systemClock } from '../../../../src/core/ports.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { serviceHost } from '../../certificates.ts';
 import { certificatesVariable, skipBecause } from '../../events.ts';
 import { passOn, readIdentity, type RecordingServer, startRecording } from '../../recordingServer.ts';
 import { startTunnelProxy, type TunnelProxy } from '../../tunnelProxy.ts';
-import { printing, resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { call, signIn } from '../../signedIn.ts';
+import { setUserSettings } from '../../userSettings.ts';
 import { silent } from '../../../silentLog.ts';
 
 const baseUrl = `https://${serviceHost}/v1`;
@@ -50,23 +51,15 @@ describe('a corporate network', () => {
   });
 
   after(async () => {
-    await resetUserSettings();
     await Promise.all([service, front, otherName, stranger, strict, proxy].map((each) => each.close()));
   });
 
-  afterEach(resetUserSettings);
-
-  const signIn = (url: string): Promise<void> =>
-    setUserSettings({
-      'http.proxy': proxy.address,
-      'whitebox.baseUrl': url,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': printing(service.token),
-    });
+  const signInTo = (baseUrl: string): Promise<void> =>
+    signIn({ ...service, baseUrl }, { 'http.proxy': proxy.address });
 
   it('F87 calls pass an authenticating proxy to a service with a certificate of a private CA', async () => {
-    await signIn(baseUrl);
-    await vscode.commands.executeCommand('whitebox.testConnection');
+    await signInTo(baseUrl);
+    await call('testConnection');
     assert.deepEqual(
       service.requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`),
       ['get-upload-url 200', 'cancel-upload 200'],
@@ -110,33 +103,24 @@ describe('a corporate network', () => {
     assert.equal(front.requests.length, before);
   });
 
-  const badCertificates = [
-    ['was signed by an untrusted CA', `https://${serviceHost}:445/v1`, () => stranger],
-    ['has another host name', `https://${serviceHost}:444/v1`, () => otherName],
-  ] as const;
-  for (const [flaw, url, server] of badCertificates) {
+  for (const [flaw, url, server] of [
+    ['was signed by an untrusted CA', () => `https://${serviceHost}:445/v1`, () => stranger],
+    ['has another host name', () => `https://${serviceHost}:444/v1`, () => otherName],
+    ['is self-signed on loopback', () => `https://127.0.0.1:${stranger.port}/v1`, () => stranger],
+  ] as const)
     it(`F85 a certificate that ${flaw} is refused before anything is sent`, async () => {
-      await signIn(url);
-      assert.equal(await failureOf(url), 'tls');
-      await vscode.commands.executeCommand('whitebox.testConnection');
+      await signInTo(url());
+      assert.equal(await failureOf(url()), 'tls');
+      await call('testConnection');
       assert.deepEqual(server().requests, []);
     });
-  }
 
   it('F45 a client without the certificate that the service wants learns it late: the answer is lost', async () => {
     // With TLS 1.3, the alert comes once the request has been written.
     const url = `https://${serviceHost}:446/v1`;
-    await signIn(url);
+    await signInTo(url);
     assert.equal(await failureOf(url), 'connectionLost');
     assert.deepEqual(strict.requests, []);
-  });
-
-  it('F85 a self-signed certificate is refused on loopback, too', async () => {
-    const url = `https://127.0.0.1:${stranger.port}/v1`;
-    await signIn(url);
-    assert.equal(await failureOf(url), 'tls');
-    await vscode.commands.executeCommand('whitebox.testConnection');
-    assert.deepEqual(stranger.requests, []);
   });
 
   function clientFor(url: string): AssessmentClient {
@@ -144,7 +128,7 @@ describe('a corporate network', () => {
       baseUrl: url,
       organizationId: service.organizationId,
       token: { get: () => Promise.resolve(service.token), refresh: () => Promise.resolve(undefined) },
-      clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
+      clock: systemClock,
       log: silent,
       random: () => 0,
     });

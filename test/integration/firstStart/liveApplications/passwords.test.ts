@@ -7,15 +7,14 @@ import {
   PasswordStore,
 } from '../../../../src/core/workflows/passwordStore.ts';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
-import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
+import { answer, messages } from '../../dialogs.ts';
+import { makeMemory } from '../../doubles.ts';
 
 const url = 'https://staging.example.com/';
 const alice = { id: 'alice@example.com', role: 'buyer' };
 const bob = { id: 'bob@example.com', role: 'seller' };
 
 describe('the passwords of a request', () => {
-  let messages: MessageWatch;
-  let press: (message: ShownMessage) => string | undefined;
   let answers: (string | undefined)[];
   let passwords: PasswordStore;
   const request = {
@@ -37,20 +36,14 @@ describe('the passwords of a request', () => {
   };
 
   beforeEach(() => {
-    press = () => undefined;
-    messages = watchMessages((message) => press(message));
-    const [secrets, index] = [new Map<string, string>(), new Map<string, unknown>()];
+    const secrets = new Map<string, string>();
     passwords = new PasswordStore(
       {
         get: (key) => Promise.resolve(secrets.get(key)),
-        store: (key, value) => Promise.resolve(secrets.set(key, value)).then(() => undefined),
-        delete: (key) => Promise.resolve(secrets.delete(key)).then(() => undefined),
+        store: (key, value) => Promise.resolve(void secrets.set(key, value)),
+        delete: (key) => Promise.resolve(void secrets.delete(key)),
       },
-      {
-        keys: () => [...index.keys()],
-        get: (key) => index.get(key),
-        update: (key, value) => Promise.resolve(index.set(key, value)).then(() => undefined),
-      },
+      makeMemory(),
       () => undefined,
     );
     answers = [];
@@ -70,6 +63,9 @@ describe('the passwords of a request', () => {
   };
 
   it('are asked for once, and may be empty', async () => {
+    answers = ['canary-1', undefined];
+    assert.equal(await ask(request), false);
+    assert.deepEqual(await passwords.get(request), [undefined, undefined]);
     answers = ['canary-1', ''];
     assert.equal(await ask(request), true);
     assert.deepEqual(await passwords.get(request), ['canary-1', '']);
@@ -77,17 +73,11 @@ describe('the passwords of a request', () => {
     assert.deepEqual(messages.shown, []);
   });
 
-  it('are not saved when the user cancels', async () => {
-    answers = ['canary-1', undefined];
-    assert.equal(await ask(request), false);
-    assert.deepEqual(await passwords.get(request), [undefined, undefined]);
-  });
-
   it('F144 are asked for, compared and saved for a start only: one that is cancelled changes nothing', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     const entered: EnteredPasswords = new Map();
-    press = ({ buttons }) => buttons.find((button) => button === 'Use Saved Password');
+    messages.press = ({ buttons }) => buttons.find((button) => button === 'Use Saved Password');
     assert.equal(await askForPasswords(changed, entered, passwords), true);
     assert.deepEqual([...entered.values()], ['canary-1', 'canary-2']);
     assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
@@ -103,7 +93,7 @@ describe('the passwords of a request', () => {
   it('F131 are asked for again if the request changed, showing the difference and offering the saved one', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
-    press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
+    messages.press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
     answers = ['canary-3'];
     assert.equal(await ask(changed), true);
     assert.deepEqual(await passwords.get(changed), ['canary-1', 'canary-3']);
@@ -121,7 +111,7 @@ describe('the passwords of a request', () => {
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Use Saved Password']);
     const oos_urls = Array.from({ length: 30 }, (_, at) => `${url}${String(at)}`);
     const long = { ...changed, input: { ...changed.input, oos_urls } };
-    press = ({ buttons: [first] }) => first;
+    messages.press = ({ buttons: [first] }) => first;
     answers = ['canary-3', 'canary-4'];
     assert.equal(await ask(long), true);
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
@@ -136,22 +126,5 @@ describe('the passwords of a request', () => {
     answers = ['canary-3', 'canary-4'];
     assert.equal(await ask(elsewhere), true);
     assert.deepEqual(await passwords.get(elsewhere), ['canary-3', 'canary-4']);
-  });
-
-  it('are reused from a crawl for an assessment that differs only in the crawl instructions', async () => {
-    const crawl = { ...request, input: { ...request.input, additional_instructions: 'Start here.' } };
-    answers = ['canary-1', 'canary-2'];
-    await ask(crawl);
-    const assessment = { ...request, workflow: 'blackbox-assessment' as const };
-    assert.equal(await ask(assessment), true);
-    assert.deepEqual(await passwords.get(assessment), ['canary-1', 'canary-2']);
-    assert.deepEqual(messages.shown, []);
-  });
-
-  it('F131 are neither used nor saved when the difference is dismissed', async () => {
-    answers = ['canary-1', 'canary-2'];
-    await ask(request);
-    assert.equal(await ask(changed), false);
-    assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
   });
 });

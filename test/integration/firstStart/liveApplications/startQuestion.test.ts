@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { askToStart } from '../../../../src/editor/blackbox/startQuestion.ts';
 import type { BlackboxPlan } from '../../../../src/editor/blackbox/exactRequest.ts';
-import { watchMessages } from '../../dialogs.ts';
+import { messages } from '../../dialogs.ts';
 
 const hosts = Array.from({ length: 41 }, (_, at) => `https://app-${String(at)}.example.com`);
 const plan: BlackboxPlan = {
@@ -20,13 +20,12 @@ const plan: BlackboxPlan = {
 
 /** The question's text after runs on some of the hosts, the newest first. */
 async function detailAfter(...started: readonly (readonly [file: string, hosts: readonly string[]])[]) {
-  const { shown } = watchMessages(() => undefined);
   const runs = started.map(([targetFile, some]) => {
     const input = { target_urls: some.map((host) => `${host}/login`) };
     return { ...plan, id: 'invented', state: 'cancelled', createdAt: 0, targetFile, input } as unknown as Run;
   });
   assert.equal(await askToStart(plan, runs, []), 'cancelled');
-  return shown.at(-1)?.detail ?? '';
+  return messages.shown.at(-1)?.detail ?? '';
 }
 
 describe('the question before a run of a live application', () => {

@@ -1,43 +1,31 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
-import type { LoggedRequest } from '../../../service/httpServer.ts';
-import { inventedShop as application } from '../../../service/blackbox/inventedShop.ts';
-import type { RunOutcome } from '../../../service/runs/run.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
-import { storageVariable } from '../../events.ts';
-import { runItems, runLines } from '../../runLines.ts';
-import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
+import { inventedShop as application } from '../../../service/blackbox/inventedShop.ts';
+import type { LoggedRequest } from '../../../service/httpServer.ts';
+import type { RunOutcome } from '../../../service/runs/run.ts';
+import { afterTest, answer, link, messages, type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
-import { call, signIn } from '../../signedIn.ts';
-import { resetUserSettings } from '../../userSettings.ts';
-
-const storage = process.env[storageVariable]!;
+import { linesOf, newRuns, runItems, runLines, storage } from '../../runsInStorage.ts';
+import { call, rowOf, signInEachTest } from '../../signedIn.ts';
 
 describe('starting a blackbox run', () => {
   let folder: string;
-  let service: AssessmentService;
-  let messages: MessageWatch;
-  let press: (message: ShownMessage) => string | undefined | Promise<string | undefined>;
+  const service = signInEachTest({}, { webhookEndpointIds: ['hook-1'] });
   let file: string;
   let inputs: string[];
-  let former: readonly string[];
 
   before(async () => {
     [folder = ''] = await openFolders(1);
     file = path.join(folder, 'starts.blackbox.json');
-    service = await startService({ webhookEndpointIds: ['hook-1'] });
   });
 
-  beforeEach(async () => {
-    press = () => undefined;
+  beforeEach(() => {
     inputs = [];
-    former = await storedIds();
-    messages = watchMessages((message) => press(message));
     answer({
       showInputBox: (options: vscode.InputBoxOptions) => {
         inputs.push(options.title ?? '');
@@ -46,18 +34,9 @@ describe('starting a blackbox run', () => {
         return options.value;
       },
     });
-    await signIn(service);
   });
 
   afterEach(async () => {
-    for (const { id, status } of service.runs()) if (status === 'RUNNING') await service.finishRun(id);
-    await call('refreshRuns');
-    for (const id of await newIds()) {
-      await eventually(() => runItems(id), isOver);
-      await rm(path.join(storage, 'runs', id), { recursive: true });
-    }
-    await call('refreshRuns');
-    await resetUserSettings();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await rm(file, { force: true });
   });
@@ -70,12 +49,8 @@ describe('starting a blackbox run', () => {
         items.find((item) => item.detail !== undefined),
     });
     await call('blackboxPasswords');
-    await service.close();
   });
 
-  const storedIds = (): Promise<string[]> =>
-    mkdir(path.join(storage, 'runs'), { recursive: true }).then(() => readdir(path.join(storage, 'runs')));
-  const newIds = async (): Promise<string[]> => (await storedIds()).filter((id) => !former.includes(id));
   const isOver = ([row]: readonly vscode.TreeItem[]): boolean => / final /.test(`${row?.contextValue} `);
   const write = async (change: object = {}): Promise<vscode.Uri> => {
     const credentials = application.credentials.map(({ id, role }) => ({ id, role }));
@@ -90,9 +65,9 @@ describe('starting a blackbox run', () => {
     await writeFile(file, JSON.stringify(content, undefined, 2));
     return vscode.Uri.file(file);
   };
-  const question = (): ShownMessage | undefined => messages.shown.find(({ isModal }) => isModal);
+  const question = (): ShownMessage | undefined => messages.shown.findLast(({ isModal }) => isModal);
   const dispatches = (): readonly LoggedRequest[] =>
-    service.requests.filter(({ path: at }) => at.endsWith('/dispatch'));
+    service().requests.filter(({ path: at }) => at.endsWith('/dispatch'));
 
   it('asks once, listing everything that is sent, and sends nothing when dismissed', async () => {
     await call('startCrawl', await write());
@@ -117,7 +92,7 @@ describe('starting a blackbox run', () => {
 
   it('shows the exact request without the password, then sends it with passwords', async () => {
     let body = '';
-    press = ({ buttons }) => {
+    messages.press = ({ buttons }) => {
       if (buttons.includes('Show Exact Request')) return body === '' ? 'Show Exact Request' : 'Start Crawl';
       if (!buttons.includes('Reopen Confirmation…')) return undefined;
       body = vscode.window.activeTextEditor?.document.getText() ?? '';
@@ -137,13 +112,13 @@ describe('starting a blackbox run', () => {
 
   it('asks again with the current content of the target file', async () => {
     let shows = 0;
-    press = async ({ buttons }) => {
+    messages.press = async ({ buttons }) => {
       if (buttons.includes('Show Exact Request')) return shows++ === 0 ? 'Show Exact Request' : 'Start Crawl';
       if (buttons.includes('Reopen Confirmation…')) await write({ crawl: { credit_limit: 7 } });
       return buttons.find((button) => button === 'Reopen Confirmation…');
     };
     await call('startCrawl', await write());
-    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /Credits: at most 7/);
+    assert.match(question()?.detail ?? '', /Credits: at most 7/);
     const { input } = dispatches().at(-1)?.body as { input: { credit_limit: number } };
     assert.equal(input.credit_limit, 7);
   });
@@ -152,19 +127,19 @@ describe('starting a blackbox run', () => {
     buttons.find((button) => ['Start Crawl', 'Start Assessment', 'Use Saved Password'].includes(button));
   /** Calls a command that starts a run; returns its local ID and the request. */
   const startBy = async (command: string, argument: unknown) => {
-    const before = await storedIds();
+    const before = await newRuns();
     const sent = dispatches().length;
-    press = start;
+    messages.press = start;
     await call(command, argument);
-    press = () => undefined;
-    const id = (await storedIds()).find((name) => !before.includes(name)) ?? '';
+    messages.press = () => undefined;
+    const id = (await newRuns()).find((name) => !before.includes(name)) ?? '';
     assert.equal(dispatches().length, sent + 1, messages.shown.map(({ text }) => text).join('\n'));
     // A refusal may come before the body is read.
     const { input = {} } = (dispatches()[sent]?.body ?? {}) as { input?: Record<string, unknown> };
     return { id, input };
   };
   const finish = async (id: string, outcome?: RunOutcome): Promise<vscode.TreeItem[]> => {
-    await service.finishRun(service.runs().at(-1)?.id ?? '', outcome);
+    await service().finishRun(service().runs().at(-1)?.id ?? '', outcome);
     await call('refreshRuns');
     return eventually(() => runItems(id), isOver);
   };
@@ -175,10 +150,7 @@ describe('starting a blackbox run', () => {
     const shown = await eventually(() => messages.shown.find(isIt), isIt);
     return shown?.buttons ?? [];
   };
-  const linesOf = (items: readonly vscode.TreeItem[]): string[] =>
-    items.map(({ label, description }) => `${label as string}: ${description as string}`);
-
-  it('F134 runs crawl, assessment of features, credit limit, continuation and another crawl', async () => {
+  it('F134 F143 runs a crawl, an assessment of chosen pairs, its continuation with them, and another crawl', async () => {
     const uri = await write();
     const crawl = await startBy('startCrawl', uri);
     assert.equal(crawl.input['credit_limit'], 20);
@@ -191,15 +163,23 @@ describe('starting a blackbox run', () => {
     assert.doesNotMatch(lines, /Uploaded|Packaged|Confirmed/);
     assert.match(crawled[0]?.contextValue ?? '', /\bassessPairs\b.*\bcrawlFurther\b/);
 
-    const row = { kind: 'run', id: crawl.id };
+    answer({
+      showQuickPick: (items: readonly { label: string }[]) =>
+        items.find(({ label }) => label === 'By Perspective…') ??
+        items.filter(({ label }) => label === 'XSS'),
+    });
+    await call('showFeatures', rowOf(crawl.id));
+    await call('choosePairs');
     inputs = [];
-    const assessment = await startBy('assessChosenPairs', row);
+    const assessment = await startBy('assessChosenPairs', rowOf(crawl.id));
     assert.deepEqual(
       inputs.filter((title) => title.startsWith('Credits')),
       ['Credits for testing', 'Credits for crawling'],
     );
     const { resume, target_urls, scan_credit_limit, crawl_credit_limit } = assessment.input;
     const { kind } = resume as { kind: string };
+    const pairs = assessment.input['pairs'] as { perspective: string }[];
+    assert.ok(pairs.length > 0 && pairs.every(({ perspective }) => perspective === 'XSS'));
     assert.deepEqual(
       [kind, target_urls, scan_credit_limit, crawl_credit_limit],
       ['assess_crawled_features', [`${application.origin}/`], 50, 20],
@@ -221,29 +201,32 @@ describe('starting a blackbox run', () => {
     assert.match(String(limited.description), new RegExp(`^Blackbox assessment · ${host} · `));
     assert.equal((limited.iconPath as vscode.ThemeIcon).color?.id, 'list.warningForeground');
     assert.ok(
-      linesOf(stopped).includes('1 pair tested, 1 not applicable.: Continue with More Credits…'),
+      linesOf(stopped).includes(
+        `1 of ${pairs.length} pairs tested, 1 not applicable.: Continue with More Credits…`,
+      ),
       linesOf(stopped).join(),
     );
     assert.match(limited.tooltip as string, /Assess Chosen Pairs… isn’t available: /);
     assert.ok(linesOf(stopped).some((line) => line.startsWith('Continues: Crawl, ')));
 
     await write({ oos_urls: [`${application.origin}/contact`] });
-    const more = await startBy('continueAssessment', { kind: 'run', id: assessment.id });
+    const more = await startBy('continueAssessment', rowOf(assessment.id));
     assert.deepEqual(more.input['oos_urls'], [`${application.origin}/logout`]);
+    assert.deepEqual(more.input['pairs'], pairs);
     assert.match(
-      messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '',
+      question()?.detail ?? '',
       /since then:\nOut-of-scope URLs\n {2}\+ \S+\/contact\n {2}− \S+\/logout/,
     );
     assert.equal((more.input['resume'] as { kind: string }).kind, 'continue_assessment');
-    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /not tested again/);
+    assert.match(question()?.detail ?? '', /not tested again/);
     await finish(more.id, { kind: 'aborted', code: 'invented' });
 
-    const further = await startBy('crawlFurther', row);
+    const further = await startBy('crawlFurther', rowOf(crawl.id));
     assert.deepEqual(Object.keys(further.input['resume'] as object).sort(), [
       'workflow_id',
       'workflow_run_id',
     ]);
-    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /even if nothing new/);
+    assert.match(question()?.detail ?? '', /even if nothing new/);
     await finish(further.id);
     assert.ok(linesOf(await runItems(crawl.id)).some((line) => line.startsWith('Continued by: Crawl, ')));
   });
@@ -257,7 +240,7 @@ describe('starting a blackbox run', () => {
       /Continue with More Credits… isn’t available: the service can continue only/,
     );
     const sent = dispatches().length;
-    await call('continueAssessment', { kind: 'run', id });
+    await call('continueAssessment', rowOf(id));
     assert.match(messages.shown.at(-1)?.text ?? '', /isn’t available: the service can continue only/);
     assert.equal(dispatches().length, sent);
   });
@@ -288,13 +271,10 @@ describe('starting a blackbox run', () => {
     );
     for (const { text, isModal } of messages.shown) if (!isModal) assert.doesNotMatch(text, link);
     // A run that goes on from another is not started from the file.
-    await finish((await startBy('crawlFurther', { kind: 'run', id })).id);
-    assert.match(
-      messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '',
-      /since then:[^]*\+ japanese/,
-    );
+    await finish((await startBy('crawlFurther', rowOf(id))).id);
+    assert.match(question()?.detail ?? '', /since then:[^]*\+ japanese/);
     await call('startCrawl', uri);
-    const { detail } = messages.shown.findLast(({ isModal }) => isModal)!;
+    const { detail } = question()!;
     assert.doesNotMatch(detail, /since the last start/);
   });
 
@@ -305,7 +285,7 @@ describe('starting a blackbox run', () => {
     const uri = await write({ oos_urls: [], crawl });
     await finish((await startBy('startBlackboxAssessment', uri)).id);
     const [before, sent] = [messages.shown.length, dispatches().length];
-    press = () => undefined;
+    messages.press = () => undefined;
     await call('startCrawl', uri);
     const asked = messages.shown.slice(before).map(({ detail }) => detail);
     assert.ok(
@@ -317,31 +297,28 @@ describe('starting a blackbox run', () => {
 
   it('F162 explains a missing ownership, offers no sign-in, and restarts from the target file', async () => {
     const uri = await write();
-    service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 403 } });
+    service().addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 403 } });
     const { id } = await startBy('startCrawl', uri);
     const items = await runItems(id);
     assert.match(linesOf(items)[1] ?? '', /^The ownership of a target URL might not be verified/);
     assert.deepEqual(await notified('The crawl of'), ['Start Again…', 'Show Log']);
     assert.match(items[0]?.contextValue ?? '', /\bmayStartAgain\b/);
     await rm(file);
-    await call('startAgain', { kind: 'run', id });
+    await call('startAgain', rowOf(id));
     assert.match(messages.shown.at(-1)?.text ?? '', /starts\.blackbox\.json.*ENOENT/);
     await write();
-    const again = await startBy('startAgain', { kind: 'run', id });
+    const again = await startBy('startAgain', rowOf(id));
     await finish(again.id);
   });
 
   it('F133 is called a crawl in the messages about a lost answer and a second dispatch', async () => {
     const { host } = new URL(application.origin);
-    service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 500 } });
+    service().addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 500 } });
     const { id } = await startBy('startCrawl', await write());
     await notified(`The response to the start request for the crawl of ${host} was lost`);
-    press = ({ buttons }) => buttons.find((button) => button === 'Stop Watching');
-    await call('resendDispatch', { kind: 'run', id });
-    assert.equal(
-      messages.shown.findLast(({ isModal }) => isModal)?.text,
-      `Start the crawl of ${host} again?`,
-    );
+    messages.press = ({ buttons }) => buttons.find((button) => button === 'Stop Watching');
+    await call('resendDispatch', rowOf(id));
+    assert.equal(question()?.text, `Start the crawl of ${host} again?`);
     assert.match((await runLines(id))[0] ?? '', /^No longer watched: /);
   });
 
@@ -349,7 +326,7 @@ describe('starting a blackbox run', () => {
     const uri = await write();
     const sent = dispatches().length;
     const refusal = /already starting another run/;
-    press = async (message) => {
+    messages.press = async (message) => {
       if (!message.isModal) return undefined;
       // Answered after the second click had no effect.
       await eventually(
@@ -361,7 +338,7 @@ describe('starting a blackbox run', () => {
     await Promise.all([call('startCrawl', uri), call('startBlackboxAssessment', uri)]);
     assert.equal(dispatches().length, sent + 1);
     assert.equal(messages.shown.filter(({ isModal }) => isModal).length, 1);
-    press = () => undefined;
+    messages.press = () => undefined;
     await call('startCrawl', uri);
     assert.match(
       messages.shown.at(-1)?.detail ?? '',
@@ -369,16 +346,21 @@ describe('starting a blackbox run', () => {
     );
   });
 
-  it('F143 shows the features of an assessment started elsewhere, and sends nothing until pairs are chosen', async () => {
-    const { id } = await startBy('startBlackboxAssessment', await write());
-    await finish(id);
+  /** Takes from the journal what only the machine that started the run has. */
+  const startElsewhere = async (id: string): Promise<void> => {
     const journal = path.join(storage, 'runs', id, 'run.json');
     const { input, targetFile, ...tracked } = JSON.parse(await readFile(journal, 'utf8')) as Run;
     assert.ok(input && targetFile);
     await writeFile(journal, JSON.stringify(tracked));
     await call('refreshRuns');
+  };
+
+  it('F143 shows the features of an assessment started elsewhere, and sends nothing until pairs are chosen', async () => {
+    const { id } = await startBy('startBlackboxAssessment', await write());
+    await finish(id);
+    await startElsewhere(id);
     const sent = dispatches().length;
-    await call('continueAssessment', { kind: 'run', id });
+    await call('continueAssessment', rowOf(id));
     assert.match(messages.shown.at(-1)?.text ?? '', /doesn’t know which pairs were chosen for this run/);
     assert.equal(dispatches().length, sent);
   });
@@ -386,16 +368,14 @@ describe('starting a blackbox run', () => {
   it('continues a run started elsewhere with a chosen target file, and lists none that search excludes', async () => {
     const uri = await write();
     const { id } = await startBy('startCrawl', uri);
-    const [row] = await finish(id);
-    const journal = path.join(storage, 'runs', id, 'run.json');
-    const { input, targetFile, ...tracked } = JSON.parse(await readFile(journal, 'utf8')) as Run;
-    assert.ok(row && input && targetFile);
-    await writeFile(journal, JSON.stringify(tracked));
+    await finish(id);
+    await startElsewhere(id);
     const hidden = path.join(folder, 'node_modules/shop');
     await mkdir(hidden, { recursive: true });
     await writeFile(path.join(hidden, 'other.blackbox.json'), '{}');
     const second = path.join(folder, 'second.blackbox.json');
     await writeFile(second, '{}');
+    for (const each of [hidden, second]) afterTest(() => rm(each, { force: true, recursive: true }));
     let offered: readonly string[] = [];
     answer({
       showQuickPick: (items: readonly string[]) => {
@@ -403,21 +383,14 @@ describe('starting a blackbox run', () => {
         return file;
       },
     });
-    try {
-      await call('refreshRuns');
-      const { input: sent } = await startBy('assessChosenPairs', { kind: 'run', id });
-      assert.deepEqual(offered, [second, file]);
-      assert.deepEqual(sent['target_urls'], [`${application.origin}/`]);
-      const { detail = '' } = messages.shown.findLast(({ isModal }) => isModal) ?? {};
-      assert.match(detail, /target URLs in the chosen file must match the run’s/);
-      // A single one is chosen without a question.
-      await rm(second);
-      offered = [];
-      await startBy('startCrawl', undefined);
-      assert.deepEqual(offered, []);
-    } finally {
-      await rm(second, { force: true });
-      await rm(hidden, { recursive: true });
-    }
+    const { input: sent } = await startBy('assessChosenPairs', rowOf(id));
+    assert.deepEqual(offered, [second, file]);
+    assert.deepEqual(sent['target_urls'], [`${application.origin}/`]);
+    assert.match(question()?.detail ?? '', /target URLs in the chosen file must match the run’s/);
+    // A single one is chosen without a question.
+    await rm(second);
+    offered = [];
+    await startBy('startCrawl', undefined);
+    assert.deepEqual(offered, []);
   });
 });

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import { passesSecretCheck } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
-import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
+import { afterTest, answer, messages, replace } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
+import { dist } from '../../shownRuns.ts';
 import { call } from '../../signedIn.ts';
-import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { setUserSettings } from '../../userSettings.ts';
 
 const url = 'https://staging.example.com/';
 const alice = { id: 'alice@example.com', role: 'buyer' };
@@ -19,16 +19,12 @@ const bob = { id: 'bob@example.com', role: 'seller' };
 
 describe('a target file', () => {
   let folder: string;
-  let messages: MessageWatch;
-  let press: (message: ShownMessage) => string | undefined;
 
   before(async () => {
     [folder = ''] = await openFolders(1);
   });
 
   beforeEach(async () => {
-    press = () => undefined;
-    messages = watchMessages((message) => press(message));
     await setUserSettings({
       'whitebox.baseUrl': 'https://assess.example.com/v1',
       'whitebox.organizationId': 'acme',
@@ -36,7 +32,6 @@ describe('a target file', () => {
   });
 
   afterEach(async () => {
-    await resetUserSettings();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     for (const name of await readdir(folder))
       if (name.endsWith('.blackbox.json')) await rm(path.join(folder, name));
@@ -147,14 +142,11 @@ describe('a target file', () => {
       '▶ Start Assessment (no credit limit)',
     ]);
     const elsewhere = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
-    try {
-      const outside = vscode.Uri.file(path.join(elsewhere, 'x.blackbox.json'));
-      await writeFile(outside.fsPath, JSON.stringify({ target_urls: [url] }));
-      await vscode.workspace.openTextDocument(outside);
-      assert.deepEqual(await lensesOf(outside), []);
-    } finally {
-      await rm(elsewhere, { recursive: true });
-    }
+    afterTest(() => rm(elsewhere, { recursive: true }));
+    const outside = vscode.Uri.file(path.join(elsewhere, 'x.blackbox.json'));
+    await writeFile(outside.fsPath, JSON.stringify({ target_urls: [url] }));
+    await vscode.workspace.openTextDocument(outside);
+    assert.deepEqual(await lensesOf(outside), []);
   });
 
   it('F137 shows hostile text neither in lenses nor as anything but plain text in problems', async () => {
@@ -222,12 +214,9 @@ describe('a target file', () => {
     const move = () =>
       vscode.commands.executeCommand(fix!.command!.command, ...(fix!.command!.arguments as unknown[]));
     const { applyEdit } = vscode.workspace;
-    Object.assign(vscode.workspace, { applyEdit: () => Promise.resolve(false) });
-    try {
-      await move();
-    } finally {
-      Object.assign(vscode.workspace, { applyEdit });
-    }
+    replace(vscode.workspace, { applyEdit: () => Promise.resolve(false) });
+    await move();
+    replace(vscode.workspace, { applyEdit });
     assert.match(
       messages.shown[0]?.text ?? '',
       /blackbox\.json wasn’t saved, so the file on disk still contains them/,
@@ -242,7 +231,7 @@ describe('a target file', () => {
     assert.match(messages.shown[1]?.text ?? '', /saved, synced, or committed .* change them/);
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 1 of 2');
     // One row for both requests, of which only the crawl has these instructions; it deletes both.
-    press = ({ buttons }) => buttons.find((button) => button === 'Delete');
+    messages.press = ({ buttons }) => buttons.find((button) => button === 'Delete');
     answer({
       showQuickPick: (items: { detail?: unknown }[]) => {
         assert.doesNotMatch(JSON.stringify(items), /canary/);
@@ -258,15 +247,10 @@ describe('a target file', () => {
   it('leads to a question before a start if its text looks like credentials', async () => {
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
     const { uri } = await open({ target_urls: [`${url}?token=${token}`] });
-    const worker = path.join(
-      vscode.extensions.getExtension(extensionId)!.extensionPath,
-      'dist',
-      'secretWorker.cjs',
-    );
-    assert.equal(await passesSecretCheck(uri, worker), false);
+    assert.equal(await passesSecretCheck(uri, dist('secretWorker.cjs')), false);
     assert.match(messages.shown[0]?.detail ?? '', /^Nothing has been sent\. [^]*shop\d\.blackbox\.json:3/);
     assert.doesNotMatch(messages.shown[0]?.detail ?? '', /a1B2c3/);
-    press = ({ buttons }) => buttons[0];
-    assert.equal(await passesSecretCheck(uri, worker), true);
+    messages.press = ({ buttons }) => buttons[0];
+    assert.equal(await passesSecretCheck(uri, dist('secretWorker.cjs')), true);
   });
 });

@@ -3,13 +3,20 @@ import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
-import type { RunNote } from '../../../../src/core/run/state/newRun.ts';
-import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
+import type { RunNote } from '../../../../src/core/run/state/newRun.ts';
 import { offerLostRuns } from '../../../../src/editor/runs/recoverRuns.ts';
-import { watchMessages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
 import { silent } from '../../../silentLog.ts';
+import { watchMessages } from '../../dialogs.ts';
+import { partly, storeOfRuns } from '../../doubles.ts';
+import { openFolders } from '../../openFolders.ts';
+import { inventedAccount } from '../../storedRuns.ts';
+
+interface Lost extends Pick<RunNote, 'workflow'> {
+  readonly ids: readonly string[];
+  /** An assessed folder. */
+  readonly of: string;
+}
 
 describe('a run of which only the recovery note is left', () => {
   let folder: string;
@@ -18,64 +25,50 @@ describe('a run of which only the recovery note is left', () => {
     [folder = ''] = await openFolders(1);
   });
 
-  /** Messages, questions and removed keys when tracking fails with `error` and these buttons are pressed. */
+  /** Messages, questions and removed keys when the service does not know the runs, and these buttons are pressed. */
   async function offered(
-    kind: AssessmentError['kind'],
-    presses: readonly (string | undefined)[],
-    ids: readonly string[] = ['run-77'],
-    of = folder,
-    workflow: RunNote['workflow'] = 'whitebox-assessment',
+    presses: readonly (string | undefined)[] = [],
+    { ids = ['run-77'], of = folder, workflow = 'whitebox-assessment' }: Partial<Lost> = {},
   ): Promise<{ texts: string[]; questions: string[]; forgotten: string[] }> {
     const noteOf = (runId: string): RunNote => ({
-      workflow,
-      baseUrl: 'https://assessment.example.test/v1',
-      organizationId: 'invented',
-      language: 'english',
-      runId,
+      ...{ workflow, ...inventedAccount, language: 'english', runId },
       targets: [
         { folder: '/not/open', name: 'docs' },
         { folder: of, name: 'shop' },
       ],
     });
     const forgotten: string[] = [];
-    const forget = (runId: string): Promise<void> => {
-      forgotten.push(runId);
-      return Promise.resolve();
-    };
-    const notes = { lost: () => ids.map(noteOf), forget } as unknown as RunNotes;
-    const track = (): Promise<void> => Promise.reject(new AssessmentError(kind));
     const left = [...presses];
-    const messages = watchMessages(() => left.shift());
-    const tracker = { track } as unknown as RunTracker;
-    await offerLostRuns({ notes, runs: {} as unknown as RunStore, tracker, log: silent });
-    const [questions, notices] = [true, false].map((modal) =>
-      messages.shown.filter(({ isModal }) => isModal === modal),
-    );
+    const { shown } = watchMessages(() => left.shift());
+    await offerLostRuns({
+      notes: partly<RunNotes>({
+        lost: () => ids.map(noteOf),
+        forget: (runId: string) => Promise.resolve(void forgotten.push(runId)),
+      }),
+      runs: storeOfRuns(),
+      tracker: partly<RunTracker>({ track: () => Promise.reject(new AssessmentError('notFound')) }),
+      log: silent,
+    });
     return {
-      texts: (notices ?? []).map(({ text }) => text),
-      questions: (questions ?? []).map(({ text, detail }) => `${text} ${detail}`),
+      texts: shown.flatMap(({ isModal, text }) => (isModal ? [] : [text])),
+      questions: shown.flatMap(({ isModal, text, detail }) => (isModal ? [`${text} ${detail}`] : [])),
       forgotten,
     };
   }
 
-  it('F93 is offered by run ID if any of its folders is open', async () => {
-    const { texts } = await offered('notFound', []);
-    assert.match(texts[0] ?? '', /^The assessment of docs, shop was .* Run ID: run-77$/);
-  });
-
-  it('F93 is named by its workflow', async () => {
-    const { texts } = await offered('notFound', [], undefined, undefined, 'blackbox-crawl');
-    assert.match(texts[0] ?? '', /^The crawl of docs, shop was started in this workspace/);
-  });
-
-  it('F93 is offered if one of its folders is inside an open folder, and not if none is open', async () => {
-    const inside = await offered('notFound', [], ['run-77'], path.join(folder, 'packages', 'api'));
-    assert.match(inside.texts[0] ?? '', /Run ID: run-77$/);
-    assert.deepEqual((await offered('notFound', [], ['run-77'], `${folder}-other`)).texts, []);
+  it('F93 is offered by workflow and run ID if one of its folders is open or inside an open one, and not if none is', async () => {
+    const textWith = async (changes: object): Promise<string> => (await offered([], changes)).texts.join();
+    assert.match(await textWith({}), /^The assessment of docs, shop was .* Run ID: run-77$/);
+    assert.match(
+      await textWith({ workflow: 'blackbox-crawl' }),
+      /^The crawl of docs, shop was started in this workspace/,
+    );
+    assert.match(await textWith({ of: path.join(folder, 'packages', 'api') }), /Run ID: run-77$/);
+    assert.equal(await textWith({ of: `${folder}-other` }), '');
   });
 
   it('F93 is kept and named after one answer that it is unknown', async () => {
-    const { texts, forgotten } = await offered('notFound', ['Track Again']);
+    const { texts, forgotten } = await offered(['Track Again']);
     assert.match(
       texts[1] ?? '',
       /run-77 couldn’t be tracked again\. The next time VS Code starts, .*\. The service didn’t find/,
@@ -84,22 +77,21 @@ describe('a run of which only the recovery note is left', () => {
   });
 
   it('F93 is forgotten when the user confirms that, knowing the consequences', async () => {
-    const { questions, forgotten } = await offered('notFound', ['Forget', 'Forget']);
+    const { questions, forgotten } = await offered(['Forget', 'Forget']);
     assert.match(questions.join(), /^Forget run run-77\? The run may still be running/);
     assert.deepEqual(forgotten, ['run-77']);
-    assert.deepEqual((await offered('notFound', ['Forget'])).forgotten, []);
+    assert.deepEqual((await offered(['Forget'])).forgotten, []);
   });
 
   it('F93 is forgotten with others at once only if the user confirms their IDs', async () => {
     const ids = ['run-77', 'run-78'];
-    const { texts, questions, forgotten } = await offered('notFound', ['Forget'], ids);
+    const { texts, questions, forgotten } = await offered(['Forget'], { ids });
     assert.match(
       texts.join(),
       /^Local data is gone for runs .*: assessment of docs, shop\. .* rebuilt\. Run IDs: run-77, run-78$/,
     );
     assert.match(questions.join(), /^Forget 2 runs\? The runs may still be running.*\nrun-77\nrun-78$/s);
     assert.deepEqual(forgotten, []);
-    const agreed = await offered('notFound', ['Forget', 'Forget'], ids);
-    assert.deepEqual(agreed.forgotten, ids);
+    assert.deepEqual((await offered(['Forget', 'Forget'], { ids })).forgotten, ids);
   });
 });

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { answer, type MessageWatch, replace, watchMessages } from '../../dialogs.ts';
-import { storageVariable } from '../../events.ts';
+import { answer, messages, replace } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
-import { runLines } from '../../runLines.ts';
-import { call, signInEachTest } from '../../signedIn.ts';
+import { newRuns, ofFolder, runLines, storage } from '../../runsInStorage.ts';
+import { call, rowOf, signInEachTest } from '../../signedIn.ts';
 import {
   storeEndedRun,
   storeImportedRun,
@@ -17,27 +16,23 @@ import {
 } from '../../storedRuns.ts';
 import { setUserSettings } from '../../userSettings.ts';
 
-const storage = process.env[storageVariable]!;
 const { createInputBox } = vscode.window;
 
 /** VS Code passes the focused row to commands in a view title, like a row to its own commands. */
 describe('commands in the title and on the rows of the Runs view', () => {
   let folder: string;
   const service = signInEachTest();
-  let messages: MessageWatch;
   let pressed: readonly string[];
   let asked: string[];
   let typed: string | undefined;
-  let former: readonly string[];
 
   before(async () => {
     [folder = ''] = await openFolders(1);
   });
 
-  beforeEach(async () => {
+  beforeEach(() => {
     [pressed, asked, typed] = [[], [], undefined];
-    former = await storedRuns();
-    messages = watchMessages(({ buttons }) => buttons.find((button) => pressed.includes(button)));
+    messages.press = ({ buttons }) => buttons.find((button) => pressed.includes(button));
     replace(vscode.window, {
       createInputBox: () => {
         const input = createInputBox();
@@ -58,22 +53,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
     });
   });
 
-  afterEach(async () => {
-    for (const id of await newRuns()) await rm(path.join(storage, 'runs', id), { recursive: true });
-    await call('refreshRuns');
-  });
-
-  const storedRuns = (): Promise<string[]> =>
-    mkdir(path.join(storage, 'runs'), { recursive: true }).then(() => readdir(path.join(storage, 'runs')));
-  const newRuns = async (): Promise<string[]> =>
-    (await storedRuns()).filter((name) => !former.includes(name));
-  const rowOf = (id: string) => ({ kind: 'run', id });
-  const stored = (id: string) => ({
-    id,
-    folder,
-    baseUrl: service().baseUrl,
-    organizationId: service().organizationId,
-  });
+  const stored = (id: string) => ofFolder(id, service());
   /** Picks the entries at these positions in the next quick picks, then the first. */
   const pick = (...at: number[]): string[] => {
     const offered: string[] = [];
@@ -102,7 +82,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('sign in to the configured service whatever row is focused, and ignore imported runs', async () => {
     const imported = '20260101000000-imported';
-    await storeImportedRun(storage, { id: imported, folder });
+    await storeImportedRun(storage, await stored(imported));
     await call('refreshRuns');
     const shown = messages.shown.length;
     await call('signIn', rowOf(imported));
@@ -112,20 +92,18 @@ describe('commands in the title and on the rows of the Runs view', () => {
     assert.deepEqual(messages.shown.slice(shown), []);
   });
 
-  it('continue an unconfirmed start with the ID entered on its row', async () => {
-    const { id, runId } = await startUnconfirmed();
-    typed = runId;
-    await call('giveRunId', rowOf(id));
-    assert.match((await runLines(id))[0] ?? '', /^Running 0m: /);
-  });
-
-  it('ask for the ID of an unconfirmed start in the dialog, too', async () => {
-    const { id, runId } = await startUnconfirmed();
-    [pressed, typed] = [['Enter Run ID…'], runId];
-    await call('resendDispatch');
-    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter Run ID…', 'Send Again', 'Stop Watching']);
-    assert.match((await runLines(id))[0] ?? '', /^Running 0m: /);
-  });
+  for (const [where, command] of [
+    ['entered on its row', 'giveRunId'],
+    ['asked for in the dialog', 'resendDispatch'],
+  ] as const)
+    it(`continue an unconfirmed start with the ID ${where}`, async () => {
+      const { id, runId } = await startUnconfirmed();
+      [pressed, typed] = [['Enter Run ID…'], runId];
+      await call(command, rowOf(id));
+      if (command === 'resendDispatch')
+        assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter Run ID…', 'Send Again', 'Stop Watching']);
+      assert.match((await runLines(id))[0] ?? '', /^Running 0m: /);
+    });
 
   it('ask whether an ID belongs to the unconfirmed start before listing the run a second time', async () => {
     const { id, runId } = await startUnconfirmed();
@@ -144,7 +122,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
     const { id: forgotten, runId } = await startUnconfirmed();
     await rm(path.join(storage, 'runs', forgotten), { recursive: true });
     const id = '20260101000000-unconfirmed';
-    await storeUnknownRun(storage, stored(id), { kind: 'timeout' });
+    await storeUnknownRun(storage, await stored(id), { kind: 'timeout' });
     await call('refreshRuns');
     pick(1, 0);
     typed = runId;
@@ -160,7 +138,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('ask before cancelling a run, with one button that keeps it running', async () => {
     const id = '20260101000000-kept';
-    await storeLiveRun(storage, stored(id));
+    await storeLiveRun(storage, await stored(id));
     await call('refreshRuns');
     for (const answer of ['Keep Running', undefined]) {
       pressed = answer === undefined ? [] : [answer];
@@ -174,8 +152,8 @@ describe('commands in the title and on the rows of the Runs view', () => {
   it('compare only runs that have findings, and explain others', async () => {
     const [ended, before, unsent] = ['ended', 'before', 'unsent'].map((name) => `20260101000000-${name}`);
     assert.ok(ended !== undefined && before !== undefined && unsent !== undefined);
-    for (const id of [before, ended]) await storeEndedRun(storage, stored(id), []);
-    await storeUnsentRun(storage, stored(unsent));
+    for (const id of [before, ended]) await storeEndedRun(storage, await stored(id), []);
+    await storeUnsentRun(storage, await stored(unsent));
     await call('refreshRuns');
     const rows = [unsent, ended].map(rowOf);
     for (const args of [[rows[0]], [rows[0], rows]]) {
@@ -188,7 +166,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('act on no other run if their run was removed', async () => {
     const id = '20260101000000-left';
-    await storeEndedRun(storage, stored(id), []);
+    await storeEndedRun(storage, await stored(id), []);
     await call('refreshRuns');
     const commands = ['openReport', 'showRunFindings', 'downloadArtifacts', 'retryUpload', 'resendDispatch'];
     for (const command of commands) {
@@ -202,7 +180,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('remove all selected rows after one question', async () => {
     const ids = ['20260101000000-one', '20260101000000-two'];
-    for (const id of ids) await storeEndedRun(storage, stored(id), []);
+    for (const id of ids) await storeEndedRun(storage, await stored(id), []);
     await call('refreshRuns');
     pressed = ['Remove'];
     const rows = ids.map(rowOf);
@@ -214,7 +192,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('say where a listed ID is, and that no run with an unlisted ID is under way', async () => {
     const id = '20260101000000-listed';
-    await storeEndedRun(storage, stored(id), []);
+    await storeEndedRun(storage, await stored(id), []);
     await call('refreshRuns');
     assert.equal(messages.shown.at(-1)?.text, 'There are no runs in progress to check.');
     typed = `invented-${id}`;
@@ -235,7 +213,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
         return withProgress(options, ...rest);
       },
     });
-    await storeLiveRun(storage, stored('20260101000000-asked'));
+    await storeLiveRun(storage, await stored('20260101000000-asked'));
     await call('refreshRuns');
     assert.deepEqual(places, [{ viewId: 'whitebox.runs' }]);
   });

@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { originOf } from '../../../../src/core/api/address.ts';
 import { readTokenKey } from '../../../../src/core/api/credentials.ts';
 import { AssessmentError } from '../../../../src/core/errors.ts';
+import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
-import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
-import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
-
-const clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  sleep: () => Promise.resolve(),
-};
+import { partly } from '../../doubles.ts';
+import { signInEachTest } from '../../signedIn.ts';
 
 describe('the accounts', () => {
-  let service: AssessmentService;
+  const service = signInEachTest({ 'whitebox.tokenCommand': undefined });
   let lines: string[];
 
-  beforeEach(async () => {
-    service = await startService();
+  beforeEach(() => {
     lines = [];
-  });
-
-  afterEach(async () => {
-    await Promise.all([service.close(), resetUserSettings()]);
   });
 
   const accountsWith = (
@@ -33,18 +23,18 @@ describe('the accounts', () => {
   ): Accounts => {
     const write = (line: string): void => void lines.push(line);
     const log = { debug: write, info: write, warn: write, error: write };
-    const secrets = { get, store, onDidChange: new vscode.EventEmitter().event };
-    return new Accounts(secrets as unknown as vscode.SecretStorage, { clock, log, random: () => 0.5 });
+    const secrets = partly<vscode.SecretStorage>({
+      get,
+      store,
+      onDidChange: new vscode.EventEmitter().event,
+    });
+    return new Accounts(secrets, { clock, log, random: () => 0.5 });
   };
 
   it('F169 are not available yet while the secret storage fails, and signed in once it answers', async () => {
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-    });
     let isLocked = true;
     const accounts = accountsWith(() =>
-      isLocked ? Promise.reject(new AssessmentError('secretStorage')) : Promise.resolve(service.token),
+      isLocked ? Promise.reject(new AssessmentError('secretStorage')) : Promise.resolve(service().token),
     );
     const states: unknown[] = [];
     accounts.onDidChangeState(() => states.push(accounts.state));
@@ -57,17 +47,13 @@ describe('the accounts', () => {
 
   it('F89 are signed out if the storage has no token, as after a restart without a keyring', async () => {
     const accounts = accountsWith(() => Promise.resolve(undefined));
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-    });
     assert.equal(await accounts.findState(), 'signedOut');
   });
 
   it('accept a valid token even if the reservation that checks it cannot be cancelled', async () => {
-    service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reply', status: 503 } });
-    await accountsWith(() => Promise.resolve(undefined)).check(service, { token: service.token });
-    const [file] = service.files();
+    service().addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reply', status: 503 } });
+    await accountsWith(() => Promise.resolve(undefined)).check(service(), { token: service().token });
+    const [file] = service().files();
     assert.equal(file?.state, 'reserved');
     assert.ok(lines.some((line) => line.includes(file.fileId)));
   });
@@ -78,9 +64,9 @@ describe('the accounts', () => {
       () => Promise.resolve(undefined),
       (given) => Promise.resolve(void (key = given)),
     );
-    await accounts.save(service, service.token);
-    const { organizationId } = service;
-    assert.deepEqual(readTokenKey(key), { origin: originOf(service.baseUrl), organizationId });
+    await accounts.save(service(), service().token);
+    const { organizationId } = service();
+    assert.deepEqual(readTokenKey(key), { origin: originOf(service().baseUrl), organizationId });
   });
 
   it('cancel the reservation when the user cancels the check', async () => {
@@ -90,11 +76,13 @@ describe('the accounts', () => {
       asked += 1;
       // The second call cancels the reservation.
       if (asked === 2) stop.abort();
-      return Promise.resolve(service.token);
+      return Promise.resolve(service().token);
     });
-    await assert.rejects(accounts.check(service, { signal: stop.signal }), { name: 'AbortError' });
+    await assert.rejects(accounts.check(service(), { signal: stop.signal }), { name: 'AbortError' });
     assert.deepEqual(
-      service.files().map(({ state }) => state),
+      service()
+        .files()
+        .map(({ state }) => state),
       ['cancelled'],
     );
   });

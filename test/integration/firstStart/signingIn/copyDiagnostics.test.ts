@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
 import {
   copyDiagnostics,
   keepLines,
   type RecentLog,
 } from '../../../../src/editor/account/copyDiagnostics.ts';
+import { silent } from '../../../silentLog.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
-import { watchMessages } from '../../dialogs.ts';
+import { messages } from '../../dialogs.ts';
+import { partly, storeOfRuns } from '../../doubles.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
+import { dist } from '../../shownRuns.ts';
 import { call } from '../../signedIn.ts';
-import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { setUserSettings } from '../../userSettings.ts';
 
-const extension = vscode.extensions.getExtension(extensionId)!;
 const settings = {
   'whitebox.baseUrl': {},
   'whitebox.organizationId': {},
@@ -31,10 +30,7 @@ describe('the diagnostics', () => {
 
   beforeEach(async () => {
     const channel = { logLevel: vscode.LogLevel.Info, dispose: () => undefined };
-    const silent = Object.fromEntries(
-      ['debug', 'info', 'warn', 'error'].map((name) => [name, () => undefined]),
-    );
-    log = keepLines({ ...channel, ...silent } as unknown as vscode.LogOutputChannel);
+    log = keepLines(partly<vscode.LogOutputChannel>({ ...channel, ...silent }));
     await setUserSettings({
       'whitebox.baseUrl': 'https://assess.example.test/v1',
       'whitebox.organizationId': 'invented-organization',
@@ -43,18 +39,15 @@ describe('the diagnostics', () => {
     });
   });
 
-  afterEach(async () => {
-    await resetUserSettings();
-    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
-  });
+  afterEach(() => vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'));
 
   /** What is shown, with a service that answers like this. */
   const shown = async (check: () => Promise<void> = () => Promise.resolve()): Promise<string> => {
     await copyDiagnostics({
-      accounts: { check } as Partial<Accounts> as Accounts,
-      runs: { all: () => [runOf.running, runOf.succeeded, runOf.running] } as Partial<RunStore> as RunStore,
+      accounts: partly<Accounts>({ check }),
+      runs: storeOfRuns(runOf.running, runOf.succeeded, runOf.running),
       log,
-      secretWorkerFile: path.join(extension.extensionPath, 'dist', 'secretWorker.cjs'),
+      secretWorkerFile: dist('secretWorker.cjs'),
       version: '1.2.3',
       settings,
     });
@@ -71,7 +64,6 @@ describe('the diagnostics', () => {
   });
 
   it('name versions, changed settings without free text, runs by state, and the last lines of the log', async () => {
-    watchMessages();
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
     const folder = vscode.workspace.workspaceFolders?.[0];
     log.debug('below the level');
@@ -99,7 +91,6 @@ describe('the diagnostics', () => {
   });
 
   it('say which part of the connection fails, and why, without a text of the service', async () => {
-    watchMessages();
     const failing = (error: Error) => shown(() => Promise.reject(error));
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     const unsent = new AssessmentError('unsent', { detail: 'the network of Invented Inc.' }, { cause });
@@ -112,7 +103,7 @@ describe('the diagnostics', () => {
 
   it('are copied only by the button, as they are in the editor then', async () => {
     await vscode.env.clipboard.writeText('before');
-    const messages = watchMessages(async ({ buttons }) => {
+    messages.press = async ({ buttons }) => {
       if (buttons.length === 0) return undefined;
       assert.equal(await vscode.env.clipboard.readText(), 'before');
       const editor = vscode.window.activeTextEditor;
@@ -120,7 +111,7 @@ describe('the diagnostics', () => {
       const all = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length));
       await editor?.edit((edit) => edit.replace(all, 'shortened'));
       return buttons[0];
-    });
+    };
     await shown();
     assert.deepEqual(
       messages.shown.map(({ text, buttons }) => [text.split('.')[0], buttons]),
@@ -133,7 +124,6 @@ describe('the diagnostics', () => {
   });
 
   it('are a command of the palette', async () => {
-    watchMessages();
     await call('copyDiagnostics');
     const text = vscode.window.activeTextEditor?.document.getText() ?? '';
     assert.match(text, /^Versions\n {2}Whitebox Assessment: \d/);

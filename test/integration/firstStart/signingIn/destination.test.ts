@@ -2,27 +2,29 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
-import { storageVariable } from '../../events.ts';
 import { openFolders } from '../../openFolders.ts';
 import { type RecordingServer, startRecording } from '../../recordingServer.ts';
+import { ofFolder, storage } from '../../runsInStorage.ts';
+import { call, signInEachTest } from '../../signedIn.ts';
 import { storeLiveRun } from '../../storedRuns.ts';
 import { until } from '../../until.ts';
-import { signIn } from '../../signedIn.ts';
-import { printing, resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { printing, setUserSettings } from '../../userSettings.ts';
 
-const testConnection = (): Thenable<unknown> => vscode.commands.executeCommand('whitebox.testConnection');
+const testConnection = (): Thenable<unknown> => call('testConnection');
 
 describe('the destination of code and tokens', () => {
-  let service: AssessmentService;
+  const service = signInEachTest();
   let other: RecordingServer;
   let otherUrl: string;
   let folder: string;
 
-  const calls = (): string[] =>
-    service.requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`);
+  /** Without the polls of runs, which come by themselves, too. */
+  const calls = (): string[] => answers().filter((each) => !each.startsWith('describe'));
+  const polls = (): string[] => answers().filter((each) => each.startsWith('describe'));
+  const answers = (): string[] =>
+    service().requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`);
   const accepted = ['get-upload-url 200', 'cancel-upload 200'];
 
   before(async () => {
@@ -30,18 +32,12 @@ describe('the destination of code and tokens', () => {
   });
 
   beforeEach(async () => {
-    await resetUserSettings();
-    service = await startService();
     other = await startRecording();
     // An earlier service may have had this port, and its token is still saved. Services are never addressed as localhost.
     otherUrl = `http://localhost:${other.port}/v1`;
   });
 
-  afterEach(async () => {
-    await Promise.all([service.close(), other.close()]);
-  });
-
-  after(resetUserSettings);
+  afterEach(() => other.close());
 
   describe('in a folder whose settings change it', () => {
     const settingsFile = (): string => path.join(folder, '.vscode', 'settings.json');
@@ -69,13 +65,14 @@ describe('the destination of code and tokens', () => {
     });
 
     it('F82 without user settings, nothing is sent or run', async () => {
+      const account = ['baseUrl', 'organizationId', 'tokenCommand'];
+      await setUserSettings(Object.fromEntries(account.map((name) => [`whitebox.${name}`, undefined])));
       await testConnection();
       assert.deepEqual(other.requests, []);
       assert.equal(existsSync(traceOfCommand()), false);
     });
 
     it('F82 calls go to the service of the user settings', async () => {
-      await signIn(service);
       await testConnection();
       assert.deepEqual(calls(), accepted);
       assert.deepEqual(other.requests, []);
@@ -85,7 +82,6 @@ describe('the destination of code and tokens', () => {
 
   describe('when the user changes it', () => {
     beforeEach(async () => {
-      await signIn(service);
       await testConnection();
       assert.deepEqual(calls(), accepted);
       await setUserSettings({ 'whitebox.tokenCommand': undefined });
@@ -97,13 +93,13 @@ describe('the destination of code and tokens', () => {
       assert.deepEqual(other.requests, []);
 
       await setUserSettings({
-        'whitebox.baseUrl': service.baseUrl,
+        'whitebox.baseUrl': service().baseUrl,
         'whitebox.organizationId': 'another-organization',
       });
       await testConnection();
       assert.deepEqual(calls(), accepted);
 
-      await setUserSettings({ 'whitebox.organizationId': service.organizationId });
+      await setUserSettings({ 'whitebox.organizationId': service().organizationId });
       await testConnection();
       assert.deepEqual(calls(), [...accepted, ...accepted]);
     });
@@ -118,29 +114,22 @@ describe('the destination of code and tokens', () => {
       assert.deepEqual(new Set(tokens), new Set(['Bearer invented-other-token']));
     });
 
-    describe('during a run', () => {
-      const storage = process.env[storageVariable]!;
-      const id = '20260101000000-live';
-
-      afterEach(() => rm(path.join(storage, 'runs', id), { recursive: true, force: true, maxRetries: 5 }));
-
-      it('F83 the run keeps its origin and its token', async () => {
-        const { baseUrl, organizationId } = service;
-        await storeLiveRun(storage, { id, folder: folder, baseUrl, organizationId });
-        await setUserSettings({
-          'whitebox.baseUrl': otherUrl,
-          'whitebox.tokenCommand': printing('invented-other-token'),
-        });
-        // The service does not know the invented run; only with its own token does it say so.
-        await vscode.commands.executeCommand('whitebox.refreshRuns');
-        assert.deepEqual(calls(), [...accepted, 'describe 404']);
-
-        // The other origin's token would be accepted here from now on.
-        service.setTokens(['invented-other-token']);
-        await vscode.commands.executeCommand('whitebox.refreshRuns');
-        assert.deepEqual(calls(), [...accepted, 'describe 404', 'describe 401']);
-        assert.deepEqual(other.requests, []);
+    it('F83 a run keeps its origin and its token', async () => {
+      await storeLiveRun(storage, await ofFolder('20260101000000-live', service()));
+      await setUserSettings({
+        'whitebox.baseUrl': otherUrl,
+        'whitebox.tokenCommand': printing('invented-other-token'),
       });
+      // The service does not know the invented run; only with its own token does it say so.
+      await call('refreshRuns');
+      assert.deepEqual(new Set(polls()), new Set(['describe 404']));
+
+      // The other origin's token would be accepted here from now on.
+      service().setTokens(['invented-other-token']);
+      await call('refreshRuns');
+      assert.equal(polls().at(-1), 'describe 401');
+      assert.deepEqual(calls(), accepted);
+      assert.deepEqual(other.requests, []);
     });
   });
 });

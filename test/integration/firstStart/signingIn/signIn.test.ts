@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { describeError, describeFailure } from '../../../../src/editor/errors/messages.ts';
 import { readRawDestination } from '../../../../src/editor/settings.ts';
 import { signIn } from '../../../../src/editor/account/signIn.ts';
-import { replace, watchMessages } from '../../dialogs.ts';
+import { messages, replace } from '../../dialogs.ts';
+import { partly } from '../../doubles.ts';
 import { endedRun } from '../../storedRuns.ts';
-import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { setUserSettings } from '../../userSettings.ts';
 
 const former = { baseUrl: 'https://former.test/v1', organizationId: 'former' };
 const run = endedRun({ id: 'invented', folder: '/shop', ...former });
@@ -35,25 +36,24 @@ function answerQuestions(): readonly string[] {
 }
 
 /** Accounts that accept every token, with the checked and saved ones. */
-function willingAccounts(): { accounts: Accounts; checked: unknown[]; kept: unknown[] } {
+function willingAccounts(save = (): Promise<void> => Promise.resolve()) {
   const checked: unknown[] = [];
   const kept: unknown[] = [];
-  const accounts: Pick<Accounts, 'check' | 'save'> = {
-    check: (place, { token }) => {
-      checked.push([place, token]);
-      return Promise.resolve();
-    },
-    save: (place, token) => {
-      kept.push([place, token]);
-      return Promise.resolve();
-    },
-  };
-  return { accounts: accounts as Accounts, checked, kept };
+  const accounts = partly<Accounts>({
+    check: (place: object, { token }: { token?: string }) =>
+      Promise.resolve(void checked.push([place, token])),
+    save: (place: object, token: string) => save().then(() => void kept.push([place, token])),
+  });
+  return { accounts, checked, kept };
 }
 
-describe('the token of a run whose service or organization is no longer configured', () => {
-  afterEach(resetUserSettings);
+const configure = (account: typeof former): Promise<void> =>
+  setUserSettings({
+    'whitebox.baseUrl': account.baseUrl,
+    'whitebox.organizationId': account.organizationId,
+  });
 
+describe('the token of a run whose service or organization is no longer configured', () => {
   it('F83 is asked for by name, with a button that passes the run', () => {
     for (const kind of ['unauthorized', 'notSignedIn'] as const) {
       const { message, actions } = describeFailure({ kind, origin: 'https://former.test' }, run);
@@ -63,36 +63,29 @@ describe('the token of a run whose service or organization is no longer configur
   });
 
   it('F83 is the only question, is saved for the run, and leaves the settings unchanged', async () => {
-    await setUserSettings({
-      'whitebox.baseUrl': 'https://present.test/v1',
-      'whitebox.organizationId': 'present',
-    });
+    const present = { baseUrl: 'https://present.test/v1', organizationId: 'present' };
+    await configure(present);
     const prompts = answerQuestions();
     const { accounts, checked, kept } = willingAccounts();
-    watchMessages();
     assert.equal(await signIn(accounts, run), true);
     assert.equal(prompts.length, 1);
     assert.match(prompts[0] ?? '', /Access token or API key for https:\/\/former\.test, organization former/);
     assert.deepEqual([checked, kept], [[[former, 'invented-token']], [[former, 'invented-token']]]);
-    assert.deepEqual(readRawDestination(), { baseUrl: 'https://present.test/v1', organizationId: 'present' });
+    assert.deepEqual(readRawDestination(), present);
   });
 });
 
 describe('an accepted token', () => {
   it('F169 that the secret storage doesn’t save is named with what to do, and can be entered again', async () => {
-    await setUserSettings({
-      'whitebox.baseUrl': former.baseUrl,
-      'whitebox.organizationId': former.organizationId,
-    });
+    await configure(former);
     const prompts = answerQuestions();
-    const { accounts, kept } = willingAccounts();
-    const save = accounts.save.bind(accounts);
     const refusals = [undefined, 'no keyring'];
-    accounts.save = (place, token) =>
+    const { accounts, kept } = willingAccounts(() =>
       refusals.length === 0
-        ? save(place, token)
-        : Promise.reject(new AssessmentError('secretStorage', { subject: 'save', detail: refusals.shift() }));
-    const messages = watchMessages(() => 'Retry');
+        ? Promise.resolve()
+        : Promise.reject(new AssessmentError('secretStorage', { subject: 'save', detail: refusals.shift() })),
+    );
+    messages.press = () => 'Retry';
     assert.equal(await signIn(accounts, run), true);
     assert.deepEqual(
       messages.shown.slice(0, 2).map(({ text }) => text),
@@ -104,20 +97,11 @@ describe('an accepted token', () => {
     assert.deepEqual([prompts.length, kept.length], [3, 1]);
   });
 
-  const { getConfiguration } = vscode.workspace;
-
-  afterEach(async () => {
-    Object.assign(vscode.workspace, { getConfiguration });
-    await resetUserSettings();
-  });
-
   it('is saved even if an error in the settings file prevents the rest; the message links to the file', async () => {
-    await setUserSettings({
-      'whitebox.baseUrl': former.baseUrl,
-      'whitebox.organizationId': former.organizationId,
-    });
+    await configure(former);
     const refuse = (): Promise<void> => Promise.reject(new Error('Unable to write into user settings.'));
-    Object.assign(vscode.workspace, {
+    const { getConfiguration } = vscode.workspace;
+    replace(vscode.workspace, {
       getConfiguration: (section?: string) => ({ ...getConfiguration(section), update: refuse }),
     });
     answerQuestions();

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import type * as vscode from 'vscode';
+import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { signOut } from '../../../../src/editor/account/signIn.ts';
 import { silent } from '../../../silentLog.ts';
-import { watchMessages } from '../../dialogs.ts';
-import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { type ShownMessage, watchMessages } from '../../dialogs.ts';
+import { partly } from '../../doubles.ts';
+import { setUserSettings } from '../../userSettings.ts';
 
-const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
 const here = { baseUrl: 'https://here.test/v1', organizationId: 'present' };
 const there = { baseUrl: 'https://there.test:8443/v1', organizationId: 'former' };
 
@@ -17,11 +18,11 @@ describe('signing out', () => {
 
   beforeEach(async () => {
     kept = new Map();
-    const secrets = {
+    const secrets = partly<vscode.SecretStorage>({
       keys: () => Promise.resolve([...kept.keys()]),
       store: (key: string, value: string) => Promise.resolve(void kept.set(key, value)),
       delete: (key: string) => Promise.resolve(void kept.delete(key)),
-    } as unknown as vscode.SecretStorage;
+    });
     accounts = new Accounts(secrets, { clock, log: silent, random: () => 0.5 });
     await setUserSettings({
       'whitebox.baseUrl': here.baseUrl,
@@ -29,20 +30,25 @@ describe('signing out', () => {
     });
   });
 
-  afterEach(resetUserSettings);
-
-  const said = async (): Promise<readonly string[]> => {
-    const messages = watchMessages(() => undefined);
+  const signedOut = async (): Promise<readonly ShownMessage[]> => {
+    const { shown } = watchMessages();
     await signOut(accounts);
-    return messages.shown.map(({ text }) => text);
+    return shown;
   };
 
   it('forgets the tokens of all accounts, without a question', async () => {
     await accounts.save(here, 'token-here');
     await accounts.save(there, 'token-there');
-    const [text, ...more] = await said();
-    assert.match(text ?? '', /^Signed out\. All tokens were removed from this machine/);
+    const [said, ...more] = await signedOut();
+    assert.match(said?.text ?? '', /^Signed out\. All tokens were removed from this machine/);
     assert.deepEqual([more, [...kept.keys()]], [[], []]);
-    assert.deepEqual(await said(), ['You weren’t signed in.']);
+    assert.equal((await signedOut())[0]?.text, 'You weren’t signed in.');
+  });
+
+  it('says that a token command signs in again', async () => {
+    await setUserSettings({ 'whitebox.tokenCommand': ['print-a-token'] });
+    const [said] = await signedOut();
+    assert.match(said?.text ?? '', /^The token command in your settings still signs you in\./);
+    assert.deepEqual(said?.buttons, ['Open Settings']);
   });
 });

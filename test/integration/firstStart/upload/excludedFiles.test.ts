@@ -7,12 +7,13 @@ import type { PathChoices } from '../../../../src/core/upload/choose/choices.ts'
 import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
 import { UploadChoices } from '../../../../src/editor/upload/checkAndPack.ts';
 import { skipBecause } from '../../events.ts';
-import { type MessageWatch, watchEachTest, watchMessages } from '../../dialogs.ts';
+import { afterTest, messages } from '../../dialogs.ts';
+import { makeMemory } from '../../doubles.ts';
 import { openFolders } from '../../openFolders.ts';
+import { call } from '../../signedIn.ts';
 
 describe('files that the user excludes from uploads', () => {
   let folder: string;
-  const messages = watchEachTest();
 
   before(async () => {
     [folder = ''] = await openFolders(1);
@@ -24,51 +25,44 @@ describe('files that the user excludes from uploads', () => {
     const ignoreFile = path.join(folder, '.whiteboxignore');
     await writeFile(rules, 'before\n');
     await symlink(rules, ignoreFile);
-    try {
-      await vscode.commands.executeCommand('whitebox.excludeFromUpload', vscode.Uri.file(rules));
-      assert.equal(messages().length, 1);
-      assert.match(
-        messages()[0]!.text,
-        /^VS Code can’t read .*\.whiteboxignore, so .* Nothing has been sent\. It must be a file, not a folder or a link\./,
-      );
-      assert.equal(await readFile(rules, 'utf8'), 'before\n');
-    } finally {
-      await rm(ignoreFile);
-      await rm(rules);
-    }
+    for (const file of [rules, ignoreFile]) afterTest(() => rm(file));
+    await call('excludeFromUpload', vscode.Uri.file(rules));
+    assert.equal(messages.shown.length, 1);
+    assert.match(
+      messages.shown[0]!.text,
+      /^VS Code can’t read .*\.whiteboxignore, so .* Nothing has been sent\. It must be a file, not a folder or a link\./,
+    );
+    assert.equal(await readFile(rules, 'utf8'), 'before\n');
   });
 
   it("are excluded by a .whiteboxignore that opens with a comment and keeps the user's edits", async () => {
     const file = path.join(folder, '.whiteboxignore');
     const edit = async (): Promise<vscode.TextEditor> => {
-      await vscode.commands.executeCommand('whitebox.editIgnoreFile');
+      await call('editIgnoreFile');
       const editor = vscode.window.activeTextEditor;
       assert.equal(editor?.document.uri.fsPath, file);
       return editor;
     };
-    try {
-      const editor = await edit();
-      const { document } = editor;
-      assert.match(
-        document.getText(),
-        /^# Files that aren’t uploaded .*\n# Same syntax as \.gitignore\. .*\n$/,
-      );
-      const header = new vscode.Range(0, 0, document.lineCount, 0);
-      await editor.edit((change) => change.replace(header, 'customers/\n'));
-      await document.save();
-      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
-      assert.equal((await edit()).document.getText(), 'customers/\n');
-      assert.equal(await readFile(file, 'utf8'), 'customers/\n');
-      assert.deepEqual(messages(), []);
-    } finally {
-      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
-      await rm(file, { force: true });
-    }
+    const close = () => vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    afterTest(() => rm(file, { force: true }));
+    afterTest(close);
+    const editor = await edit();
+    const { document } = editor;
+    assert.match(
+      document.getText(),
+      /^# Files that aren’t uploaded .*\n# Same syntax as \.gitignore\. .*\n$/,
+    );
+    const header = new vscode.Range(0, 0, document.lineCount, 0);
+    await editor.edit((change) => change.replace(header, 'customers/\n'));
+    await document.save();
+    await close();
+    assert.equal((await edit()).document.getText(), 'customers/\n');
+    assert.equal(await readFile(file, 'utf8'), 'customers/\n');
+    assert.deepEqual(messages.shown, []);
   });
 
   describe('excluding files', () => {
     let choices: UploadChoices;
-    let watch: MessageWatch;
     let ignoreFile: string;
     const here: PathChoices = {
       'kept.txt': 'include',
@@ -78,12 +72,11 @@ describe('files that the user excludes from uploads', () => {
     };
 
     beforeEach(async () => {
-      choices = uploadChoices();
+      choices = new UploadChoices(makeMemory());
       const [workspaceFolder] = vscode.workspace.workspaceFolders!;
       await choices.change(workspaceFolder!, () => here);
       ignoreFile = path.join(folder, '.whiteboxignore');
       for (const name of ['kept.txt', 'other.txt']) await writeFile(path.join(folder, name), '');
-      watch = watchMessages(() => undefined);
     });
 
     afterEach(async () => {
@@ -102,7 +95,7 @@ describe('files that the user excludes from uploads', () => {
       assert.match(await readFile(ignoreFile, 'utf8'), /^(?:#.*\n)+\/kept\.txt\n\/other\.txt\n$/);
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut', 'other.txt': 'leaveOut' });
       assert.deepEqual(
-        watch.shown.map(({ text, buttons }) => [text, buttons]),
+        messages.shown.map(({ text, buttons }) => [text, buttons]),
         [
           [
             '2 files and folders were added to .whiteboxignore and are excluded from future uploads.',
@@ -125,13 +118,3 @@ describe('files that the user excludes from uploads', () => {
     });
   });
 });
-
-/** Choices that are kept as long as the test. */
-function uploadChoices(): UploadChoices {
-  const kept = new Map<string, unknown>();
-  return new UploadChoices({
-    keys: () => [...kept.keys()],
-    get: <T>(key: string, fallback?: T) => (kept.get(key) ?? fallback) as T,
-    update: (key, value) => Promise.resolve(void kept.set(key, value)),
-  });
-}

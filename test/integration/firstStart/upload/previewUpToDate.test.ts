@@ -3,21 +3,20 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import type { LazyView } from '../../../../src/lazyView.ts';
 import type { PreviewNode } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 import { createPreparation } from '../../../../src/editor/upload/checkAndPack.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
 import { silent } from '../../../silentLog.ts';
+import { replace } from '../../dialogs.ts';
+import { makeMemory, partly } from '../../doubles.ts';
 import { openFolders } from '../../openFolders.ts';
+import { dist } from '../../shownRuns.ts';
 import { until } from '../../until.ts';
 import { setUserSettings } from '../../userSettings.ts';
 
-const extension = vscode.extensions.getExtension(extensionId)!;
-const worker = (name: string): string => path.join(extension.extensionPath, 'dist', name);
-
 describe('the Upload Preview is updated', () => {
-  const { getWorkspaceFolder, onDidChangeWorkspaceFolders } = vscode.workspace;
+  const { getWorkspaceFolder } = vscode.workspace;
   let top: string;
   let preview: UploadPreview;
   let changes: vscode.EventEmitter<void>;
@@ -56,7 +55,7 @@ describe('the Upload Preview is updated', () => {
     closed.clear();
     changes = new vscode.EventEmitter();
     folderChanges = new vscode.EventEmitter();
-    Object.assign(vscode.workspace, {
+    replace(vscode.workspace, {
       onDidChangeWorkspaceFolders: folderChanges.event,
       getWorkspaceFolder: (uri: vscode.Uri) => (closed.has(uri.fsPath) ? undefined : getWorkspaceFolder(uri)),
     });
@@ -66,10 +65,9 @@ describe('the Upload Preview is updated', () => {
         changes.fire();
       },
     };
-    const lazy = { view, fill: () => undefined } as unknown as LazyView<PreviewNode>;
-    const memory = { get: (_key: string, fallback: unknown) => fallback } as unknown as vscode.Memento;
+    const lazy = partly<LazyView<PreviewNode>>({ view, fill: () => undefined });
     preview = createUploadPreview(lazy, {
-      ...createPreparation(memory, worker('secretWorker.cjs')),
+      ...createPreparation(makeMemory(), dist('secretWorker.cjs')),
       attempt: (_id, work) => {
         attempts += 1;
         return work().catch(() => undefined);
@@ -83,8 +81,6 @@ describe('the Upload Preview is updated', () => {
   afterEach(async () => {
     preview.close();
     preview.dispose();
-    Object.assign(vscode.workspace, { getWorkspaceFolder, onDidChangeWorkspaceFolders });
-    await setUserSettings({ 'whitebox.archive.exclude': undefined });
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await rm(path.join(top, 'shown'), { recursive: true });
   });

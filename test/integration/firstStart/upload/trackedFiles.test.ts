@@ -2,18 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
-import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
-import { type MessageWatch, type ShownMessage, watchMessages } from '../../dialogs.ts';
+import { after, before, describe, it } from 'mocha';
+import { type ShownMessage, watchMessages } from '../../dialogs.ts';
 import { openFolders } from '../../openFolders.ts';
-import { call, signIn } from '../../signedIn.ts';
-import { resetUserSettings } from '../../userSettings.ts';
+import { call, signInEachTest } from '../../signedIn.ts';
 
 describe('files that Git tracks although they are ignored', () => {
   let folder: string;
-  let service: AssessmentService;
-  let messages: MessageWatch;
-  let answers: (string | undefined)[];
+  const service = signInEachTest();
 
   const git = (...args: string[]): void => {
     const { status, stderr } = spawnSync('git', args, { cwd: folder, encoding: 'utf8' });
@@ -22,7 +18,6 @@ describe('files that Git tracks although they are ignored', () => {
 
   before(async () => {
     [folder = ''] = await openFolders(1);
-    service = await startService();
     await mkdir(path.join(folder, 'dist'));
     await writeFile(path.join(folder, '.gitignore'), 'dist/\n');
     await writeFile(path.join(folder, 'dist', 'app.js'), 'tracked();\n');
@@ -32,24 +27,16 @@ describe('files that Git tracks although they are ignored', () => {
     git('add', '-f', 'dist/app.js', 'dist/key.js');
   });
 
-  beforeEach(async () => {
-    messages = watchMessages(() => answers.shift());
-    await signIn(service);
-  });
-
-  afterEach(resetUserSettings);
-
   after(async () => {
-    await service.close();
     for (const name of ['.git', '.gitignore', 'dist'])
       await rm(path.join(folder, name), { recursive: true, force: true });
   });
 
   const ask = async (...given: (string | undefined)[]): Promise<readonly ShownMessage[]> => {
-    answers = given;
+    const { shown } = watchMessages(() => given.shift());
     await call('startAssessment');
-    assert.deepEqual(service.requests, []);
-    return messages.shown;
+    assert.deepEqual(service().requests, []);
+    return shown;
   };
 
   it('F5 F167 are named in the confirmation; including them asks about secrets and confirms again', async () => {

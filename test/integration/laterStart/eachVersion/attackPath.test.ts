@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import { showAttackPath } from '../../../../src/editor/findings/code/attackPath.ts';
 import { eventually, readWithin } from '../../../host/workbench/eventually.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 import { answer } from '../../dialogs.ts';
+import { storeOfFindings } from '../../doubles.ts';
 
 interface Input {
   readonly contextValue: string;
@@ -100,9 +100,8 @@ describe('the attack path of a finding', () => {
         return items[0];
       },
     });
-    const findings = { find: () => undefined } as unknown as FindingStore;
     const shown = invent({ title: 'Invented' });
-    await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, findings);
+    await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, storeOfFindings());
     assert.deepEqual(lists, [
       [
         '1. Source: a $\u2060(shield) name | src/in.js · not in this workspace',

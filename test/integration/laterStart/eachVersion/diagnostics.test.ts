@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { openFolders } from '../../openFolders.ts';
 import { until } from '../../until.ts';
-import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { setUserSettings } from '../../userSettings.ts';
 import { many, shopRunId } from '../workspace.ts';
 
 const { Error, Warning, Information } = vscode.DiagnosticSeverity;
@@ -53,8 +53,6 @@ describe('findings of ended runs', () => {
     [shop = '', manyFolder = ''] = await openFolders(2);
     await untilShown(everything);
   });
-
-  after(resetUserSettings);
 
   const inShop = (name: string): vscode.Diagnostic[] =>
     vscode.languages.getDiagnostics(vscode.Uri.file(path.join(shop, name)));

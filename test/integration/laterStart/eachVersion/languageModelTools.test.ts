@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { extensionId } from '../../../../src/editor/runs/runLink.ts';
-import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
-import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { createTools } from '../../../../src/editor/agents/languageModelTools.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
+import { storeOfFindings, storeOfRuns } from '../../doubles.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 
@@ -80,12 +79,11 @@ describe('language model tools', () => {
   it('set the triage state of listed findings that only earlier runs report', async () => {
     const absent = invent({ verdict: 'codeChanged' });
     const decided: unknown[] = [];
-    const findings = {
-      all: () => [],
+    const findings = storeOfFindings([], {
       absent: () => [absent],
       setTriage: (...given: unknown[]) => Promise.resolve(decided.push(given)),
-    } as unknown as FindingStore;
-    const runs = {} as unknown as RunStore;
+    });
+    const runs = storeOfRuns();
     const branch = { compare: () => Promise.resolve({ kind: 'unavailable', why: 'noGit' } as const) };
     const tool = createTools({ runs, findings, branch, clock: systemClock }).get('whitebox_setTriage');
     const finding = `${absent.run.id}:${absent.finding.index}`;

@@ -1,0 +1,59 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach } from 'mocha';
+import type * as vscode from 'vscode';
+import { systemClock as clock } from '../../src/core/ports.ts';
+import { RunStore } from '../../src/core/run/disk/runStore.ts';
+import { silent } from '../silentLog.ts';
+import { storageVariable } from './events.ts';
+import { openFolders } from './openFolders.ts';
+import { showOf } from './shownRuns.ts';
+import { call } from './signedIn.ts';
+import { inventedAccount, type StoredRun } from './storedRuns.ts';
+
+/** The storage of the extension. */
+export const storage = process.env[storageVariable]!;
+
+let former: readonly string[] = [];
+
+const allRuns = (): Promise<string[]> =>
+  mkdir(path.join(storage, 'runs'), { recursive: true }).then(() => readdir(path.join(storage, 'runs')));
+
+/** The local IDs of the runs that the test has added. They are removed after it. */
+export async function newRuns(): Promise<string[]> {
+  return (await allRuns()).filter((id) => !former.includes(id));
+}
+
+beforeEach(async () => {
+  former = await allRuns();
+});
+
+afterEach(async () => {
+  const added = await newRuns();
+  for (const id of added) await rm(path.join(storage, 'runs', id), { recursive: true, maxRetries: 5 });
+  if (added.length > 0) await call('refreshRuns');
+});
+
+/** What identifies a stored run of this folder, and of the account of `service`. */
+export async function ofFolder(
+  id: string,
+  { baseUrl, organizationId }: Pick<StoredRun, 'baseUrl' | 'organizationId'> = inventedAccount,
+): Promise<StoredRun> {
+  const [folder = ''] = await openFolders(1);
+  return { id, folder, baseUrl, organizationId };
+}
+
+/** The row of a run in a Runs view on the extension’s storage, and the lines below it; none if it is unknown. */
+export async function runItems(id: string): Promise<vscode.TreeItem[]> {
+  const runs = new RunStore(path.join(storage, 'runs'), { clock, log: silent });
+  await runs.reload();
+  return runs.get(id) === undefined ? [] : showOf(runs, { clock }).rowsOf(id);
+}
+
+/** Their texts. */
+export async function runLines(id: string): Promise<string[]> {
+  return linesOf(await runItems(id));
+}
+
+export const linesOf = (items: readonly vscode.TreeItem[]): string[] =>
+  items.map(({ label, description }) => `${label as string}: ${description as string}`);
