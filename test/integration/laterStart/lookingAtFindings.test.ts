@@ -41,7 +41,7 @@ describe('messages about findings and runs', () => {
 
   const placeIn = (name: string, drift: ShownPlace['drift']): ShownPlace => ({
     ...{ file: path.join(shop, name), folder: shop, path: name, startLine: 2 },
-    ...{ reported: { path: name }, drift },
+    ...{ reported: { path: name }, target: 0, drift },
   });
   const findingAt = (place: ShownPlace, state: 'open' | 'falsePositive' = 'open'): ShownFinding => ({
     ...invent({ state }),
