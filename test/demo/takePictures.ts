@@ -69,7 +69,11 @@ export async function takePictures(
   };
   /** What is done before a picture, and what leads to the next one. */
   const before: Readonly<Record<string, (workbench: Workbench) => Promise<void>>> = {
-    explorer: untilDecorated,
+    explorer: async (workbench) => {
+      // The first theme of a window shows ignored files like all others.
+      for (const theme of ['Dark', 'Light'] as const) await showTheme(stage, theme);
+      await untilDecorated(workbench);
+    },
     command: typeCommand,
     ended: untilViewsAgree,
     triage: untilViewsAgree,
