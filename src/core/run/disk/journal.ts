@@ -33,20 +33,11 @@ export function parseJournal(text: string): Journal | undefined {
   return isOurs && !run.error.issues.every(isUnknownValue) ? undefined : { foreign: foreign.data };
 
   /** A state, language or type of a later version. */
-  function isUnknownValue({
-    code,
-    path,
-  }: {
-    readonly code: string;
-    readonly path: readonly PropertyKey[];
-  }): boolean {
+  function isUnknownValue({ code, path }: z.core.$ZodIssue): boolean {
     if (code !== 'invalid_value' && code !== 'invalid_union') return false;
-    return (
-      typeof path.reduce<unknown>(
-        (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
-        value,
-      ) === 'string'
-    );
+    const step = (at: unknown, key: PropertyKey): unknown =>
+      (at as Record<PropertyKey, unknown> | undefined)?.[key];
+    return typeof path.reduce(step, value) === 'string';
   }
 }
 

@@ -98,20 +98,14 @@ export class RunStore {
     if (this.#problem !== undefined) throw new AssessmentError('storage', { detail: this.#problem });
   }
 
-  /** Reads journals that have changed on disk; a damaged one is set aside. */
-  async reload(): Promise<void> {
+  /** Reads new journals, and those of open runs that have changed on disk; a damaged one is set aside. */
+  async reload(isOpen: (run: Run) => boolean = () => true): Promise<void> {
     await this.#checkFolder();
-    const folders = await this.#folders();
-    await this.#readAll(new Set([...folders, ...this.#runs.keys(), ...this.#foreign.keys()]));
-  }
-
-  /** As `reload`, of new runs and of those that are open: ended runs are not looked at. Nothing is new where no window can write. */
-  async readOpen(isOpen: (run: Run) => boolean): Promise<void> {
-    await this.#checkFolder();
-    if (this.#problem !== undefined) return;
-    const added = (await this.#folders()).filter((id) => !this.has(id));
-    const open = [...this.#runs.values()].filter(isOpen).map(({ id }) => id);
-    await this.#readAll([...added, ...open]);
+    // What no window can write does not change after the first reading.
+    if (this.#problem !== undefined && this.#runs.size > 0) return;
+    const ids = new Set([...(await this.#folders()), ...this.#runs.keys(), ...this.#foreign.keys()]);
+    for (const run of this.#runs.values()) if (!isOpen(run)) ids.delete(run.id);
+    await this.#readAll(ids);
   }
 
   watch(): Disposable {

@@ -25,7 +25,8 @@ export class Drive {
   #failure = '';
   /** Ends the rest; defined while no step is due. */
   #look: (() => void) | undefined;
-  #hasEnded = false;
+  /** True once the run needs nothing more from this window; only the drive sets it. */
+  hasEnded = false;
   #resting: (() => void)[] = [];
 
   constructor(id: string, lease: Lease, deps: DriveDeps) {
@@ -41,11 +42,6 @@ export class Drive {
   /** True while a step is under way that may take long. */
   get isBusy(): boolean {
     return this.#underWay !== undefined && this.#underWay !== 'poll';
-  }
-
-  /** True once the run needs nothing more from this window. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
   }
 
   /** When the next poll is due (wall clock, ms). */
@@ -78,7 +74,7 @@ export class Drive {
 
   /** Resolves once no step is due. */
   async rest(): Promise<void> {
-    if (this.#look === undefined && !this.#hasEnded)
+    if (this.#look === undefined && !this.hasEnded)
       await new Promise<void>((resolve) => this.#resting.push(resolve));
   }
 
@@ -95,7 +91,7 @@ export class Drive {
         else await this.#perform(due);
       }
     } finally {
-      this.#hasEnded = true;
+      this.hasEnded = true;
       this.#rested();
       await this.#lease.release();
     }

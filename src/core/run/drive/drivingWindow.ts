@@ -82,8 +82,10 @@ export class DrivingWindow {
   /** Drives on with what waits for a token, in whichever window that is: each hears of it. */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'person'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);
-    const drives = runs.flatMap(({ id }) => this.driveOf(id) ?? []);
-    await this.#wake(drives, waker);
+    await this.#wake(
+      runs.flatMap(({ id }) => this.driveOf(id) ?? []),
+      waker,
+    );
   }
 
   /** Drives a run whose lease this window holds. */
@@ -171,15 +173,20 @@ export class DrivingWindow {
   /** A failure with one run does not stop the others. */
   async #take(id: string): Promise<Drive | undefined> {
     if (this.#taking.has(id) || this.driveOf(id) !== undefined) return undefined;
+    const { store, clock, log } = this.#deps;
     this.#taking.add(id);
     let lease: Lease | undefined;
     try {
       await this.#drives.get(id)?.ended;
       lease = await this.takeLease(id);
+      if (lease === undefined) return undefined;
+      await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
+        log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
+      });
       // The previous holder may have advanced it.
-      if (lease !== undefined && (await this.#readLatest(id))) return this.drive(id, lease);
+      if ((await store.refresh(id)) !== undefined) return this.drive(id, lease);
     } catch (error) {
-      this.#deps.log.debug(`Run ${id} could not be taken over: ${String(error)}`);
+      log.debug(`Run ${id} could not be taken over: ${String(error)}`);
     } finally {
       this.#taking.delete(id);
     }
@@ -187,21 +194,11 @@ export class DrivingWindow {
     return undefined;
   }
 
-  async #readLatest(id: string): Promise<boolean> {
-    const { store, clock, log } = this.#deps;
-    await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
-      log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
-    });
-    return (await store.refresh(id)) !== undefined;
-  }
-
   /** True while some window has to act on a run. */
-  #isOwed(run: Run): boolean {
-    return next(run, circumstances(run, this.#deps)).length > 0;
-  }
+  readonly #isOwed = (run: Run): boolean => next(run, circumstances(run, this.#deps)).length > 0;
 
   get #isBeatNeeded(): boolean {
-    return this.#drives.size > 0 || this.#deps.store.all().some((run) => this.#isOwed(run));
+    return this.#drives.size > 0 || this.#deps.store.all().some(this.#isOwed);
   }
 
   /** Starts the beat, unless nothing is to do: an idle window has no timer. */
@@ -214,30 +211,25 @@ export class DrivingWindow {
   }
 
   async #beats(): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock, log, store } = this.#deps;
     const haveJumped = watchClocks(clock);
     try {
       while (this.#isBeatNeeded) {
         await clock.sleep(beatMs, this.#stop.signal);
-        const jumped = haveJumped();
-        if (jumped) log.info('The machine slept, or its clock was changed: polling every run');
-        await this.#onBeat(jumped);
+        void this.#askWorkbench();
+        if (haveJumped()) {
+          log.info('The machine slept, or its clock was changed: polling every run');
+          for (const drive of this.#drives.values()) drive.wake('clock');
+        }
+        await store.reload(this.#isOwed).catch((error: unknown) => {
+          log.error(`The journals could not be read: ${String(error)}`);
+        });
+        void this.#takeOverAll();
+        for (const drive of this.#drives.values()) drive.look();
       }
     } finally {
       this.#isBeating = false;
     }
-  }
-
-  async #onBeat(jumped: boolean): Promise<void> {
-    void this.#askWorkbench();
-    for (const drive of this.#drives.values()) if (jumped) drive.wake('clock');
-    await this.#deps.store
-      .readOpen((run) => this.#isOwed(run))
-      .catch((error: unknown) => {
-        this.#deps.log.error(`The journals could not be read: ${String(error)}`);
-      });
-    void this.#takeOverAll();
-    for (const drive of this.#drives.values()) drive.look();
   }
 
   async #askWorkbench(): Promise<void> {

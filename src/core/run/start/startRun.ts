@@ -119,6 +119,5 @@ function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): AbortSign
 }
 
 function undefinedIfGone(error: unknown): undefined {
-  if (error instanceof AssessmentError && error.kind === 'notFound') return undefined;
-  throw error;
+  if (knownError(error).kind !== 'notFound') throw error;
 }

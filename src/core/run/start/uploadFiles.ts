@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { foreignHost } from '../../api/address.ts';
-import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient, withRetry } from '../../api/retry.ts';
 import type { UploadUrl } from '../../api/schema.ts';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, knownError } from '../../errors.ts';
 import type { Clock, OnBytes } from '../../ports.ts';
 import type { RunEvent } from '../state/advance.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
@@ -32,7 +31,12 @@ export async function uploadFiles(run: RunIn<'preparing'>, deps: UploadDeps): Pr
     doneBytes += archive.bytes;
   }
   for (const [target, fileId] of fileIds) {
-    await confirm(clientFor(run), fileId, signal);
+    await clientFor(run)
+      .confirmUpload(fileId, { signal })
+      .catch((error: unknown) => {
+        // An earlier try with a lost reply may have confirmed it. If not, the dispatch is refused.
+        if (!['conflict', 'notFound'].includes(knownError(error).kind)) throw error;
+      });
     await save(run, { type: 'confirmed', target, at: clock.now() }, deps);
   }
 }
@@ -45,19 +49,6 @@ async function save(
 ): Promise<void> {
   const { state } = await store.apply(id, event);
   if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
-}
-
-/** Takes a conflict or an unknown file for success: an earlier try with a lost reply may have confirmed it. If not, the dispatch is refused. */
-async function confirm(
-  client: AssessmentClient,
-  fileId: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  try {
-    await client.confirmUpload(fileId, { signal });
-  } catch (error) {
-    if (!(error instanceof AssessmentError) || !['conflict', 'notFound'].includes(error.kind)) throw error;
-  }
 }
 
 /** Reserves an address and PUTs an archive. Restarts the transfer after a fault, at a new address after expiry (docs/api.md, section 4.1). Returns the file's ID. */

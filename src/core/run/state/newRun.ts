@@ -48,46 +48,43 @@ export const noteSchema = z.object({
 /** Where an accepted run is, and its files: enough to track it when its folder is lost. Holds no secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
-function baseOf(
-  { id, now }: Identity,
-  { targets, webhookEndpointIds, ...plan }: Omit<Assessment, 'maxArchiveBytes'>,
-): Omit<RunIn<'preparing'>, 'state'> {
-  const { workflow, baseUrl, organizationId, language, input, targetFile } = plan;
-  return {
-    version: journalVersion,
-    id,
-    workflow,
-    baseUrl,
-    organizationId,
-    language,
-    webhookEndpointIds: [...webhookEndpointIds],
-    targets: targets.map(({ folder, name, commit }) => ({ folder, name, commit })),
-    createdAt: now,
-    noticeDue: false,
-    input,
-    targetFile,
-    confirms: plan.confirms,
-    label: plan.label,
-    continuesOnePair: plan.continuesOnePair,
-  };
-}
-
 /** A run whose archives, if it has any, are packed: one entry a target. */
 export function newRun(
-  identity: Identity,
-  assessment: Assessment,
+  { id, now }: Identity,
+  { targets, webhookEndpointIds, ...plan }: Assessment,
   packed: readonly Pick<Target, 'archive' | 'coverage'>[] = [],
 ): RunIn<'preparing'> {
-  const base = baseOf(identity, assessment);
-  const targets = base.targets.map((target, index) => ({ ...target, ...packed[index] }));
-  return { ...base, targets, state: 'preparing' };
+  const { workflow, baseUrl, organizationId, language, input } = plan;
+  const { targetFile, confirms, label, continuesOnePair } = plan;
+  return {
+    version: journalVersion,
+    ...{
+      id,
+      workflow,
+      baseUrl,
+      organizationId,
+      language,
+      input,
+      targetFile,
+      confirms,
+      label,
+      continuesOnePair,
+    },
+    webhookEndpointIds: [...webhookEndpointIds],
+    targets: targets.map(({ folder, name, commit }, index) => ({ folder, name, commit, ...packed[index] })),
+    createdAt: now,
+    noticeDue: false,
+    state: 'preparing',
+  };
 }
 
 /** A run of the service that was started elsewhere, or whose journal was lost. */
 export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running'> {
-  const { runId, dispatchedAt = now, targets } = note;
+  const { workflow, baseUrl, organizationId, language, runId, dispatchedAt = now, targets } = note;
   return {
-    ...baseOf({ id, now }, { ...note, webhookEndpointIds: [] }),
+    version: journalVersion,
+    ...{ id, workflow, baseUrl, organizationId, language },
+    webhookEndpointIds: [],
     targets: targets.map(({ folder, name, fileId }) => ({
       folder,
       name,
@@ -96,9 +93,7 @@ export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running
     })),
     // An older run that is tracked again does not become the latest.
     createdAt: Math.min(now, dispatchedAt),
-    state: 'running',
-    runId,
-    dispatchedAt,
-    lastAnswerAt: now,
+    noticeDue: false,
+    ...{ state: 'running', runId, dispatchedAt, lastAnswerAt: now },
   };
 }

@@ -8,10 +8,8 @@ import { workflows } from '../../workflows/workflows.ts';
 import {
   type Artifact,
   artifactIn,
-  type Exit,
   keptArtifact,
   roleOf,
-  type Run,
   type RunIn,
   type RunWithResults,
   toFailure,
@@ -108,10 +106,7 @@ async function downloadArtifact(
   return { ...artifactIn(run.exit, name), file, bytes };
 }
 
-type RunWithExit = Pick<Run, 'id' | 'workflow' | 'baseUrl' | 'organizationId' | 'input'> & {
-  readonly runId: string;
-  readonly exit: Exit;
-};
+type RunWithExit = RunWithResults | RunIn<'collecting'>;
 
 /** The file name of an artifact in the run's folder (docs/api.md, section 2.4). */
 function fileOf({ workflow, exit }: RunWithExit, name: string): string {
