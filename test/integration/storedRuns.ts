@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileAtomic } from '../../src/core/files.ts';
 import type { Failure, Run, RunIn } from '../../src/core/run/state/run.ts';
-import { storeManifest } from '../unit/run/storedManifest.ts';
+import { storeManifest } from '../unit/findings/result/storedManifest.ts';
 
 const hourMs = 60 * 60 * 1000;
 

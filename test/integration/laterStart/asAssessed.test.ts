@@ -15,7 +15,7 @@ import {
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
-import { storeManifest, toSpot } from '../../unit/run/storedManifest.ts';
+import { storeManifest, toSpot } from '../../unit/findings/result/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
 import { messages, recordCommand } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings } from '../doubles.ts';

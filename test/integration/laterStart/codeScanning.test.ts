@@ -14,7 +14,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import type { ExportDeps } from '../../../src/editor/findings/exportFile.ts';
 import { exportFindings } from '../../../src/editor/findings/exportFindings.ts';
 import type { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
-import { storeManifest, toSpot } from '../../unit/run/storedManifest.ts';
+import { storeManifest, toSpot } from '../../unit/findings/result/storedManifest.ts';
 import {
   brokenRules,
   codeScanningRules,

@@ -11,7 +11,7 @@ import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
-import { storeManifest } from '../run/storedManifest.ts';
+import { storeManifest } from './result/storedManifest.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 
 /** The machine's own. */

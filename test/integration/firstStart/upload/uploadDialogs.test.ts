@@ -13,7 +13,7 @@ import { uploadLabel } from '../../../../src/editor/runs/runLabels.ts';
 import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
-import { storeManifest } from '../../../unit/run/storedManifest.ts';
+import { storeManifest } from '../../../unit/findings/result/storedManifest.ts';
 import { afterTest, answer, messages, type ShownMessage } from '../../dialogs.ts';
 import { partly } from '../../doubles.ts';
 import { openFolders } from '../../openFolders.ts';

@@ -19,7 +19,7 @@ import { parseFindings } from '../../../../src/core/findings/parse/parseFindings
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { storeManifest, toSpot } from '../../run/storedManifest.ts';
+import { storeManifest, toSpot } from '../result/storedManifest.ts';
 import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
 import { hashLines } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
 import { brokenRules, codeScanningRules, ourRules, sarifProse } from './sarifRules.ts';

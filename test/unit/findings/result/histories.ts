@@ -7,7 +7,7 @@ import { AssessmentError } from '../../../../src/core/errors.ts';
 import { readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { storeManifest } from '../../run/storedManifest.ts';
+import { storeManifest } from './storedManifest.ts';
 import { runOf } from '../../run/sampleRuns.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 

@@ -119,16 +119,6 @@ describe('the notes of runs under way', () => {
     assert.match(lines.join('\n'), /^A run was not noted: Error: no space left$/);
   });
 
-  test('F93 forget a run that the user removed, and ignore damaged notes', async (t) => {
-    const { fixture, values, notes, window } = await setUpNotes(t);
-    const { id, runId } = await trackRemoteRun(fixture, window);
-    await window.store.remove(id);
-    assert.equal(notes.lost(window.store).length, 1);
-    await notes.forget(runId);
-    await values.update('run:odd', { runId: 7 });
-    assert.deepEqual(notes.lost(window.store), []);
-  });
-
   /** The next window, with the notes of the previous one. */
   async function openNext(t: TestContext, { fixture, notes }: Awaited<ReturnType<typeof setUpNotes>>) {
     const next = openWindow(t, fixture, { notes });
@@ -168,13 +158,5 @@ describe('the notes of runs under way', () => {
     const [run] = next.store.all();
     assert.ok(run?.state === 'running', run?.state);
     assert.deepEqual([run.runId, fixture.sent('/dispatch')], [fixture.service.runs()[0]?.id, 1]);
-  });
-
-  test('do not keep a run from staying unknown if they are damaged', async (t) => {
-    const set = await setUpNotes(t);
-    const { id } = await seedUnknownRun(set.fixture, set.window);
-    await set.values.update(`run:${id}`, { runId: 7 });
-    const next = await openNext(t, set);
-    assert.equal(next.store.get(id)?.state, 'unknown');
   });
 });

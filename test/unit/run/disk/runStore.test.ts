@@ -101,25 +101,6 @@ describe('the run store', () => {
     assert.ok(lines.some((line) => line.includes('one')));
   });
 
-  test('sees on reload the runs another window created, changed or removed', async (t) => {
-    const { root, store } = await storeWith(t, named('kept'), named('removed'));
-    const other = open(root);
-    await other.store.reload();
-    await store.create(named('created'));
-    await store.apply('kept', { type: 'abandoned', at: 7 });
-    await store.remove('removed');
-    const before = other.changes.length;
-    await other.store.reload();
-    assert.deepEqual(other.changes.slice(before).sort(), ['created', 'kept', 'removed']);
-    assert.deepEqual(
-      other.store
-        .all()
-        .map((run) => `${run.id} ${run.state}`)
-        .sort(),
-      ['created preparing', 'kept cancelled'],
-    );
-  });
-
   test(
     'F63 sees within moments the runs another window creates, changes or removes',
     { timeout: 10_000 },
@@ -161,23 +142,6 @@ describe('the run store', () => {
     const before = [changes.length, other.changes.length];
     for (const each of [store, other.store]) await each.reload();
     assert.deepEqual([changes.length, other.changes.length], before);
-  });
-
-  test('F65 drops a run whose journal is damaged later, with an event', async (t) => {
-    const { root, store, changes } = await storeWith(t, named('one'));
-    const before = changes.length;
-    await writeFile(join(root, 'one', 'run.json'), '{');
-    assert.equal(await store.refresh('one'), undefined);
-    assert.deepEqual([store.all(), changes.slice(before)], [[], ['one']]);
-  });
-
-  test('finds a run again whose folder was moved away and back', async (t) => {
-    const { root, store } = await storeWith(t, named('one'));
-    const [there, away] = [join(root, 'one'), `${root}-away`];
-    await rename(there, away);
-    assert.equal(await store.refresh('one'), undefined);
-    await rename(away, there);
-    assert.equal((await store.refresh('one'))?.id, 'one');
   });
 
   test('removes a run at once, also without a folder, and fires no event for disposed listeners', async (t) => {
@@ -225,18 +189,6 @@ describe('the run store', () => {
     assert.ok(lines.some((line) => line.includes('an invented listener fails')));
   });
 
-  test('applies the events of one run in sequence', async (t) => {
-    const { store } = await storeWith(t, runOf.collecting);
-    const names = Array.from({ length: 20 }, (_, at) => `artifact-${String(at)}`);
-    await Promise.all(
-      names.map((name, at) =>
-        store.apply(runOf.collecting.id, { type: 'artifactDownloaded', artifact: { name }, at }),
-      ),
-    );
-    const run = store.get(runOf.collecting.id);
-    assert.deepEqual(run?.state === 'collecting' && run.artifacts?.map(({ name }) => name), names);
-  });
-
   test('writes nothing for an event without effect, and says so on request', async (t) => {
     const { root, store } = await storeWith(t, runOf.running);
     const path = join(root, runOf.running.id, 'run.json');
@@ -244,14 +196,6 @@ describe('the run store', () => {
     assert.equal(await store.applyIfDue(runOf.running.id, { type: 'abandoned', at: 1 }), undefined);
     assert.equal((await store.apply(runOf.running.id, { type: 'abandoned', at: 1 })).state, 'running');
     assert.equal((await stat(path)).ino, before.ino);
-  });
-
-  test('refuses an event for an unknown run', async (t) => {
-    const { store } = await storeWith(t);
-    await assert.rejects(store.apply('nobody', { type: 'endNotified', at: 1 }), {
-      kind: 'notFound',
-      data: { subject: 'nobody' },
-    });
   });
 
   test('F176 names lost storage as such, and forgets no run because of it', async (t) => {

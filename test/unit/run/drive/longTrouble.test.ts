@@ -105,25 +105,6 @@ describe('a run that no longer answers', () => {
     assert.equal(fixture.sent('/describe'), asked, 'it is asked about no more');
   });
 
-  test('F95 can be given up after 24 h of 404, whatever the trouble before or between', async (t) => {
-    const { fixture, window, id, heal } = await forgottenRun(t);
-    const offered: boolean[] = [];
-    const meet = async (status: number, ms: number): Promise<void> => {
-      const match = { path: '/describe' };
-      const again = fixture.service.addFault({ match, before: { kind: 'reply', status } });
-      await leap(fixture, ms);
-      again();
-      offered.push(mayStopWatching(window.store.get(id)!, fixture.clock.now()));
-    };
-    heal();
-    await leap(fixture, 60_000);
-    await meet(503, 1.1 * dayMs);
-    await meet(404, 60_000);
-    await meet(503, 0.5 * dayMs);
-    await meet(404, 0.6 * dayMs);
-    assert.deepEqual(offered, [false, false, false, true]);
-  });
-
   test('F95 is watched further, and keeps its source, if it answers again before it is given up', async (t) => {
     const { fixture, window, id, heal } = await forgottenRun(t);
     await leap(fixture, dayMs);
@@ -145,18 +126,6 @@ describe('a run that no longer answers', () => {
     const again = await trackRun(fixture, window, remote!.id);
     assert.equal(window.store.get(again)?.state, 'running');
     assert.notEqual(again, id);
-  });
-
-  test('F95 can be given up 24 h after an accepted cancel without effect', async (t) => {
-    const fixture = await setUpFixture(t, { cancelDelayMs: 400 * dayMs });
-    const window = openWindow(t, fixture);
-    const { id } = await trackRemoteRun(fixture, window);
-    await fixture.passUntil(window.tracker.cancel(id));
-    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, fixture.clock.now());
-    await leap(fixture, dayMs - 120_000);
-    assert.equal(mayStop(), false);
-    await leap(fixture, 120_000);
-    assert.equal(mayStop(), true);
   });
 
   test('F95 is polled at the longest interval for as long as nobody stops it', async (t) => {
@@ -197,12 +166,6 @@ describe('a run that no longer answers', () => {
     assert.equal(third.store.get(id)?.state, 'running');
   });
 
-  test('F95 is watched while it answers, however long it runs', async (t) => {
-    const { fixture, window, id } = await setUpRun(t);
-    for (let week = 0; week < 6; week += 1) await leap(fixture, 7 * dayMs);
-    assert.equal(window.store.get(id)?.state, 'running');
-  });
-
   test('F95 that waits for a token is not polled, and can be given up by a user who could sign in', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     window.setToken(undefined);
@@ -230,27 +193,4 @@ describe('a run that no longer answers', () => {
     const second = openWindow(t, fixture);
     return { fixture, second, id };
   }
-
-  test('F62 F95 with a token that expired while VS Code was closed for 31 days waits for the next sign-in', async (t) => {
-    const { fixture, second, id } = await openAfterMonth(t);
-    second.setToken('expired-invented-token');
-    await second.tracker.resume();
-    await pass(fixture, 60_000);
-    assert.equal(second.store.get(id)?.state, 'running');
-    second.setToken(fixture.service.token);
-    void second.tracker.tokenChanged();
-    assert.equal((await second.untilEnded(id)).state, 'succeeded');
-  });
-
-  test('F53 F95 is kept as long as there is no network', async (t) => {
-    const { fixture, second, id } = await openAfterMonth(t);
-    const plug = fixture.pullCable();
-    t.after(plug);
-    await second.tracker.resume();
-    await stride(fixture, 60 * 60_000);
-    const run = second.store.get(id)!;
-    assert.deepEqual([run.state, mayStopWatching(run, fixture.clock.now())], ['running', true]);
-    plug();
-    assert.equal((await second.untilEnded(id)).state, 'succeeded');
-  });
 });

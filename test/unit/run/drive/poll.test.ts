@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type Run } from '../../../../src/core/run/state/run.ts';
-import { needsToken } from '../../../../src/core/run/state/trouble.ts';
 import { minuteMs, pass, stride } from '../passTime.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, type RunWindow } from '../runWindow.ts';
@@ -82,15 +81,6 @@ describe('a run with an unreachable service', () => {
     assert.ok(Math.abs(fixture.clock.now() - due) <= 5_000);
   });
 
-  test('F53 is polled within 10 s of wake-up', async (t) => {
-    const { fixture, window, id, plug } = await runOffline(t);
-    plug();
-    fixture.clock.moveWall(2 * minuteMs);
-    const wokeAt = fixture.clock.now();
-    await window.until(id, isUntroubled);
-    assert.ok(fixture.clock.now() - wokeAt <= 10_000);
-  });
-
   test('F53 is polled when its window gets the focus, at most once a minute and not during Retry-After', async (t) => {
     const { fixture, window, id, plug } = await runOffline(t);
     plug();
@@ -118,15 +108,6 @@ describe('a run with an unreachable service', () => {
     const before = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
     fixture.service.addFault({ match: { path: '/describe' }, before });
     await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'rateLimited');
-    const asked = fixture.sent('/describe');
-    await fixture.passUntil(window.tracker.focused());
-    assert.equal(fixture.sent('/describe'), asked);
-  });
-
-  test('F56 that waits for a token keeps waiting when a window gets the focus', async (t) => {
-    const { fixture, window, id } = await setUpRun(t);
-    fixture.service.setTokens(['next-invented-token']);
-    await window.until(id, needsToken);
     const asked = fixture.sent('/describe');
     await fixture.passUntil(window.tracker.focused());
     assert.equal(fixture.sent('/describe'), asked);

@@ -18,19 +18,6 @@ async function pausedRun(t: TestContext) {
 }
 
 describe('a watched run', () => {
-  test('that cannot be polled keeps its state and is polled again', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    const heal = fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reset' } });
-    await fixture.untilSent('/describe', fixture.sent('/describe') + 3);
-    const troubled = window.store.get(id);
-    assert.ok(troubled?.state === 'running');
-    assert.equal(troubled.trouble?.kind, 'connectionLost');
-    heal();
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    await fixture.service.finishRun(runId);
-    assert.equal((await window.untilEnded(id)).state, 'succeeded');
-  });
-
   test('F56 with a rejected token pauses, and continues once the token changed', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     fixture.service.setTokens(['next-invented-token']);
@@ -105,16 +92,6 @@ describe('a watched run', () => {
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
 
-  test('F56 with a rejected token is not delayed by changing tokens', async (t) => {
-    const { fixture, window, asked } = await pausedRun(t);
-    for (let change = 0; change < 60; change += 1) {
-      await fixture.passUntil(window.tracker.tokenChanged());
-      await pass(fixture, 10_000);
-    }
-    const times = fixture.sent('/describe') - asked;
-    assert.ok(times > 2 && times < 12, `${String(times)} times in ten minutes`);
-  });
-
   test('F56 F66 with a rejected token continues after a change while the disk took no lease', async (t) => {
     const { fixture, window: closed, id } = await pausedRun(t);
     closed.tracker.dispose();
@@ -127,26 +104,6 @@ describe('a watched run', () => {
     await window.tracker.tokenChanged();
     await rm(lease);
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-  });
-
-  test('F56 whose token command fails once is shown as waiting, and continues by itself', async (t) => {
-    const fixture = await setUpFixture(t);
-    let tries = 0;
-    const window = openWindow(t, fixture, {
-      refresh: () => {
-        tries += 1;
-        return tries === 1
-          ? Promise.reject(new AssessmentError('tokenCommand'))
-          : Promise.resolve(fixture.service.token);
-      },
-    });
-    const { id } = await trackRemoteRun(fixture, window);
-    window.setToken('expired-invented-token');
-    const troubled = await window.until(id, needsPerson);
-    assert.equal('trouble' in troubled && troubled.trouble?.kind, 'tokenCommand');
-    const before = fixture.clock.now();
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    assert.ok(fixture.clock.now() - before <= 60_000);
   });
 
   test('F56 whose token command fails is polled at once by its window when the user changes the command', async (t) => {

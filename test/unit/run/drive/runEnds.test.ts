@@ -149,14 +149,6 @@ describe('a run', () => {
     assert.ok(minutes >= 30 && minutes < 33, String(minutes));
   });
 
-  test('F59 that exited without output ends no sooner because a person checks it often', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    await fixture.service.finishRun(runId, { kind: 'bare' });
-    for (let check = 0; check < 9; check += 1) await fixture.passUntil(window.tracker.checkNow(id));
-    assert.equal(window.store.get(id)?.state, 'running');
-    assert.equal((await window.untilEnded(id)).state, 'failed');
-  });
-
   test('F59 without a result can be tracked again by its ID once the service has more', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     const after = { kind: 'reply' as const, status: 200, body: JSON.stringify({ status: 'EXITED' }) };
@@ -168,28 +160,6 @@ describe('a run', () => {
     assert.notEqual(again, id);
     assert.equal((await window.untilEnded(again)).state, 'succeeded');
     assert.equal(await trackRun(fixture, window, runId), again, 'its end is known');
-  });
-
-  test('F59 that exited without output after a cancel is cancelled', async (t) => {
-    const fixture = await setUpFixture(t, { cancelOutcome: { kind: 'bare' }, cancelDelayMs: 20_000 });
-    const window = openWindow(t, fixture);
-    const { id } = await trackRemoteRun(fixture, window);
-    await fixture.passUntil(window.tracker.cancel(id));
-    assert.equal(window.store.get(id)?.state, 'cancelling');
-    assert.equal((await window.untilEnded(id)).state, 'cancelled');
-  });
-
-  test('stays cancelling until the service confirms its exit', async (t) => {
-    const fixture = await setUpFixture(t, { cancelDelayMs: 120_000 });
-    const window = openWindow(t, fixture);
-    const { id } = await trackRemoteRun(fixture, window);
-    const before = fixture.clock.now();
-    await fixture.passUntil(window.tracker.cancel(id));
-    const run = await window.untilEnded(id);
-    assert.ok(run.state === 'cancelled');
-    assert.ok(fixture.clock.now() - before >= 120_000);
-    assert.equal(run.exit?.abort?.code, 'cancelled');
-    assert.equal(fixture.sent('/cancel'), 1);
   });
 
   test('F60 that ended before the cancel arrived has its true result', async (t) => {
@@ -235,51 +205,6 @@ describe('a run', () => {
       assert.ok(run.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
     });
   }
-
-  for (const [kind, reply] of [
-    ['rejected', { status: 400 }],
-    ['insecureUrl', { status: 200, body: '{"url":"http://files.example.test/","expires_in_seconds":60}' }],
-  ] as const) {
-    test(`with artifacts that no retry can get (${kind}) ends at once`, async (t) => {
-      const { fixture, window, id, runId } = await setUpRun(t);
-      fixture.service.addFault({
-        match: { path: /artifact-download-url$/ },
-        before: { kind: 'reply', ...reply },
-      });
-      await fixture.service.finishRun(runId);
-      const run = await window.untilEnded(id);
-      assert.ok(run.state === 'succeeded');
-      assert.deepEqual(
-        run.artifacts.map(({ failure }) => failure?.kind),
-        [kind, kind],
-      );
-      const asked = fixture.service.requests.filter(({ path }) => path.endsWith('artifact-download-url'));
-      assert.equal(asked.length, 2);
-    });
-  }
-
-  test('F67 with an artifact that fails for six hours ends without it, and keeps the others', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    // The findings come first; the report does not come from then on.
-    const match = { path: /artifact-download-url$/ };
-    window.store.onDidChange(([run]) => {
-      if (run.state === 'collecting' && run.artifacts?.length === 1)
-        t.after(fixture.service.addFault({ match, before: { kind: 'reply', status: 500 } }));
-    });
-    await fixture.service.finishRun(runId);
-    const began = fixture.clock.now();
-    await window.until(id, (run) => 'artifacts' in run && run.artifacts?.length === 1);
-    const described = fixture.sent('/describe');
-    const run = await window.untilEnded(id);
-    assert.ok(run.state === 'succeeded');
-    assert.deepEqual(run.artifacts.map(({ name, file, failure }) => [name, file, failure?.kind]).toSorted(), [
-      ['findings', 'findings.json', undefined],
-      ['report', undefined, 'serverError'],
-    ]);
-    const hours = (fixture.clock.now() - began) / 3600_000;
-    assert.ok(hours >= 6 && hours < 6.5, String(hours));
-    assert.equal(fixture.sent('/describe'), described, 'its end is known');
-  });
 
   test('F61 gets an artifact later if its address is answered by a portal page for a day, and can be given up then', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { openWindow, type RunWindow, setUpWindow } from '../runWindow.ts';
-import { startAsking } from '../uploads.ts';
 
 /** Resolves with the window's run once the condition holds. */
 function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise<Run> {
@@ -45,18 +44,5 @@ describe('F54 F63 a sleeping machine on which another window wakes first', () =>
     held.resolve(undefined);
     await fixture.passUntil(started);
     assert.deepEqual([(await started)?.state, fixture.sent('/dispatch')], ['running', 1]);
-  });
-
-  test('does not invalidate an open question of the first window', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const other = openWindow(t, fixture);
-    await other.tracker.resume();
-    const confirmUpload = async (): Promise<boolean> => {
-      fixture.clock.moveWall(8 * 3600_000);
-      await other.tracker.resume();
-      return true;
-    };
-    const run = await startAsking(window, await window.assessment(), confirmUpload);
-    assert.equal(run?.state, 'running');
   });
 });

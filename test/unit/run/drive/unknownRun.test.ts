@@ -62,15 +62,6 @@ describe('an unknown run', () => {
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
-  test('is dispatched again with the same file only on request', async (t) => {
-    const { fixture, window, id } = await lose(t);
-    const run = await fixture.passUntil(window.tracker.resend(id));
-    assert.equal(run.state, 'running');
-    assert.deepEqual([fixture.sent('/dispatch'), fixture.sent('/get-upload-url')], [2, 1]);
-    assert.equal((await window.tracker.resend(id)).state, 'running');
-    assert.equal(fixture.sent('/dispatch'), 2);
-  });
-
   test('F66 whose second dispatch the disk does not take names the disk, and sends nothing', async (t) => {
     const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatchIntended', 1) });
     const { id } = await seedUnknownRun(fixture, window);

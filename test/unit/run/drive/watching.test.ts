@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
-import { newRun } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { killHolder } from '../deadProcess.ts';
-import { leap, minuteMs, pass, sleepOn, stayAwake } from '../passTime.ts';
+import { leap, stayAwake } from '../passTime.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
-import { seedUnknownRun, trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
-import { startWith } from '../uploads.ts';
+import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 import { VirtualClock } from '../virtualClock.ts';
-import { eventually } from '../../core/eventually.ts';
 
 describe('a watched run', () => {
   test('F62 continues after VS Code was closed for days, with one notification', async (t) => {
@@ -133,37 +130,6 @@ describe('a watched run', () => {
     assert.ok(!window.lines.some((line) => line.includes('failed')), window.lines.join('\n'));
   });
 
-  for (const days of [-1, 1]) {
-    test(`F55 is polled neither more nor less often when the clock moves by ${String(days)} day`, async (t) => {
-      const { fixture, window, id, runId } = await setUpRun(t);
-      await fixture.clock.whenAsleep();
-      fixture.clock.moveWall(days * 24 * 3600_000);
-      const asked = fixture.sent('/describe');
-      await fixture.passUntil(
-        (async () => {
-          for (let beat = 0; beat < 24; beat += 1) await fixture.clock.sleep(5_000);
-        })(),
-      );
-      const looks = fixture.sent('/describe') - asked;
-      // Forward, the run looks a day older: polled once at the jump, then every ten minutes.
-      assert.ok(looks >= (days < 0 ? 4 : 1) && looks <= 9, `${String(looks)} in two minutes`);
-      await fixture.service.finishRun(runId);
-      await window.untilEnded(id);
-    });
-  }
-
-  test('F55 dispatched by a clock two days ahead is still polled at growing intervals', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    await trackRemoteRun(fixture, window);
-    await fixture.clock.whenAsleep();
-    fixture.clock.moveWall(-2 * 24 * 3600_000);
-    const asked = fixture.sent('/describe');
-    await pass(fixture, 20 * minuteMs);
-    const looks = fixture.sent('/describe') - asked;
-    // As for a run of this age: every 15 s for five minutes, then less often.
-    assert.ok(looks > 25 && looks < 60, `${String(looks)} in twenty minutes`);
-  });
-
   test('F63 with an end seen by another window gets its results at once', async (t) => {
     const fixture = await setUpFixture(t);
     const [window, other] = [openWindow(t, fixture), openWindow(t, fixture)];
@@ -177,18 +143,6 @@ describe('a watched run', () => {
     await fixture.passUntil(other.tracker.checkNow(id));
     await window.untilState(id, 'succeeded');
     assert.ok(fixture.clock.now() - asked <= 30_000, `${String(fixture.clock.now() - asked)} ms`);
-  });
-
-  test('F63 with an end seen by another window gets its results from the window that watches it', async (t) => {
-    const fixture = await setUpFixture(t);
-    const owner = openWindow(t, fixture, { clock: new VirtualClock() });
-    const { id, runId } = await trackRemoteRun(fixture, owner);
-    const other = openWindow(t, fixture);
-    await other.tracker.resume();
-    await fixture.service.finishRun(runId);
-    await fixture.passUntil(other.tracker.checkNow(id));
-    assert.equal(other.store.get(id)?.state, 'collecting');
-    assert.equal(fixture.sent(/artifact-download-url$/), 0);
   });
 
   test('is polled alone when a person asks for it, and with the others when a person asks for all', async (t) => {
@@ -218,55 +172,6 @@ describe('a watched run', () => {
     await fixture.service.finishRun(runId);
     await fixture.untilSent(/artifact-download-url$/, 4);
     await rename('After the release');
-  });
-
-  test('F63 is polled and kept by its window during a long clean-up of another run', async (t) => {
-    const fixture = await setUpFixture(t);
-    const dead = openWindow(t, fixture);
-    const left = await seedUnknownRun(fixture, dead);
-    await dead.store.apply(left.id, { type: 'abandoned', at: fixture.clock.now() });
-    const first = openWindow(t, fixture);
-    const { id } = await trackRemoteRun(fixture, first);
-    first.tracker.dispose();
-    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '100' } };
-    fixture.service.addFault({ match: { path: '/delete' }, before: reply });
-    const window = openWindow(t, fixture);
-    const other = openWindow(t, fixture);
-    const [asked, began] = [fixture.sent('/describe'), fixture.clock.now()];
-    const resumed = window.tracker.resume();
-    await eventually(() => fixture.sent('/delete') > 0, 'the deletion is sent');
-    await other.tracker.resume();
-    await pass(fixture, 2 * minuteMs);
-    assert.ok(fixture.clock.slept.includes(5_000) && fixture.clock.now() - began < 200_000);
-    assert.ok(fixture.sent('/describe') - asked >= 5, 'the run is asked about');
-    assert.notEqual(window.tracker.nextCheckAt(id) ?? other.tracker.nextCheckAt(id), undefined);
-    await fixture.passUntil(resumed);
-    const deletions = fixture.sent('/delete');
-    assert.ok(deletions >= 4 && deletions < 8, `${String(deletions)} deletions: one window tidies up`);
-  });
-
-  test('F47 does not delay a start while leftovers of a killed window are cleaned up', async (t) => {
-    const fixture = await setUpFixture(t);
-    const [dead, window, other] = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
-    for (const { tracker } of [window, other]) await tracker.resume();
-    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
-    fixture.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
-    const run = await startWith(window, fixture, {
-      confirmUpload: async () => {
-        const assessment = await dead.assessment();
-        const upload = { fileId: 'file-invented', state: 'reserved' as const, at: 1 };
-        const targets = assessment.targets.map(({ folder, name }) => ({ folder, name, upload }));
-        await dead.store.create({
-          ...newRun({ id: dead.store.newId(), now: fixture.clock.now() }, assessment),
-          targets,
-        });
-        for (const { store } of [window, other]) await store.reload();
-        await sleepOn(fixture, 2 * minuteMs);
-        return true;
-      },
-    });
-    assert.equal(run?.state, 'running');
-    assert.ok(fixture.sent('/cancel-upload') > 0);
   });
 
   test('that cannot be taken over is released for any window to retry', async (t) => {

@@ -43,29 +43,25 @@ describe('a dispatch', () => {
     assert.equal(fixture.sent('/dispatch'), 1);
   });
 
-  for (const status of [408, 499]) {
-    test(`F101 answered ${String(status)} makes the run unknown: proxies send it after forwarding`, async (t) => {
-      const fixture = await setUpFixture(t);
-      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status } });
-      const run = await dispatchOnly(fixture, openWindow(t, fixture));
-      assert.ok(run.state === 'unknown');
-      assert.deepEqual([run.reason.status, run.refusal], [status, undefined]);
-      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
-    });
-  }
-
-  for (const status of [200, 403, 429, 503]) {
-    test(`F170 answered ${String(status)} with a page makes the run unknown, without a second request`, async (t) => {
-      const { fixture, window } = await setUpWindow(t);
-      const body = '<html><title>Please sign in</title></html>';
-      fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status, body } });
-      const run = await window.start();
-      assert.ok(run.state === 'unknown');
-      const { kind, detail } = run.reason;
-      assert.deepEqual([kind, run.reason.status, detail], ['intercepted', status, 'Please sign in']);
-      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
-    });
-  }
+  const page = '<html><title>Please sign in</title></html>';
+  for (const [what, kind, statuses, body] of [
+    // Proxies send these after forwarding.
+    ['F101 answered', undefined, [408, 499], undefined],
+    ['F48 answered', 'serverError', [500, 502, 503, 504, 599], 'overloaded'],
+    ['F170 answered with a page', 'intercepted', [200, 403, 429, 503], page],
+  ] as const)
+    for (const status of statuses)
+      test(`${what} ${String(status)} makes the run unknown, without a second request`, async (t) => {
+        const { fixture, window } = await setUpWindow(t);
+        const headers = { 'retry-after': '1' };
+        const reply = { kind: 'reply' as const, status, headers, ...(body !== undefined && { body }) };
+        fixture.service.addFault({ match: { path: '/dispatch' }, after: reply });
+        const run = await dispatchOnly(fixture, window);
+        assert.ok(run.state === 'unknown');
+        assert.deepEqual([run.reason.kind, run.reason.status], [kind ?? run.reason.kind, status]);
+        if (body === page) assert.equal(run.reason.detail, 'Please sign in');
+        assert.deepEqual([run.refusal, fixture.sent('/dispatch'), accepted(fixture)], [undefined, 1, 1]);
+      });
 
   for (const status of [201, 202]) {
     test(`F50 answered ${String(status)} with a run ID is accepted, and without one the run is unknown`, async (t) => {
@@ -84,22 +80,25 @@ describe('a dispatch', () => {
     });
   }
 
-  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
-    test(`F102 failing with ${code} before a connection exists is retried, and the run starts once`, async (t) => {
+  for (const [row, code] of [
+    ...['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'].map((each) => ['F102', each] as const),
+    ['F49', undefined] as const,
+  ])
+    test(`${row} with ${code ?? 'no answer to a name'} before a connection exists is retried, and the run starts once`, async (t) => {
       const fixture = await setUpFixture(t);
       const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
       let tries = 0;
       t.mock.method(http, 'request', (url: URL, options: object) => {
         if (!url.pathname.endsWith('/dispatch') || (tries += 1) >= 3) return real(url, options);
-        const lookup = (_name: string, _options: object, done: (error: Error) => void): void =>
-          done(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
+        const lookup = (_name: string, _options: object, done: (error: Error) => void): void => {
+          if (code !== undefined) done(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
+        };
         return real(url, { ...options, hostname: 'service.example', lookup });
       });
-      const run = await openWindow(t, fixture).start();
+      const run = await openWindow(t, fixture, { idle: { jsonMs: 300, transferMs: 5_000 } }).start();
       assert.equal(run.state, 'running');
       assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
     });
-  }
 
   for (const times of [2, Infinity]) {
     test(`F102 without a file descriptor has sent nothing, ${times === 2 ? 'and is sent later' : 'and the run fails'}`, async (t) => {
@@ -112,18 +111,6 @@ describe('a dispatch', () => {
       const run = await window.start();
       const [state, sent] = times === 2 ? ['running', 1] : ['failed', 0];
       assert.deepEqual([run.state, fixture.sent('/dispatch'), accepted(fixture)], [state, sent, sent]);
-    });
-  }
-
-  for (const status of [500, 502, 503, 504, 599]) {
-    test(`F48 answered ${String(status)} makes the run unknown, without a second request`, async (t) => {
-      const fixture = await setUpFixture(t);
-      const reply = { kind: 'reply' as const, status, headers: { 'retry-after': '1' }, body: 'overloaded' };
-      fixture.service.addFault({ match: { path: '/dispatch' }, after: reply });
-      const run = await dispatchOnly(fixture, openWindow(t, fixture));
-      assert.ok(run.state === 'unknown');
-      assert.deepEqual([run.reason.kind, run.reason.status], ['serverError', status]);
-      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
     });
   }
 
@@ -162,23 +149,6 @@ describe('a dispatch', () => {
     assert.ok(run.state === 'unknown');
     assert.equal(run.refusal?.status, 404);
     assert.equal(back.requests.filter(({ path }) => path.endsWith('/dispatch')).length, 1);
-  });
-
-  test('F49 with a connection timeout is retried, and the run starts once', async (t) => {
-    const fixture = await setUpFixture(t);
-    const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
-    let tries = 0;
-    t.mock.method(http, 'request', (url: URL, options: object) => {
-      const isLost = url.pathname.endsWith('/dispatch') && (tries += 1) < 3;
-      // A name without a DNS answer.
-      return real(
-        url,
-        isLost ? { ...options, hostname: 'service.example', lookup: () => undefined } : options,
-      );
-    });
-    const run = await openWindow(t, fixture, { idle: { jsonMs: 300, transferMs: 5_000 } }).start();
-    assert.equal(run.state, 'running');
-    assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
   });
 
   test('F49 with a connection refused for ever fails the run, since nothing was started', async (t) => {

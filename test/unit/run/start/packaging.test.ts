@@ -6,7 +6,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { killHolder } from '../deadProcess.ts';
 import { pass } from '../passTime.ts';
-import { openWindow, setUpFixture, setUpWindow, type WindowOptions } from '../runWindow.ts';
+import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { trackRunThatEndsUnseen } from '../seededRuns.ts';
 
 const localArchives = async (folder: string): Promise<string[]> =>
@@ -78,28 +78,6 @@ describe('the archives of a run', () => {
     >;
     assert.deepEqual([entries.map(({ path }) => path), all.length], [['app.js', 'stays.js'], 120]);
   });
-
-  test('stay on this machine while the run may need them, and are deleted with the results', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const run = await window.start();
-    assert.ok(run.state === 'running');
-    const folder = window.store.folderOf(run.id);
-    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
-    await fixture.service.finishRun(run.runId);
-    await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
-    assert.deepEqual(await localArchives(folder), []);
-  });
-
-  test('are kept if the answer to the dispatch is lost, and deleted when the run is given up', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
-    const run = await window.start();
-    assert.equal(run.state, 'unknown');
-    const folder = window.store.folderOf(run.id);
-    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
-    await fixture.passUntil(window.tracker.abandon(run.id));
-    assert.deepEqual(await localArchives(folder), []);
-  });
 });
 
 describe('working out the findings', () => {
@@ -129,35 +107,6 @@ describe('working out the findings', () => {
     assert.ok(ended.state === 'succeeded');
     assert.ok(window.warnings.some((line) => line.includes(run.id) && line.includes('noAnswer')));
     assert.equal(window.ended.length, 1);
-  });
-
-  test('is tried again by the next window, however many closed meanwhile', async (t) => {
-    const fixture = await setUpFixture(t);
-    const endless: NonNullable<WindowOptions['workOut']> = (_run, signal) =>
-      new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
-    const id = await trackRunThatEndsUnseen(t, fixture);
-    for (let closed = 0; closed < 3; closed += 1) {
-      const begun = Promise.withResolvers<undefined>();
-      const workOut: typeof endless = (run, signal) => {
-        begun.resolve(undefined);
-        return endless(run, signal);
-      };
-      const window = openWindow(t, fixture, { workOut });
-      void window.tracker.resume();
-      await fixture.passUntil(begun.promise);
-      window.tracker.dispose();
-      await fixture.clock.rest(fixture.traffic);
-    }
-    let workedOut = 0;
-    const last = openWindow(t, fixture, {
-      workOut: () => {
-        workedOut += 1;
-        return Promise.resolve();
-      },
-    });
-    void last.tracker.resume();
-    assert.equal((await last.untilEnded(id)).state, 'succeeded');
-    assert.equal(workedOut, 1);
   });
 
   test('is left to the window that has taken the lease over', async (t) => {

@@ -7,7 +7,7 @@ import { killHolder } from '../deadProcess.ts';
 import { minuteMs, pass } from '../passTime.ts';
 import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
-import { puts, startAsking, startUnkept, startWith, states } from '../uploads.ts';
+import { puts, startAsking, startWith, states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
 describe('an interrupted start', () => {
@@ -62,36 +62,6 @@ describe('an interrupted start', () => {
     await next.tracker.resume();
     await pass(fixture, minuteMs);
     assert.ok(fixture.sent('/describe') > asked, next.lines.join('\n'));
-  });
-
-  test('F42 killed during the upload leaves a reservation that the next start cancels', async (t) => {
-    const fixture = await setUpFixture(t);
-    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
-    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
-    const reserved = new Promise<Run>((resolve) => {
-      crashing.store.onDidChange(([run]) => {
-        if (run.targets[0]?.upload !== undefined) resolve(run);
-      });
-    });
-    crashing.tracker.start(await crashing.assessment()).catch(() => undefined);
-    const { id } = await reserved;
-    await killHolder(fixture, id);
-    const next = openWindow(t, fixture);
-    await next.tracker.resume();
-    const run = next.store.get(id);
-    assert.ok(run?.state === 'failed');
-    assert.equal(run.failure.kind, 'interrupted');
-    assert.deepEqual([run.targets[0]?.upload?.state, states(fixture)], ['cancelled', ['cancelled']]);
-    assert.deepEqual(
-      next.ended.map((each) => each.id),
-      [id],
-    );
-    const left = await readdir(next.store.folderOf(id));
-    assert.deepEqual(
-      left.filter((name) => name.startsWith('archive')),
-      [],
-      'the local archive is gone',
-    );
   });
 
   test('F42 with a reservation that the next start cannot cancel is cleaned up by the one after', async (t) => {
@@ -158,21 +128,6 @@ describe('an interrupted start', () => {
     assert.deepEqual([unsent.targets[0]?.upload?.state, states(fixture)[1]], ['deleted', 'deleted']);
   });
 
-  test('F94 with such a reservation that cannot be cancelled at once does so at the next start', async (t) => {
-    const fixture = await setUpFixture(t);
-    const welcome = { kind: 'reply' as const, status: 200, body: 'Welcome', afterBodyBytes: 1 };
-    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: welcome });
-    const plug = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
-    const window = openWindow(t, fixture, { deleteSource: false });
-    assert.equal((await window.start()).state, 'failed');
-    assert.deepEqual(states(fixture), ['reserved']);
-    window.tracker.dispose();
-    plug();
-    await openWindow(t, fixture, { deleteSource: false }).tracker.resume();
-    await pass(fixture, minuteMs);
-    assert.deepEqual(states(fixture), ['cancelled']);
-  });
-
   test('cancelled while bytes are sent ends as cancelled and cancels the upload', async (t) => {
     const fixture = await setUpFixture(t);
     const stop = new AbortController();
@@ -236,23 +191,5 @@ describe('an interrupted start', () => {
     const { fixture, window } = await setUpWindow(t);
     await assert.rejects(window.start({ maxArchiveBytes: 10 }), { kind: 'archiveTooLarge' });
     assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
-  });
-
-  test('F45 accepted but not saved before its window closes is neither failed nor sent again', async (t) => {
-    const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched') });
-    await startUnkept(window);
-    const [accepted] = fixture.service.runs();
-    assert.ok(
-      window.lines.some((line) => line.includes(accepted!.id)),
-      'the log has the run ID',
-    );
-    assert.deepEqual(states(fixture), ['confirmed']);
-    const next = openWindow(t, fixture);
-    await next.tracker.resume();
-    assert.deepEqual(
-      next.store.all().map(({ state }) => state),
-      ['unknown'],
-    );
-    assert.equal(fixture.sent('/dispatch'), 1);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hasRemoteResults, type Run } from '../../../../src/core/run/state/run.ts';
 import { pass } from '../passTime.ts';
-import { type Fixture, openWindow, setUpWindow } from '../runWindow.ts';
+import { openWindow, setUpWindow } from '../runWindow.ts';
 import { setUpRun } from '../seededRuns.ts';
 import { runOf } from '../sampleRuns.ts';
 import { states } from '../uploads.ts';
@@ -18,12 +18,6 @@ describe('results of an ended run', () => {
     const runs: Run[] = [succeeded, empty, collecting, failed, imported];
     assert.deepEqual(runs.map(hasRemoteResults), [true, false, false, false, false]);
   });
-
-  const breakStorage = (fixture: Fixture): (() => void) =>
-    fixture.service.addFault({
-      match: { method: 'GET', path: /\/storage\// },
-      before: { kind: 'reply', status: 404 },
-    });
 
   test('F67 that are missing here can be downloaded again, all together', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t, {
@@ -66,19 +60,6 @@ describe('results of an ended run', () => {
     await assert.rejects(fixture.passUntil(window.tracker.downloadAgain(id)), { kind: 'forbidden' });
     assert.deepEqual([window.store.get(id), (await readdir(folder)).toSorted()], before);
     assert.equal(await readFile(join(folder, 'findings.json'), 'utf8'), '[]');
-  });
-
-  test('F67 keep the local copy if another download fails, and the reason is shown', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    await fixture.service.finishRun(runId);
-    await window.untilEnded(id);
-    const findings = join(window.store.folderOf(id), 'findings.json');
-    await writeFile(findings, '[]');
-    breakStorage(fixture);
-    const before = window.store.get(id);
-    const again = fixture.passUntil(window.tracker.downloadAgain(id));
-    await assert.rejects(again, { kind: 'addressRefused' });
-    assert.deepEqual(window.store.get(id), before);
   });
 
   test('F67 are downloaded after the announcement while the source is being deleted', async (t) => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
-import type { RunIn } from '../../../../src/core/run/state/run.ts';
-import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
-import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { storeWithoutSpaceFor } from '../hookedStore.ts';
+import { openWindow, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, startRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -91,24 +90,6 @@ describe('a removed run', () => {
     assert.ok(window.lines.some((line) => line.includes('these files: one [info] two')));
   });
 
-  test('after its end is kept while signed out, and removed with its file after sign-in', async (t) => {
-    const fixture = await setUpFixture(t);
-    // The window that sees the end keeps the file, so that no other deletion is running.
-    const driving = openWindow(t, fixture, { deleteSource: false });
-    const { id, runId } = (await driving.start()) as RunIn<'running'>;
-    await fixture.service.finishRun(runId);
-    await driving.untilEnded(id);
-    const window = openWindow(t, fixture);
-    await window.store.reload();
-    window.setToken(undefined);
-    assert.equal((await window.tracker.remove(id))?.kind, 'notSignedIn');
-    assert.equal((await window.tracker.deleteUploads(id))?.kind, 'notSignedIn');
-    assert.deepEqual([window.store.get(id)?.state, states(fixture)], ['succeeded', ['confirmed']]);
-    window.setToken(fixture.service.token);
-    assert.equal(await fixture.passUntil(window.tracker.remove(id)), undefined);
-    assert.deepEqual([states(fixture), await readdir(fixture.root)], [['deleted'], []]);
-  });
-
   test('is kept if its end cannot be saved, and removed if the user insists', async (t) => {
     const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('abandoned') });
     const { id } = await seedUnknownRun(fixture, window);
@@ -139,28 +120,6 @@ describe('a removed run', () => {
     resolve(undefined);
     assert.equal((await fixture.passUntil(sent)).state, 'running');
     assert.deepEqual([states(fixture), await readdir(fixture.root)], [['confirmed'], [id]]);
-  });
-
-  test('is kept if it continues at the moment of giving up', async (t) => {
-    const fixture = await setUpFixture(t);
-    const other = openWindow(t, fixture);
-    const { id } = await seedUnknownRun(fixture, other);
-    const store = storeWithHook(async ({ type }) => {
-      if (type !== 'abandoned') return;
-      const { intendedAt } = other.store.get(id) as RunIn<'unknown'>;
-      await other.store.apply(id, { type: 'dispatched', intendedAt, runId: 'run-invented', at: 1 });
-    });
-    const window = openWindow(t, fixture, { store });
-    await window.store.reload();
-    await assert.rejects(window.tracker.remove(id), { kind: 'changedMeanwhile' });
-    assert.deepEqual([window.store.get(id)?.state, await readdir(fixture.root)], ['running', [id]]);
-  });
-
-  test('is removed as well if another window removed it just before', async (t) => {
-    const { fixture, window, other, id } = await sharedUnknownRun(t);
-    await fixture.passUntil(window.tracker.remove(id));
-    assert.equal(await other.tracker.remove(id), undefined);
-    assert.deepEqual([other.store.all(), await readdir(fixture.root), fixture.sent('/delete')], [[], [], 1]);
   });
 
   for (const by of ['the window that uploads', 'another window'])

@@ -32,24 +32,6 @@ describe('a Retry-After answer', () => {
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
-  test('F51 delays the next artifact, too', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    const heal = fixture.service.addFault(limited(addresses, 3600));
-    await fixture.service.finishRun(runId);
-    await window.until(id, (each) => 'trouble' in each && each.trouble !== undefined);
-    assert.equal(fixture.sent(addresses), 1);
-    heal();
-    await window.untilEnded(id);
-    const asked = fixture.sent(addresses);
-    const remove = fixture.service.addFault(limited(addresses, 3600));
-    t.after(remove);
-    const again = fixture.passUntil(window.tracker.downloadAgain(id));
-    await assert.rejects(again, { kind: 'rateLimited' });
-    assert.equal(fixture.sent(addresses) - asked, 1);
-    const run = window.store.get(id);
-    assert.ok(run?.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
-  });
-
   test('F51 about a file deletion applies to every window and to manual retries', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const [target] = (await window.assessment()).targets;

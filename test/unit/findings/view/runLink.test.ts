@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Run, RunIn } from '../../../src/core/run/state/run.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 import {
   accountHash,
   isReferredTo,
@@ -9,9 +9,9 @@ import {
   readLink,
   readPasted,
   toLinkQuery,
-} from '../../../src/editor/runs/runLink.ts';
-import { workflowIds } from '../../../src/core/workflows/workflow.ts';
-import { runOf } from '../run/sampleRuns.ts';
+} from '../../../../src/editor/runs/runLink.ts';
+import { workflowIds } from '../../../../src/core/workflows/workflow.ts';
+import { runOf } from '../../run/sampleRuns.ts';
 
 const run = runOf.succeeded as RunIn<'succeeded'>;
 const addressOf = (path: string, query: string): string => `vscode://${extensionId}${path}?${query}`;
