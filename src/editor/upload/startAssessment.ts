@@ -32,7 +32,7 @@ export interface StartDeps extends PreparationDeps {
 
 /**
  * The way of *Start Assessment…*: claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks (`uploadQuestion`), and
- * only then lets the tracker upload and start. Each question may lead back to the selection. The Upload Preview shows what the question is about.
+ * only then lets the tracker upload and start. *Include All* leads back to the selection; *Show Files* ends the start and opens the Upload Preview.
  */
 export async function startAssessment(folders: readonly Folder[], deps: StartDeps): Promise<void> {
   const destination = readDestination();
