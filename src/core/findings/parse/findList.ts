@@ -47,7 +47,7 @@ function itemsOfWalk(root: unknown): readonly Item[] | undefined {
       if (holdsFindings(container)) found.push(container);
       else addChildren(container, Array.isArray(container.value) ? level : below);
     }
-    if (found.length > 0) return found.flatMap(itemsIn);
+    if (found.length > 0) return found.flatMap(itemsIn).flatMap(withoutGroup);
     if (files.length === 0) files = level.filter(holdsFilesWithTitles);
     level = below;
   }
@@ -84,6 +84,14 @@ function itemsIn({ value, around }: Container): readonly Item[] {
   });
 }
 
+/** A group between findings gives its own findings. */
+function withoutGroup(item: Item): readonly Item[] {
+  if (!isObject(item.raw) || !isGroup(item)) return [item];
+  const lists: Container[] = [];
+  addChildren({ value: item.raw, key: '', isElement: true, around: inherit(item.raw, item.around) }, lists);
+  return lists.filter(holdsFindings).flatMap(itemsIn);
+}
+
 /** What a key says about the findings in its value. */
 function meaningOf(key: string, value: Container['value']): JsonObject {
   const severity = severityOf(key, value);
@@ -103,15 +111,17 @@ function looksIn(container: Container): readonly (Look | undefined)[] {
   return itemsIn(container).flatMap((item) => (isObject(item.raw) ? [lookOf(item)] : []));
 }
 
-/** True if most objects in an array or a map look like findings, at least one of them for sure. */
+/** True if most objects in an array or a map are findings, or groups beside these, at least one finding for sure. */
 function holdsFindings(container: Container): boolean {
   const { value, key } = container;
   if (isObject(value) ? !isMap(container) : aliases.NO_FINDINGS.has(normalKey(key))) return false;
-  const looks = looksIn(container);
+  const items = itemsIn(container).filter(({ raw }) => isObject(raw));
+  const looks = items.filter((item) => !isGroup(item)).map(lookOf);
+  const groups = items.length - looks.length;
   return (
-    areMost(looks, isFinding) &&
-    looks.some((look) => look?.isSure === true || look?.hasLine === true) &&
-    !areMost(Object.values(value).filter(isObject), isGroup)
+    2 * (looks.filter(isFinding).length + groups) > items.length &&
+    // Beside groups, what is only rated is more likely another group.
+    looks.some((look) => look?.hasLine === true || (groups === 0 && look?.isSure === true))
   );
 }
 
@@ -134,8 +144,9 @@ function isMap({ value, isElement }: Container): boolean {
 }
 
 /** True for an object without a line that has a list of rated findings. */
-function isGroup(raw: JsonObject): boolean {
-  if (lookOf({ raw })?.hasLine === true) return false;
+function isGroup({ raw }: Item): boolean {
+  if (!isObject(raw) || !Object.values(raw).some(Array.isArray) || lookOf({ raw })?.hasLine === true)
+    return false;
   return Object.entries(raw).some(([key, value]) => {
     const looks = Array.isArray(value) ? looksIn({ value, key, isElement: false }) : [];
     return areMost(looks, isFinding) && looks.some((look) => look?.isSure === true);

@@ -114,17 +114,27 @@ export function parseLine(text: string): TriageEntry | SharedNote | undefined {
   return { noted, at, seenAt, isAnswered };
 }
 
-function toEntry({
-  version: _,
-  until,
-  via,
-  ...entry
-}: z.infer<typeof entrySchema> & Pick<TriageEntry, 'sharedAs' | 'from'>): TriageEntry {
-  return { ...entry, ...optionalFieldsOf({ state: entry.state, until, via }) };
+function toEntry(read: z.infer<typeof entrySchema> & Pick<TriageEntry, 'sharedAs' | 'from'>): TriageEntry {
+  const { state, note, at, title, path, name, file, index, fingerprint, sharedAs, from } = read;
+  const files = { ...(sharedAs !== undefined && { sharedAs }), ...(from !== undefined && { from }) };
+  return {
+    state,
+    note,
+    at,
+    ...optionalFieldsOf(read),
+    title,
+    path,
+    name,
+    file,
+    index,
+    fingerprint,
+    ...files,
+  };
 }
 
-export function formatEntry({ sharedAs: _, from: __, ...entry }: TriageEntry): string {
-  return `${JSON.stringify(toJson(entry), undefined, 2)}\n`;
+export function formatEntry(entry: TriageEntry): string {
+  const shared = { ...entry, sharedAs: undefined, from: undefined };
+  return `${JSON.stringify(toJson(shared), undefined, 2)}\n`;
 }
 
 export function formatLine(line: TriageEntry | SharedNote): string {

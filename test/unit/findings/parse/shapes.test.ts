@@ -56,6 +56,8 @@ describe('where the findings are', () => {
     ['by anything else', { findings: { Injection: [a], 'A 07': [b] } }],
     ['in lists of groups', { name: 'Review', risk: 'high', groups: [{ name: 'Injection', list: [a, b] }] }],
     ['each in an object', [{ finding: a }, { finding: b }]],
+    ['beside a group', [a, { category: 'Crypto', issues: [b] }]],
+    ['in a group beside a rated group', [{ list: [a] }, { name: 'Crypto', risk: 'low', list: [b] }]],
     ['in a fence', fenced(JSON.stringify([a, b]))],
     ['in a fence after a byte order mark', `\uFEFF${fenced(JSON.stringify({ list: [a, b] }))}`],
   ] as const)
