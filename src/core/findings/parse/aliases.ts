@@ -155,9 +155,6 @@ export const CHAR_OFFSET = keyPaths('region.char_offset');
 /** Code; `lines` counts when it is text. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');
 
-/** Semgrep's CLI writes it in place of code when there is no account. */
-export const NO_SNIPPET = 'requires login';
-
 export const PLACE_LABEL = keyPaths('label message description rationale explanation note reason');
 
 export const PLACE_ROLE = keyPaths('role');

@@ -2,8 +2,7 @@ import * as aliases from './aliases.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
 import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type KeyPath } from '../../json.ts';
 import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
-import { toFreeText } from './freeText.ts';
-import { toSnippet } from './snippet.ts';
+import { toFreeText, toSnippet } from './freeText.ts';
 import { clip } from '../../visibleText.ts';
 
 /** Further places stand in the finding's raw JSON. */
