@@ -16,9 +16,7 @@ export interface McpRuntime {
 }
 
 export interface McpArguments {
-  /** The copy of the server. */
   readonly server: string;
-  /** A real path. */
   readonly folder: string;
   /** The extension's folder in global storage. */
   readonly storage: string;
@@ -46,7 +44,6 @@ export function toMcpConfiguration(
   return `${lines.join('\n')}\n`;
 }
 
-/** Unique for each folder, in characters that every agent accepts. */
 function serverName(folder: string): string {
   const readable = basename(folder)
     .replaceAll(/[^\w-]+/g, '-')

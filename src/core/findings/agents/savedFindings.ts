@@ -27,27 +27,23 @@ import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswe
  */
 
 export interface SavedFolder {
-  /** A real path. */
   readonly folder: string;
   /** The extension's folder in VS Code's global storage. */
   readonly storage: string;
 }
 
 interface Deps {
-  /** The parsing worker's entry. */
   readonly workerFile: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** The runs of a folder and its subfolders, and the names that the runs use for these. */
 interface RunsOfFolder {
   readonly runs: readonly Run[];
   readonly unread: number;
   readonly folders: ReadonlySet<string>;
 }
 
-/** A run with what was last saved of it, and when. */
 type LastRun = PlacedRun & { readonly savedAt?: number | undefined };
 
 const noTexts: EditorTexts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
@@ -82,7 +78,6 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     }
   };
 
-  /** Concurrent calls share one reading. */
   const load = async (runs: readonly Run[]): Promise<readonly LastRun[]> => {
     const marks = JSON.stringify(
       await Promise.all(

@@ -17,7 +17,6 @@ import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.
 
 const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:\d{1,7}$/));
 
-/** Inputs of the tools; anything else is refused. */
 export const toolInputs = {
   listFindings: z.strictObject({
     minimumSeverity: z.optional(z.enum(SEVERITIES)),
@@ -48,7 +47,6 @@ const cuts = [
   { maxText: 100, maxItems: 5 },
 ] as const;
 const cutNote = 'Long texts and lists are cut. In VS Code, “Show Raw JSON” shows all of a finding.';
-/** Of a call that is refused. */
 const maxQuoted = 200;
 const maxRuns = 20;
 
@@ -224,7 +222,6 @@ function toEntry(shown: ToolFinding, changeOf: BranchChangeOf | undefined): obje
   };
 }
 
-/** At least one. */
 function countFitting(entries: readonly object[], maxBytes: number): number {
   let bytes = 0;
   const end = entries.findIndex((entry, at) => {
@@ -253,7 +250,6 @@ const resultNames: Readonly<Record<LiveResult, string>> = {
   unknown: 'unknown',
 };
 
-/** Everything about a finding, with its live tests. */
 export function getFinding(
   shown: ToolFinding & WithDetails,
   confirmations: readonly Confirmation[] = [],

@@ -38,7 +38,6 @@ export function toBundle(
   return [{ path: 'bundle.json', content: toJson(index) }, ...files];
 }
 
-/** The same files always give the same bytes. */
 export function zipBundle(files: readonly BundleFile[]): Buffer {
   const zip = zipSegments();
   for (const { path, content } of files) zip.add({ path, mode }, content);

@@ -98,7 +98,6 @@ function toJson(log: object): Uint8Array<ArrayBuffer> {
   return toBytes(`${JSON.stringify(log, undefined, 1)}\n`);
 }
 
-/** In memory of its own, which can be transferred. */
 function toBytes(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }

@@ -14,7 +14,6 @@ import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '
 import { isSarifFault, type SarifFault } from '../parse/sarif.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from '../triage/triage.ts';
 
-/** Also for each file inside a bundle. */
 export const maxImportBytes = maxFindingsBytes;
 
 export type ImportFault =

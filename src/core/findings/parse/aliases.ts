@@ -11,12 +11,9 @@ import type { TextStyle } from './freeText.ts';
 /** Lists under these keys are not findings, however much they look like some. By `normalKey`. */
 export const NO_FINDINGS: ReadonlySet<string> = new Set(['errors', 'recommendations', 'references', 'rules']);
 
-/** Says what became of a check. */
 export const OUTCOME = keyPaths('kind status status_code result check_result.result compliance.status');
 
-/** By `normalKey`. */
 export const PASSES: ReadonlySet<string> = new Set(['pass', 'passed', 'notapplicable']);
-
 export const ID = keyPaths('id finding_id vulnerability_id uuid guid fingerprint number');
 
 export const OWN_TITLE = keyPaths(`
@@ -24,7 +21,6 @@ export const OWN_TITLE = keyPaths(`
 `);
 
 export const TITLE = [...OWN_TITLE, ...keyPaths('check_id rule_id rule.id')];
-
 export const RULE = keyPaths('rule_id check_id rule.id');
 
 /** Names that mean nothing but a rating. */
@@ -39,10 +35,8 @@ export const SEVERITY = keyPaths(`
 /** Also names of ranks or prose: they count only when they hold a known word and nothing else. */
 export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority', 'impact']);
 
-/** In a rating that is an object. */
 export const SEVERITY_PARTS = keyPaths('level label value name score');
 
-/** In lower case. */
 export const SEVERITY_WORDS: ReadonlyMap<string, Severity> = new Map(
   Object.entries({
     critical: ['critical', '重大', 'blocker'],
@@ -63,7 +57,6 @@ export const DESCRIPTION = keyPaths(`
 /** Also an alias of the title: the finding's details where it has a better title. */
 export const SUMMARY = keyPaths('summary');
 
-/** In the order in which they are shown. */
 export const BLOCKS: readonly {
   readonly kind: BlockKind;
   readonly paths: readonly KeyPath[];
@@ -124,7 +117,6 @@ export const FILE = keyPaths(`
   file file_path path filename relative_path uri source_file ref artifact_location.uri
 `);
 
-/** As a number. */
 export const START_LINE = keyPaths(`
   start_line line_start line line_number lineno begin_line from region.start_line line.start
   line.begin lines.start lines.begin line_range.start
@@ -137,29 +129,19 @@ export const LINE_RANGE = keyPaths('lines line_range file_line_range line');
 
 /** Objects with a line and a column. One with `character` counts both from 0, as language servers do. */
 export const START_POSITION = keyPaths('start begin range.start');
-
 export const END_POSITION = keyPaths('end range.end');
-
 export const POSITION_LINE = keyPaths('line');
-
 export const POSITION_COLUMN = keyPaths('column col');
-
 export const POSITION_CHARACTER = keyPaths('character');
-
 export const START_COLUMN = keyPaths('column col start_column region.start_column');
-
 export const END_COLUMN = keyPaths('end_column region.end_column');
-
 export const CHAR_OFFSET = keyPaths('region.char_offset');
 
 /** Code; `lines` counts when it is text. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');
-
 export const PLACE_LABEL = keyPaths('label message description rationale explanation note reason');
-
 export const PLACE_ROLE = keyPaths('role');
 
-/** The position of an uploaded archive. */
 export const TARGET_INDEX = keyPaths('target_index archive_index target');
 
 /** Bare numbers count. */
@@ -172,22 +154,15 @@ export const CWE_AMONG = keyPaths(
   'identifiers tags taxa properties.tags rule.properties.tags rule.relationships',
 );
 
-/** In a CWE that is an object. */
 export const CWE_PARTS = keyPaths('id cwe_id value number name title target.id');
 
 /** Says whether an object is a CWE. */
 export const CWE_KIND = keyPaths('type tool_component.name target.tool_component.name');
-
 export const CVSS_SCORE = keyPaths('cvss cvss_score score cvss.score cvss.base_score severity.score');
-
 export const CVSS_VECTOR = keyPaths('cvss.vector cvss.vector_string vector_string cvss_vector cvss');
-
 export const FEATURE = keyPaths('feature_name feature.name feature');
-
 export const PERSPECTIVE = keyPaths('perspective');
-
 export const METHOD = keyPaths('method http_method request.method web_request.method');
-
 export const URL_TEXT = keyPaths('url request.url web_request.target');
 
 export const CONFIDENCE = keyPaths(`

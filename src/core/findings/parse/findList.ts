@@ -10,7 +10,6 @@ const maxDepth = 4;
 /** An array, or an object whose members may be findings. */
 interface Container {
   readonly value: readonly unknown[] | JsonObject;
-  /** Empty for the root. */
   readonly key: string;
   readonly isElement: boolean;
   /** What the groups and keys around it say about each of its findings. */
@@ -153,7 +152,6 @@ function isGroup({ raw }: Item): boolean {
   });
 }
 
-/** False for none. */
 function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
   return items.filter(test).length * 2 > items.length;
 }

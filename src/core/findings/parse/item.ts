@@ -18,7 +18,6 @@ import {
 /** Longest feature name and address (docs/api.md, section 2.7). */
 const maxLiveLength = 5_000;
 
-/** An element of a list of findings. */
 export interface Item {
   readonly raw: unknown;
   /** `raw` with what it refers to elsewhere in the file. */

@@ -27,7 +27,6 @@ const maxTitleLength = 300;
 const maxIdLength = 256;
 const maxRawLength = 1_000_000;
 
-/** A findings file as read. */
 export interface ParsedFindings {
   readonly findings: readonly ReportedFinding[];
   readonly cut: Cut | undefined;
@@ -50,7 +49,6 @@ export function parseFindings(text: string): ParsedFindings {
   return { findings: readItems(worstOf(items)), cut: { shown: maxFindings, total } };
 }
 
-/** The file in a Markdown fence around all of it. */
 function withoutFence(text: string): string {
   const whole = text.replace(/^\uFEFF/, '').trim();
   if (!whole.startsWith('```') || !whole.endsWith('```')) return text;
@@ -58,7 +56,6 @@ function withoutFence(text: string): string {
   return firstLine < 0 ? text : whole.slice(firstLine, -3);
 }
 
-/** The worst items with their positions, in the order of the file. */
 function worstOf(items: readonly Item[]): readonly (readonly [number, Item])[] {
   const ranks = items.map((item) => severityRank(readRating(fieldsOfItem(item)).severity));
   return [...items.entries()]
@@ -88,7 +85,6 @@ function lengthOf({ title, places, description, recommendation, blocks, raw = ''
   return length;
 }
 
-/** Every item gives a finding, whatever it is. */
 function readFinding(item: Item, index: number): ReportedFinding {
   const fields = fieldsOfItem(item);
   const name =

@@ -35,7 +35,6 @@ export function readRating(finding: Fields): Rating {
   return rated(score === undefined ? 'unrated' : severityOfScore(score), written?.text);
 }
 
-/** In one line. */
 export function readConfidence(finding: Fields): string | undefined {
   return firstHit(finding, aliases.CONFIDENCE, (value) => {
     const [text] = ratingValues(value);
@@ -78,7 +77,6 @@ function rated(severity: Severity, text: string | undefined): Rating {
     : { severity, severityText: text };
 }
 
-/** A rating may be an object with several parts. */
 function ratingValues(value: unknown): readonly (string | number)[] {
   const parts = isObject(value)
     ? hitsAt(fieldsOf(value), aliases.SEVERITY_PARTS).map((part) => part.value)

@@ -10,7 +10,6 @@ const maxPlaces = 500;
 const maxDepth = 12;
 const maxLabelLength = 1_000;
 
-/** The places of one finding; `clipped` when there were more than are kept. */
 export interface Places {
   readonly places: readonly Place[];
   readonly clipped: boolean;
@@ -38,7 +37,6 @@ export function readPlaces(finding: Fields): Places {
   return { places: places.slice(0, maxPlaces), clipped: places.length > maxPlaces };
 }
 
-/** The finding's own file, where that is a list. */
 function fileLists(finding: Fields): readonly aliases.PlaceSource[] {
   const lists = hitsAt(finding, aliases.FILE).filter(({ value }) => Array.isArray(value));
   return lists.length === 0 ? [] : [{ strings: 'files', paths: lists.map(({ path }) => path) }];
@@ -72,7 +70,6 @@ function completed(place: Place, draft: PlaceDraft): Place {
   return { ...place, startLine, endLine, startColumn, endColumn, snippet };
 }
 
-/** The places under some keys of a finding. */
 function placesUnder(
   finding: Fields,
   sources: readonly aliases.PlaceSource[],

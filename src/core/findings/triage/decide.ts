@@ -12,7 +12,6 @@ type Decisions = Pick<TriageStore, 'get' | 'alike'>;
 
 type Decided = Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
 
-/** What a finding is shown with. */
 interface ShownWith {
   readonly places: readonly ShownPlace[];
   /** Of the file of its main place. */
@@ -77,7 +76,6 @@ function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 
 /** What a decision about a finding depends on, besides the decisions. */
 interface Subject extends Pick<ShownWith, 'names'> {
-  /** As its journal is now. */
   readonly run: Run;
   readonly found: Named &
     Pick<ResultFinding, 'folder' | 'verdict'> & {
@@ -113,7 +111,6 @@ export function decide({ run, found, places, names }: Subject, decisions: Decisi
   return { triage, decidedBefore, verdict: isBack ? 'backAgain' : verdict };
 }
 
-/** The latest decision about a finding, in the folders whose decisions count for it. */
 function decisionAbout(
   about: Decidable,
   folders: readonly string[],

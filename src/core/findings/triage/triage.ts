@@ -39,7 +39,6 @@ export function asDecided<T extends TriageDecision>(decision: T): T {
   return isAcceptanceEnded(decision) ? { ...decision, state: 'acceptedRisk' } : decision;
 }
 
-/** `soon` is within 14 days. */
 export const ACCEPTANCE_ENDS = ['ended', 'soon', 'later'] as const;
 
 /** Undefined if nothing ends; `now` is in wall-clock milliseconds. */

@@ -17,7 +17,6 @@ import {
   type TriageEntry,
 } from './book.ts';
 
-/** Absolute paths. */
 export interface TriagePlace {
   /** A line for each decision, the last one about a finding counts. Lines are only added, so windows need no lock. */
   readonly book: string;
@@ -37,18 +36,15 @@ export interface Proposal {
   readonly file: string;
   /** Its time is at most that of its first sight. */
   readonly entry: TriageEntry;
-  /** The time that the file states. */
   readonly statedAt: number;
 }
 
 export interface ReadDecisions {
   readonly place: TriagePlace;
-  /** Changes with the content of the book and of the shared folder. */
   readonly mark: string;
   readonly book: TriageBook;
   /** Whether they are new depends on the findings that they are about. */
   readonly inbox: readonly Proposal[];
-  /** Of decisions with a time in the future that are seen for the first time. */
   readonly newNotes: readonly SharedNote[];
   readonly failures: readonly AssessmentError[];
   /** Undefined if the book cannot be read: then nothing may be added to it. */
@@ -58,7 +54,6 @@ export interface ReadDecisions {
   readonly files: ReadonlyMap<string, SharedFile>;
 }
 
-/** Undefined for a line that cannot be read. */
 type Line = TriageEntry | SharedNote | undefined;
 
 interface SharedFile {
@@ -124,7 +119,6 @@ function sortShared(
   return { inbox, newNotes };
 }
 
-/** A damaged line affects no other. */
 async function readLines(
   path: string,
   former: ReadDecisions['lines'],
@@ -249,7 +243,6 @@ async function readShared(
   }
 }
 
-/** File names, at most one more than `maxFiles`. */
 async function namesIn(folder: string, path: string): Promise<readonly string[]> {
   const names: string[] = [];
   try {

@@ -29,12 +29,10 @@ import {
   writeShared,
 } from './triageDisk.ts';
 
-/** What a decision is about. */
 export interface TriageSubject extends Pick<TriageEntry, keyof Identity | 'title' | 'path'> {
   readonly folder: string;
 }
 
-/** A decision in the book of a folder. */
 export type MadeDecision = TriageSubject & TriageEntry;
 
 /** A new decision of somebody else, and the finding here that it is about. */
@@ -42,9 +40,7 @@ export interface NewDecision<T extends Identity> extends Proposal {
   readonly about: T | undefined;
 }
 
-/** New decisions of others in a folder. */
 export interface SharedDecisions<T extends Identity> {
-  /** The folder with their files. */
   readonly path: string;
   readonly proposals: readonly NewDecision<T>[];
   /** True if this machine has decided nothing about the folder, for example after its container was rebuilt. */
@@ -60,7 +56,6 @@ interface TriageDeps {
   readonly log: Logger;
 }
 
-/** What to add to a folder's book and to its shared folder. */
 interface Change {
   readonly entries?: readonly TriageEntry[];
   readonly notes?: readonly SharedNote[];
@@ -78,7 +73,6 @@ export class TriageStore {
   #version = 0;
   readonly #changed: Emitter<void>;
   #day: string;
-  /** Each ended acceptance is returned as the same object every time. */
   readonly #ended = new WeakMap<TriageEntry, TriageEntry>();
   #queue: Promise<unknown> = Promise.resolve();
   #nextReload: Promise<void> | undefined;
@@ -128,7 +122,6 @@ export class TriageStore {
     return ended;
   }
 
-  /** The last decision about a finding with a fingerprint. */
   alike(folder: string, fingerprint: string): TriageEntry | undefined {
     const name = this.#bookOf(folder).alike.get(fingerprint);
     return name === undefined ? undefined : this.get(folder, { name });
@@ -264,7 +257,6 @@ export class TriageStore {
     );
   }
 
-  /** Adds those of the decisions that `choose` returns. */
   async #add(
     made: readonly MadeDecision[],
     choose: (entries: readonly TriageEntry[], known: ReadDecisions, folder: string) => readonly TriageEntry[],

@@ -12,23 +12,6 @@ const isMalformed = (error: unknown) =>
 const sure = (count: number): object[] =>
   Array.from({ length: count }, () => ({ title: 't', severity: 'low' }));
 
-test('a JSON list of which most are findings gives one finding per item', () => {
-  const plain = fc.oneof(fc.string(), fc.double(), fc.constant(null), fc.array(fc.string()));
-  const item = fc.oneof(plain, fc.dictionary(fc.string(), plain));
-  fc.assert(
-    fc.property(fc.array(item), (some) => {
-      const list = [...some, ...sure(some.length + 1)];
-      const { findings } = parseFindings(JSON.stringify(list));
-      assert.deepEqual(
-        findings.map(({ index }) => index),
-        list.map((_, index) => index),
-      );
-      assert.equal(`[${findings.map(({ raw }) => raw).join()}]`, JSON.stringify(list));
-    }),
-    { numRuns: propertyRuns(300) },
-  );
-});
-
 test('findings of known keys with random values satisfy every rule of a place', () => {
   const line = fc.oneof(
     fc.integer(),

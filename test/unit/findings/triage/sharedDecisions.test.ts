@@ -17,25 +17,6 @@ import { silent } from '../../../silentLog.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { identityFor } from '../shownFindings.ts';
 
-/** A repository with a colleague's decisions, and the local store. */
-interface Clone {
-  readonly shop: string;
-  readonly store: TriageStore;
-  readonly clock: { time: number };
-  /** Opens another window on the same machine, or on one whose storage is `storage`. */
-  readonly openWindow: (storage?: string) => Promise<TriageStore>;
-  /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
-  readonly pull: (name: string, changes?: Partial<TriageEntry>, file?: string) => Promise<string>;
-  readonly textOf: (name: string) => Promise<string>;
-  readonly files: () => Promise<string[]>;
-  readonly proposals: () => readonly NewDecision<Identity>[];
-  readonly accept: () => Promise<void>;
-  readonly reject: () => Promise<void>;
-  readonly stateOf: (name: string, store?: TriageStore) => string | undefined;
-  readonly proposed: () => readonly string[];
-  readonly decide: (name: string, state: 'open' | 'confirmed') => ReturnType<TriageStore['set']>;
-}
-
 const subjectOf = (name: string): Omit<TriageSubject, 'folder'> => ({
   ...identityOf(identityFor(name)),
   title: name,
@@ -49,13 +30,15 @@ function proposalsIn(store: TriageStore, shop: string): readonly NewDecision<Ide
 
 const future = Date.UTC(2999, 0, 1);
 
-async function clone(t: TestContext): Promise<Clone> {
+/** A repository with a colleague's decisions, and the local store. */
+async function clone(t: TestContext) {
   const root = await mkdtemp(path.join(tmpdir(), 'shared-'));
   t.after(() => rm(root, { recursive: true, force: true }));
   const shop = path.join(root, 'shop');
   const decisions = path.join(shop, '.vscode', 'whitebox-triage');
   await mkdir(decisions, { recursive: true });
   const clock = { time: 10_000 };
+  /** Another window on this machine, or on one whose storage is `storage`. */
   const openWindow = async (storage = 'storage'): Promise<TriageStore> => {
     const store = new TriageStore({
       placeFor: (folder) => triagePlaceOf(folder, path.join(root, storage), true),
@@ -72,9 +55,10 @@ async function clone(t: TestContext): Promise<Clone> {
     store,
     clock,
     openWindow,
-    textOf: (name) => readFile(path.join(decisions, `${name}.json`), 'utf8'),
+    textOf: (name: string) => readFile(path.join(decisions, `${name}.json`), 'utf8'),
     files: async () => (await readdir(decisions)).sort(),
-    pull: async (name, changes, file = name) => {
+    /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
+    pull: async (name: string, changes: Partial<TriageEntry> = {}, file = name) => {
       const entry = { state: 'falsePositive', note: 'not reachable', at: 1_000 } as const;
       const text = formatEntry({ ...entry, ...subjectOf(name), ...changes });
       await writeFile(path.join(decisions, `${file}.json`), text);
@@ -84,12 +68,12 @@ async function clone(t: TestContext): Promise<Clone> {
     proposals,
     accept: () => store.accept(shop, proposals()),
     reject: () => store.reject(shop, proposals()),
-    stateOf: (name, window = store) => {
+    stateOf: (name: string, window = store) => {
       const entry = window.get(shop, identityFor(name));
       return entry === undefined || isUndecided(entry) ? undefined : entry.state;
     },
     proposed: () => proposals().map(({ entry }) => entry.title),
-    decide: (name, state) => {
+    decide: (name: string, state: 'open' | 'confirmed') => {
       clock.time += 1;
       return store.set([{ folder: shop, ...subjectOf(name) }], state, '');
     },
@@ -188,7 +172,7 @@ test('F147 names of files in a shared decision are ignored: nobody’s file is r
     '"version": 1,',
     `"version": 1, ${JSON.stringify(named).slice(1, -1)},`,
   );
-  await pull('b', undefined, 'b');
+  await pull('b');
   await accept();
   const undo = await decide('a', 'confirmed');
   await undo();

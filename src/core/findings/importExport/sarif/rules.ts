@@ -17,7 +17,6 @@ const maxId = 255;
 /** GitHub refuses a rule with more than 20 tags. */
 const maxTags = 20;
 
-/** By rule ID, in the order of first appearance. */
 export function groupByRule(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
   return Map.groupBy(findings, toRuleId);
 }

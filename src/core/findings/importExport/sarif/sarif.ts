@@ -30,7 +30,6 @@ export interface ExportTool {
   readonly version: string;
 }
 
-/** The base of relative paths. */
 export const sourceRoot = '%SRCROOT%';
 
 /** A log with everything about a run's findings; the same findings always give the same text. */
@@ -75,7 +74,6 @@ export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: Exp
   });
 }
 
-/** What only this form has of a result. */
 function ownMembers(
   { finding, details, fingerprint, triage, verdict }: DetailedFinding,
   assessed: AssessedPlaces,
@@ -193,7 +191,6 @@ export function toResults(
   });
 }
 
-/** A location with what the finding says about it. */
 export function labelled(
   { label = '' }: Pick<Place, 'label'>,
   physicalLocation: NonNullable<Location['physicalLocation']>,
