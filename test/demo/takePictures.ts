@@ -110,10 +110,7 @@ export async function takePictures(
     await untilRunning(stage.workbench());
   };
   const finish = async (contents?: Readonly<Record<string, string>>): Promise<void> => {
-    await eventually(
-      () => stage.service.runs(),
-      (runs) => runs.some(({ status }) => status === 'RUNNING'),
-    );
+    await eventually(stage.service.runs, (runs) => runs.some(({ status }) => status === 'RUNNING'));
     await untilRunning(stage.workbench());
     for (const { id, status } of stage.service.runs())
       if (status === 'RUNNING')

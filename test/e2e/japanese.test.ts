@@ -34,10 +34,7 @@ test('F92 in Japanese, the user chooses folders, each becomes a separate archive
   assert.match(dialog.message, /shop、tool の 28 ファイルを診断のためにアップロードしますか/);
   assert.match(dialog.detail, /shop[^]*14 ファイル[^]*tool[^]*14 ファイル/);
   await workbench.dialogButton('アップロードして開始');
-  const [run] = await eventually(
-    () => service.runs(),
-    (runs) => runs.length === 1,
-  );
+  const [run] = await eventually(service.runs, (runs) => runs.length === 1);
   assert.equal(run?.archives.length, 2);
   assert.ok(JSON.stringify(run.request).includes('"language":"japanese"'));
   await eventually(

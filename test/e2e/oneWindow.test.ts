@@ -189,10 +189,7 @@ test('comparing two runs shows new, no longer reported and existing findings', a
   await writeFile(path.join(stage.folder, 'src/added.js'), 'export const run = (code) => eval(code);\n');
   await workbench.runCommand('Whitebox: Start Assessment…');
   await workbench.dialogButton('Upload and Start');
-  const runs = await eventually(
-    () => service.runs(),
-    ({ length }) => length === 2,
-  );
+  const runs = await eventually(service.runs, ({ length }) => length === 2);
   await workbench.untilRow('Runs', ({ label }) => label.startsWith('Running'));
   await service.finishRun(runs[1]!.id);
   await workbench.runCommand('Whitebox: Check Run Status Now');

@@ -107,10 +107,11 @@ test('F169 a window whose keyring does not answer shows runs and findings, and g
   await openView('Whitebox Assessment');
   await untilRow('Findings', ({ label }) => label === 'High');
   const asked = described();
+  // Both wait for the keyring until it is late.
+  await runCommand('Whitebox: Start Assessment…');
   await untilRow('Runs', ({ description }) => description.startsWith('account not available yet'));
   const status = await statusBarItem('whitebox.status').innerHTML();
   assert.ok(status.includes('codicon-sync') && !status.includes('codicon-warning'), status);
-  await runCommand('Whitebox: Start Assessment…');
   await workbench.notification(
     'Your account isn’t available yet, because VS Code’s secret storage isn’t responding',
   );

@@ -110,16 +110,10 @@ describe('findings in the code', () => {
         .map(({ label, group }) => `${group.viewColumn}: ${label}`);
     await vscode.window.showTextDocument(orders, { selection: new vscode.Range(3, 0, 3, 0) });
     await vscode.commands.executeCommand('whitebox.showFindingDetails');
-    await eventually(
-      () => tabs(),
-      ([tab]) => tab === '2: Weak hash',
-    );
+    await eventually(tabs, ([tab]) => tab === '2: Weak hash');
     const finding = { kind: 'finding', runId: shopRunId, index: 0 };
     await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
-    await eventually(
-      () => tabs(),
-      (all) => all.join() === '2: SQL from a request',
-    );
+    await eventually(tabs, (all) => all.join() === '2: SQL from a request');
     await vscode.commands.executeCommand('workbench.action.closeEditorsInOtherGroups');
   });
 });
