@@ -14,7 +14,6 @@ import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { provideRequests } from './editor/blackbox/exactRequest.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
-import { damagedPasswordsWarning } from './editor/blackbox/passwords.ts';
 import { TargetDiagnostics } from './editor/blackbox/targetDiagnostics.ts';
 import { showTargetLenses } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
@@ -70,7 +69,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const notes = new RunNotes(globalState, basics);
   const secrets = new BoundedSecrets(context.secrets, basics);
   const accounts = new Accounts(secrets, basics);
-  const passwords = new PasswordStore(secrets, globalState, damagedPasswordsWarning());
+  const passwords = new PasswordStore(secrets, globalState);
   const results = { runs, workerFile: parseWorkerFile, encodings, memory: createMemory() };
   const tracker = new RunTracker({
     ...basics,

@@ -63,7 +63,6 @@ export interface EarlierPassword {
 }
 
 const prefix = 'password:';
-const damagedPrefix = 'damaged-';
 /** Precedes each password, since a secret storage without a keyring does not keep an empty text. */
 const mark = '=';
 
@@ -74,13 +73,10 @@ const mark = '=';
 export class PasswordStore {
   readonly #secrets: SecretStore;
   readonly #index: KeyValueStore;
-  readonly #onSetAside: () => void;
 
-  /** `onSetAside` is called when an entry of the index was damaged and set aside: its password is no longer listed. */
-  constructor(secrets: SecretStore, index: KeyValueStore, onSetAside: () => void) {
+  constructor(secrets: SecretStore, index: KeyValueStore) {
     this.#secrets = secrets;
     this.#index = index;
-    this.#onSetAside = onSetAside;
   }
 
   /** In the order of the request's credentials; undefined for a password that is not saved. */
@@ -128,7 +124,7 @@ export class PasswordStore {
     const { keyOf, entry } = toIndexEntry(request);
     for (const { id, role } of logins) {
       const key = keyOf({ id, role });
-      const before = (await this.#entryOf(key))?.uses ?? [];
+      const before = this.#entryOf(key)?.uses ?? [];
       const others = before.filter(
         (use) => use.workflow !== workflow || !isSamePath(use.targetFile, targetFile),
       );
@@ -140,7 +136,7 @@ export class PasswordStore {
   async savedLogins(): Promise<readonly SavedLogin[]> {
     const found: SavedLogin[] = [];
     for (const key of this.#index.keys().filter((each) => each.startsWith(prefix))) {
-      const entry = await this.#entryOf(key);
+      const entry = this.#entryOf(key);
       if (entry !== undefined) found.push({ ...entry, key });
     }
     const passwords = await Promise.all(found.map(async ({ key }) => this.#secrets.get(key)));
@@ -180,16 +176,9 @@ export class PasswordStore {
     await this.#index.update(key, undefined);
   }
 
-  /** Undefined without an entry, and for a damaged one, which is set aside. */
-  async #entryOf(key: string): Promise<IndexEntry | undefined> {
-    const stored = this.#index.get(key);
-    if (stored === undefined) return undefined;
-    const read = indexEntrySchema.safeParse(stored);
-    if (read.success) return read.data;
-    await this.#index.update(damagedPrefix + key, stored);
-    await this.#index.update(key, undefined);
-    this.#onSetAside();
-    return undefined;
+  /** Undefined without an entry, and for one that can't be read: the next start with its password makes it again. */
+  #entryOf(key: string): IndexEntry | undefined {
+    return indexEntrySchema.safeParse(this.#index.get(key)).data;
   }
 
   async #read(key: string): Promise<string | undefined> {

@@ -241,17 +241,3 @@ export async function loginsOfFile(
     isKept: saved.some((passwordsOfRequest) => passwordsOfRequest[index] !== undefined),
   }));
 }
-
-/** Says once that passwords are no longer listed because their list was damaged. */
-export function damagedPasswordsWarning(): () => void {
-  let isShown = false;
-  return () => {
-    if (isShown) return;
-    isShown = true;
-    void showWarning(
-      t(
-        'Entries in VS Code’s list of saved passwords were damaged and set aside. Their passwords are no longer listed. When you start a run that needs one, its entry is made again.',
-      ),
-    );
-  };
-}

@@ -138,21 +138,13 @@ function remove(
     t('Removing from the history…'),
     async () => {
       const kept: KeptRun[] = [];
-      let changed: AssessmentError | undefined;
       for (const run of runs) {
-        try {
-          const known = losesSource(run) ? lastingFailure(kept) : undefined;
-          const failure = known ?? (await tracker.remove(run.id, options));
-          const runId = runIdOf(run);
-          if (failure !== undefined) kept.push({ run, failure });
-          else if (runId !== undefined) await notes.forget(runId);
-        } catch (error) {
-          // A run that is live again does not stop the removal of the next ones.
-          if (!(error instanceof AssessmentError) || error.kind !== 'changedMeanwhile') throw error;
-          changed = error;
-        }
+        const known = losesSource(run) ? lastingFailure(kept) : undefined;
+        const failure = known ?? (await tracker.remove(run.id, options));
+        const runId = runIdOf(run);
+        if (failure !== undefined) kept.push({ run, failure });
+        else if (runId !== undefined) await notes.forget(runId);
       }
-      if (changed !== undefined && kept.length === 0) throw changed;
       return kept;
     },
     { cancellable: false },

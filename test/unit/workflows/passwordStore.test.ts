@@ -26,11 +26,9 @@ const request = { ...account, input };
 function stores() {
   const secrets = new Map<string, string>();
   const index = new Map<string, unknown>();
-  const said: string[] = [];
   return {
     secrets,
     index,
-    said,
     passwords: new PasswordStore(
       {
         get: (key) => Promise.resolve(secrets.get(key) || undefined),
@@ -46,7 +44,6 @@ function stores() {
           return Promise.resolve();
         },
       },
-      () => void said.push('set aside'),
     ),
   };
 }
@@ -194,8 +191,8 @@ test('saved passwords can be listed and deleted', async () => {
 });
 
 for (const damaged of ['x', null, [], {}, { id: 'alice', role: 'buyer' }, { uses: [{}] }]) {
-  test(`a damaged entry of saved passwords is set aside and said: ${JSON.stringify(damaged)}`, async () => {
-    const { passwords, index, said } = stores();
+  test(`a damaged entry of saved passwords is not listed until it is made again: ${JSON.stringify(damaged)}`, async () => {
+    const { passwords, index } = stores();
     await passwords.save(request, bob, 'canary-bob');
     await passwords.save(request, alice, 'canary-1');
     const [, key = ''] = [...index.keys()];
@@ -204,10 +201,6 @@ for (const damaged of ['x', null, [], {}, { id: 'alice', role: 'buyer' }, { uses
     assert.deepEqual(
       listed.map(({ id }) => id),
       ['bob'],
-    );
-    assert.deepEqual(
-      [said, index.get(key), index.get(`damaged-${key}`)],
-      [['set aside'], undefined, damaged],
     );
     await passwords.approve(request);
     assert.deepEqual((await passwords.savedLogins()).map(({ id }) => id).sort(), ['alice', 'bob']);

@@ -44,7 +44,6 @@ describe('the passwords of a request', () => {
         delete: (key) => Promise.resolve(void secrets.delete(key)),
       },
       makeMemory(),
-      () => undefined,
     );
     answers = [];
     answer({

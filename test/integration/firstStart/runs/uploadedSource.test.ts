@@ -87,13 +87,6 @@ describe('several selected runs', () => {
     );
   });
 
-  it('are removed except for one that continues, which is reported', async () => {
-    const { called, said, failure } = await act('Remove', selected, (id) =>
-      id === 'one' ? new AssessmentError('changedMeanwhile') : undefined,
-    );
-    assert.deepEqual([called, said, failure?.kind], [['one', 'two'], undefined, 'changedMeanwhile']);
-  });
-
   it('are removed after one question, except for running ones and those whose source remains', async () => {
     const failing = (_id: string, leavesSource: boolean) =>
       leavesSource ? undefined : new AssessmentError('unsent');
