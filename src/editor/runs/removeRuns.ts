@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isTransient } from '../../core/api/retry.ts';
-import { AssessmentError } from '../../core/errors.ts';
+import type { AssessmentError } from '../../core/errors.ts';
 import type { RunNotes } from '../../core/run/disk/runNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { isFinal, type Run, runIdOf } from '../../core/run/state/run.ts';
