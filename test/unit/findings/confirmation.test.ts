@@ -4,7 +4,6 @@ import path from 'node:path';
 import { test } from 'node:test';
 import {
   type LiveResult,
-  proposedPerspective,
   readConfirmations,
   resultOf,
   toConfirmInput,
@@ -109,25 +108,6 @@ test('a person’s answer about a finding belongs to runs that were to confirm o
   const { succeeded } = runOf;
   assert.equal(advance(succeeded, word), succeeded);
   assert.equal(advance({ ...succeeded, confirms: '1:print' }, word).isSame, true);
-});
-
-test('the weakness proposes a perspective, or none', () => {
-  const table = {
-    89: 'Injection',
-    79: 'XSS',
-    352: 'CSRF',
-    22: 'FileSystem',
-    601: 'OpenRedirect',
-    918: 'SSRF',
-    287: 'Authentication',
-    862: 'Authorization',
-    639: 'Authorization',
-    1021: 'Clickjacking',
-    942: 'CORS',
-  };
-  for (const [cwe, perspective] of Object.entries(table))
-    assert.equal(proposedPerspective({ ...someFinding, cwes: [1, Number(cwe)] }), perspective);
-  assert.equal(proposedPerspective({ ...someFinding, cwes: [328] }), undefined);
 });
 
 test('one pair is tested again within 10 and 5 credits, otherwise with the input of the run', () => {

@@ -15,16 +15,6 @@ test('each open folder shows the findings of its latest run', async (t) => {
   assert.deepEqual(titles(fixture).sort(), ['new', 'other folder']);
 });
 
-test('a chosen run replaces the latest one, and clearing shows none', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const old = await fixture.addRun(['shop'], finding('old'));
-  await fixture.addRun(['shop'], finding('new'));
-  await fixture.store.show(old);
-  assert.deepEqual(titles(fixture), ['old']);
-  await fixture.store.clear();
-  assert.deepEqual(titles(fixture), []);
-});
-
 test('findings shown in one folder are not absent from a later run of another folder', async (t) => {
   const fixture = await setUpFindings(t);
   const tool = path.join(fixture.root, 'tool');
@@ -36,38 +26,6 @@ test('findings shown in one folder are not absent from a later run of another fo
   await fixture.addRun(['shop'], finding('in shop'));
   assert.deepEqual(titles(fixture).sort(), ['in shop', 'in tool']);
   assert.deepEqual(fixture.store.absent(), []);
-});
-
-test('an event fires for new findings, and not without a change here', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  let heard = 0;
-  fixture.store.onDidChange(() => {
-    heard += 1;
-  });
-  await fixture.addRun(['shop'], finding('first'));
-  await fixture.addRun(['closed'], finding('elsewhere'));
-  assert.equal(heard, 1);
-});
-
-test('a finding has the file and line of its place, corrected by its snippet', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], finding('moved', { file: 'a.js', line: 1, snippet: 'three' }));
-  const [place] = fixture.store.all()[0]?.places ?? [];
-  assert.equal(place?.file, path.join(fixture.root, 'shop', 'a.js'));
-  assert.deepEqual([place.path, place.startLine], ['a.js', 3]);
-});
-
-test("F73 a path in two folders of a run belongs to the folder of the finding's target", async (t) => {
-  const fixture = await setUpFindings(t, 'one');
-  const place = (target: number) => ({ title: String(target), file: 'a.js', line: 1, target_index: target });
-  await fixture.addRun(
-    ['one', 'two'],
-    JSON.stringify([place(0), place(1), { title: 'unsaid', file: 'a.js', line: 1 }]),
-  );
-  assert.deepEqual(
-    fixture.store.all().map(({ places }) => places.map(({ file }) => path.relative(fixture.root, file))),
-    [[path.join('one', 'a.js')], [path.join('two', 'a.js')], []],
-  );
 });
 
 test('F107 the reason of unreadable findings is kept for every requested run until they are readable', async (t) => {
@@ -127,15 +85,6 @@ test('an unreadable findings file is reported and affects no other run', async (
     fixture.store.shownRuns().map(({ failure }) => failure?.kind),
     [undefined, 'malformedFindings'],
   );
-});
-
-test('after clearing, the findings of a run that ends later are shown', async (t) => {
-  const fixture = await setUpFindings(t, 'shop', 'tool');
-  await fixture.addRun(['shop'], finding('old'));
-  await fixture.addRun(['tool'], finding('other folder'));
-  await fixture.store.clear();
-  await fixture.addRun(['shop'], finding('new'));
-  assert.deepEqual(titles(fixture), ['new']);
 });
 
 test('after clearing, runs of folders in other windows are not shown', async (t) => {
@@ -261,19 +210,6 @@ test('a finding whose file is gone stays with its folder in a run of two', async
   assert.deepEqual(seen(), wanted);
   assert.deepEqual(fixture.store.absent(), []);
   assert.ok(fixture.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
-});
-
-test('a listener that throws does not prevent the next reading', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], finding('One'), { 'a.js': 'a\nb\n' });
-  const listening = fixture.store.onDidChange(() => {
-    throw new Error('an invented fault of a listener');
-  });
-  await fixture.store.load({ force: true });
-  listening.dispose();
-  await fixture.addRun(['shop'], finding('Two'), { 'a.js': 'a\nb\n' });
-  await fixture.store.load({ force: true });
-  assert.deepEqual(titles(fixture), ['Two']);
 });
 
 test('findings in unchanged files are shown before changed files are followed', async (t) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
-import { clock, finding, type FindingFixture, setUpFindings, titles, verdictsOf } from './findingFixture.ts';
+import { clock, finding, type FindingFixture, setUpFindings, titles } from './findingFixture.ts';
 
 const downloaded = [{ name: 'findings', file: 'findings.json', at: 9 }];
 const code = 'import db;\n\nrun(query);\n';
@@ -41,21 +41,6 @@ test('changes on disk and in the editor during a reload of findings are applied'
   await edit(file, code);
   await reloadMeanwhile(fixture, () => Promise.resolve({ done: edit(file, `// one\n// two\n${code}`) }));
   assert.equal(line(), 5);
-});
-
-test('changes to a file during the first reading of its findings are applied', async (t) => {
-  const fixture = await setUpFindings(t);
-  const { store } = fixture;
-  const folder = path.join(fixture.root, 'shop');
-  const file = path.join(folder, 'src.js');
-  await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
-  fixture.open.add(folder);
-  const change = async () => {
-    await writeFile(file, `// one\n${code}`);
-    return { done: store.rePlace(new Set([file])) };
-  };
-  await reloadMeanwhile(fixture, change, () => store.load());
-  assert.equal(store.all()[0]?.places[0]?.startLine, 4);
 });
 
 test('findings that were downloaded again replace the previous ones, whichever window downloads', async (t) => {
@@ -104,16 +89,6 @@ test('shown and compared runs have their latest user-given name', async (t) => {
   await rename(before, 'weekly');
   const { run: later, baseline } = store.comparison() ?? {};
   assert.deepEqual([later?.label, baseline?.label], ['nightly', 'weekly']);
-});
-
-test('viewing a run that is shown does not read it again', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const before = await fixture.addRun(['shop'], finding('former', { file: 'a.js', line: 1 }));
-  const run = await fixture.addRun(['shop'], finding('here'));
-  const read = await fixture.store.read(run);
-  assert.equal(read.shown[0], fixture.store.all()[0]);
-  assert.equal(read.baseline?.id, before.id);
-  assert.deepEqual(await verdictsOf(fixture, run), { here: 'new', former: 'unknown' });
 });
 
 test('an unreadable run is read again when viewed or shown, and has no findings until then', async (t) => {

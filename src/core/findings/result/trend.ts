@@ -38,9 +38,22 @@ export interface TrendRow {
   readonly review: number;
 }
 
-interface TracedRun extends Pick<FoundInRun, 'reported' | 'absent'> {
+/** A finding of one run, without its texts. */
+interface TrendFinding extends Named {
+  /** The local ID of the run that reports it, for an absent one the last that did. */
+  readonly run: string;
+  readonly severity: Severity;
+  readonly finding: Pick<Finding, 'places' | 'toolDecision'>;
+  readonly folder: string | undefined;
+  readonly verdict: Verdict | undefined;
+}
+
+interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
+  readonly reported: readonly TrendFinding[];
+  /** What an earlier row reports, with the verdict of the run's result, if that has one. */
+  readonly absent: readonly TrendFinding[];
 }
 
 /** The newest run first. */
@@ -71,20 +84,26 @@ export async function traceTrend(
   source: ResultSource,
   { onRun, signal }: { readonly onRun: (doneCount: number) => void; readonly signal: AbortSignal },
 ): Promise<TracedRuns> {
-  const read = async (run: Run): Promise<RunResult | undefined> => {
-    try {
-      return await readResult(run, source, signal);
-    } catch (error) {
+  const allFolders = new Set(runs.flatMap(foldersOf)).size;
+  const rows: TracedRun[] = [];
+  /** What the rows so far report, by name, each as the last of them does. */
+  const known = new Map<string, TrendFinding>();
+  for (const [done, run] of runs.toReversed().entries()) {
+    onRun(done);
+    const result = await readResult(run, source, signal).catch((error: unknown) => {
       if (error instanceof AssessmentError) return undefined;
       throw error;
-    }
-  };
-  const found = await readTrendRows(runs, read, onRun);
-  const allFolders = new Set(runs.flatMap(foldersOf)).size;
-  return runs.map((run, at) => {
-    const { reported = [], absent = [] } = found[at] ?? {};
-    return { run, limitations: limitationsOf(run, found[at], allFolders), reported, absent };
-  });
+    });
+    const limitations = limitationsOf(run, result, allFolders);
+    const reported = (result?.findings ?? []).map(toTrendFinding);
+    // A finding under another name counts as reported.
+    for (const name of allNamesOf(reported)) known.delete(name);
+    const verdicts = new Map(result?.absent.map(({ name, verdict }) => [name, verdict]));
+    const absent = [...known.values()].map((each) => ({ ...each, verdict: verdicts.get(each.name) }));
+    rows.unshift({ run, limitations, reported, absent: result === undefined ? [] : absent });
+    for (const each of reported) known.set(each.name, each);
+  }
+  return rows;
 }
 
 /** Counts by the present decisions. */
@@ -113,13 +132,14 @@ export function countTrend(
   });
 }
 
-function limitationsOf(run: Run, found: FoundInRun | undefined, allFolders: number): Limitation[] {
+function limitationsOf(run: Run, result: RunResult | undefined, allFolders: number): Limitation[] {
   const folders = new Set(foldersOf(run)).size;
+  const cut = result?.head.cut;
   return [
-    ...(found === undefined ? [{ kind: 'unreadable' as const }] : []),
+    ...(result === undefined ? [{ kind: 'unreadable' as const }] : []),
     ...(endedEarly(run) ? [{ kind: 'endedEarly' as const }] : []),
     ...(testsOnePair(run) ? [{ kind: 'onePair' as const }] : []),
-    ...(found?.cut === undefined ? [] : [{ kind: 'cut' as const, cut: found.cut }]),
+    ...(cut === undefined ? [] : [{ kind: 'cut' as const, cut }]),
     ...(folders < allFolders ? [{ kind: 'fewerFolders' as const, folders, of: allFolders }] : []),
   ];
 }
@@ -127,63 +147,6 @@ function limitationsOf(run: Run, found: FoundInRun | undefined, allFolders: numb
 /** As keys. */
 function foldersOf({ targets }: Run): string[] {
   return targets.map(({ folder }) => pathKey(folder));
-}
-
-/** A finding of one run, without its texts. */
-export interface TrendFinding extends Named {
-  /** The local ID of the run that reports it, for an absent one the last that did. */
-  readonly run: string;
-  readonly severity: Severity;
-  readonly finding: Pick<Finding, 'places' | 'toolDecision'>;
-  readonly folder: string | undefined;
-  readonly verdict: Verdict | undefined;
-}
-
-export interface FoundInRun {
-  readonly cut: Cut | undefined;
-  readonly reported: readonly TrendFinding[];
-  /** Of what only earlier runs report, what one of the rows reports. */
-  readonly absent: readonly TrendFinding[];
-}
-
-/** What each run (newest first) found, and what it did not report again; undefined for a run that cannot be read. */
-export async function readTrendRows(
-  runs: readonly Run[],
-  read: (run: Run) => Promise<RunResult | undefined>,
-  onRun: (doneCount: number) => void,
-): Promise<readonly (FoundInRun | undefined)[]> {
-  const rows: (FoundInRun | undefined)[] = [];
-  const names = new Set<string>();
-  /** What the latest run that is about a folder says of it. */
-  const byFolder = new Map<string, readonly TrendFinding[]>();
-  for (const [done, run] of runs.toReversed().entries()) {
-    onRun(done);
-    const result = await read(run);
-    if (result === undefined) {
-      rows.unshift(undefined);
-      continue;
-    }
-    const reported = result.findings.map(toTrendFinding);
-    const reportedNames = allNamesOf(reported);
-    for (const name of reportedNames) names.add(name);
-    const byHome = Map.groupBy([...result.findings, ...result.absent], ({ home }) => pathKey(home));
-    const folders = run.targets.map(({ folder }) => pathKey(folder));
-    const absent: TrendFinding[] = [...byFolder]
-      .filter(([folder]) => !folders.includes(folder))
-      // A run of fewer folders says nothing of the findings in the others.
-      .flatMap(([, findings]) => findings.map((each) => ({ ...each, verdict: undefined })));
-    absent.push(...result.absent.map(toTrendFinding));
-    for (const folder of new Set([...folders, ...byHome.keys()]))
-      byFolder.set(folder, (byHome.get(folder) ?? []).map(toTrendFinding));
-    rows.unshift({
-      cut: result.head.cut,
-      reported,
-      absent: absent
-        .filter(({ name }) => names.has(name) && !reportedNames.has(name))
-        .map((each) => ({ ...each, verdict: each.verdict ?? 'unknown' })),
-    });
-  }
-  return rows;
 }
 
 function toTrendFinding(found: ResultFinding): TrendFinding {

@@ -24,6 +24,11 @@ function follow(edit: (text: string) => string, startLine: number, endLine = sta
   return describeRange(followLines(splitLines(code))(splitLines(edit(code)))({ startLine, endLine }));
 }
 
+/** Where lines of `code` are after an edit. */
+function is(wanted: string, edit: (text: string) => string, startLine: number, endLine = startLine): void {
+  assert.equal(follow(edit, startLine, endLine), wanted);
+}
+
 function describeRange({ startLine, endLine, drift }: DriftedRange): string {
   return `${drift} ${String(startLine)}${endLine === startLine ? '' : `-${String(endLine)}`}`;
 }
@@ -37,100 +42,43 @@ function withLines(text: string, change: (lines: string[]) => void): string {
 const query = "  const sql = 'select * from users where name = ' + name;";
 
 test('unchanged lines are the same', () => {
-  assert.equal(
-    follow((text) => text, 4, 5),
-    'same 4-5',
-  );
-  assert.equal(
-    follow((text) => `${text}// more\n`, 4, 5),
-    'same 4-5',
-  );
+  is('same 4-5', (text) => text, 4, 5);
+  is('same 4-5', (text) => `${text}// more\n`, 4, 5);
 });
 
 test('lines inserted or deleted above move a finding', () => {
-  assert.equal(
-    follow((text) => '// new\n'.repeat(50) + text, 4, 5),
-    'moved 54-55',
-  );
-  assert.equal(
-    follow((text) => text.slice(text.indexOf('export')), 4, 5),
-    'moved 2-3',
-  );
+  is('moved 54-55', (text) => '// new\n'.repeat(50) + text, 4, 5);
+  is('moved 2-3', (text) => text.slice(text.indexOf('export')), 4, 5);
 });
 
 test('edits both above and below move a finding by those above', () => {
-  assert.equal(
-    follow((text) => `// head\n${text.replace('count(*)', 'count(id)')}// foot\n`, 4),
-    'moved 5',
-  );
+  is('moved 5', (text) => `// head\n${text.replace('count(*)', 'count(id)')}// foot\n`, 4);
 });
 
 test('white space, blank lines and line ends are no change', () => {
-  assert.equal(
-    follow((text) => text.replaceAll('\n', '\r\n'), 4, 5),
-    'same 4-5',
-  );
-  assert.equal(
-    follow((text) => text.replaceAll('  ', '\t'), 4, 5),
-    'same 4-5',
-  );
-  assert.equal(
-    follow((text) => text.replaceAll(' = ', '='), 4),
-    'same 4',
-  );
-  assert.equal(
-    follow((text) => `\uFEFF${text}`, 1),
-    'same 1',
-  );
-  assert.equal(
-    follow((text) => text.replace(query, `${query}\n\n`), 4, 5),
-    'same 4-7',
-  );
+  is('same 4-5', (text) => text.replaceAll('\n', '\r\n'), 4, 5);
+  is('same 4-5', (text) => text.replaceAll('  ', '\t'), 4, 5);
+  is('same 4', (text) => text.replaceAll(' = ', '='), 4);
+  is('same 1', (text) => `\uFEFF${text}`, 1);
+  is('same 4-7', (text) => text.replace(query, `${query}\n\n`), 4, 5);
 });
 
 test('an edited line is changed and followed to its new place', () => {
-  assert.equal(
-    follow((text) => text.replace('+ name', '+ quote(name)'), 4),
-    'changed 4',
-  );
-  assert.equal(
-    follow((text) => `// one\n// two\n${text.replace('+ name', '+ quote(name)')}`, 4),
-    'changed 6',
-  );
-  assert.equal(
-    follow((text) => text.replace(query, '  // parameters are bound\n  const sql = 0;'), 4),
-    'changed 4',
-  );
+  is('changed 4', (text) => text.replace('+ name', '+ quote(name)'), 4);
+  is('changed 6', (text) => `// one\n// two\n${text.replace('+ name', '+ quote(name)')}`, 4);
+  is('changed 4', (text) => text.replace(query, '  // parameters are bound\n  const sql = 0;'), 4);
 });
 
 test('an edit, deletion or insertion within several lines changes all of them', () => {
-  assert.equal(
-    follow((text) => text.replace('+ name', '+ quote(name)'), 4, 5),
-    'changed 4-5',
-  );
-  assert.equal(
-    follow((text) => text.replace(`${query}\n`, ''), 4, 5),
-    'changed 4',
-  );
-  assert.equal(
-    follow((text) => text.replace(query, `${query}\n  check(sql);`), 4, 5),
-    'changed 4-6',
-  );
+  is('changed 4-5', (text) => text.replace('+ name', '+ quote(name)'), 4, 5);
+  is('changed 4', (text) => text.replace(`${query}\n`, ''), 4, 5);
+  is('changed 4-6', (text) => text.replace(query, `${query}\n  check(sql);`), 4, 5);
 });
 
 test('a deleted line is gone, and the nearest remaining line becomes its place', () => {
-  assert.equal(
-    follow((text) => text.replace(`${query}\n`, ''), 4),
-    'gone 3',
-  );
-  assert.equal(
-    follow((text) => withLines(text, (lines) => lines.splice(2, 5)), 4, 5),
-    'gone 2',
-  );
-  assert.equal(
-    follow((text) => text.slice(0, text.indexOf('export function count')), 9),
-    'gone 7',
-  );
+  is('gone 3', (text) => text.replace(`${query}\n`, ''), 4);
+  is('gone 2', (text) => withLines(text, (lines) => lines.splice(2, 5)), 4, 5);
+  is('gone 7', (text) => text.slice(0, text.indexOf('export function count')), 9);
 });
 
 test('a deleted line is not confused with an edited neighbour', () => {
@@ -142,18 +90,9 @@ test('a deleted line is not confused with an edited neighbour', () => {
 
 test('code cut and pasted elsewhere has moved, unless pasted twice or in part', () => {
   const cut = (text: string) => text.replace(`${query}\n`, '');
-  assert.equal(
-    follow((text) => `${cut(text)}\n${query}\n`, 4),
-    'moved 11',
-  );
-  assert.equal(
-    follow((text) => `${cut(text)}\n${query}\n${query}\n`, 4),
-    'gone 3',
-  );
-  assert.equal(
-    follow((text) => `${cut(text)}\n${query.slice(0, 20)}\n`, 4),
-    'gone 3',
-  );
+  is('moved 11', (text) => `${cut(text)}\n${query}\n`, 4);
+  is('gone 3', (text) => `${cut(text)}\n${query}\n${query}\n`, 4);
+  is('gone 3', (text) => `${cut(text)}\n${query.slice(0, 20)}\n`, 4);
 });
 
 test('code of several lines has moved if it is whole at exactly one other place', () => {
@@ -168,17 +107,11 @@ test('code of several lines has moved if it is whole at exactly one other place'
 });
 
 test('a common brace does not count as a remaining function', () => {
-  assert.equal(
-    follow((text) => text.replace(/export function find[^]*?\n\}\n/, ''), 3, 6),
-    'gone 2',
-  );
+  is('gone 2', (text) => text.replace(/export function find[^]*?\n\}\n/, ''), 3, 6);
 });
 
 test('everything is gone from an emptied file', () => {
-  assert.equal(
-    follow(() => '', 4, 5),
-    'gone 1',
-  );
+  is('gone 1', () => '', 4, 5);
 });
 
 test('a text with little in common leaves the state unknown', () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
 
@@ -74,24 +73,6 @@ test('a file in another encoding is compared as the editor decodes it', async (t
   assert.deepEqual(drift(), [['moved', 3]]);
 });
 
-test('an edited line is changed, a deleted one gone', async (t) => {
-  const { edit, file, seen } = await openShop(t);
-  await edit(file, code.replace('run(query)', 'run(query, [])'));
-  assert.equal(seen(), 'changed 3');
-  await edit(file, code.replace('run(query);\n', ''));
-  assert.equal(seen(), 'gone 2');
-});
-
-test('the text of an open document takes precedence over the disk', async (t) => {
-  const { store, edit, file, seen } = await openShop(t);
-  await edit(file, above + code);
-  await writeFile(file, `// other\n${code}`);
-  await store.rePlace(new Set([file]));
-  assert.equal(seen(), 'moved 53');
-  await edit(file, undefined);
-  assert.equal(seen(), 'moved 4');
-});
-
 test('typing that moves no finding is announced to nobody, and a burst of changes is placed once', async (t) => {
   const { store, edit, file, seen } = await openShop(t);
   let heard = 0;
@@ -102,13 +83,6 @@ test('typing that moves no finding is announced to nobody, and a burst of change
   assert.equal(heard, 1);
   await Promise.all([edit(file, `// one\n${code}`), edit(file, above + code), edit(file, `//\n//\n${code}`)]);
   assert.deepEqual([heard, seen()], [2, 'moved 5']);
-});
-
-test('a file edited before it was read is followed from the scanned text', async (t) => {
-  const { store, file, seen } = await openShop(t);
-  await writeFile(file, above + code);
-  await store.load({ force: true });
-  assert.equal(seen(), 'moved 53');
 });
 
 test('a deleted file leaves its finding without a line', async (t) => {
@@ -214,32 +188,6 @@ test('stored text that differs from what was sent is not used', async (t) => {
   assert.equal(seen(), 'unknown 3');
 });
 
-test('a change to a file with findings fires one event', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const files = { 'a.js': code, 'b.js': code, 'c.js': code };
-  const findings = [
-    {
-      title: 'one',
-      locations: [
-        { file: 'a.js', line: 3 },
-        { file: 'b.js', line: 3 },
-      ],
-    },
-    { title: 'two', file: 'c.js', line: 3 },
-  ];
-  await fixture.addRun(['shop'], JSON.stringify(findings), files);
-  let heard = 0;
-  fixture.store.onDidChange(() => (heard += 1));
-  const at = (name: string): string => path.join(fixture.root, 'shop', name);
-  await fixture.edit(at('b.js'), above + code);
-  await fixture.edit(at('none.js'), above);
-  assert.equal(heard, 1);
-  assert.deepEqual(
-    fixture.store.all()[0]?.places.map(({ startLine }) => startLine),
-    [3, 53],
-  );
-});
-
 test('a file that is restored is found again', async (t) => {
   const { store, file, seen } = await openShop(t);
   await rm(file);
@@ -250,25 +198,6 @@ test('a file that is restored is found again', async (t) => {
   assert.equal(seen(), 'nowhere undefined');
   await store.rePlace(new Set(), new Set([file]));
   assert.equal(seen(), 'moved 53');
-});
-
-test('mapping unresolved paths moves no finding that is already placed', async (t) => {
-  const fixture = await setUpFindings(t);
-  const shop = path.join(fixture.root, 'shop');
-  fixture.open.add(shop);
-  const findings = ['src/index.js', 'gen/util.js'].map((file) => ({ title: file, file, line: 1 }));
-  await fixture.addRun(['shop'], JSON.stringify(findings));
-  for (const file of ['src/index.js', 'packages/app/src/index.js', 'packages/app/gen/util.js']) {
-    await mkdir(path.dirname(path.join(shop, file)), { recursive: true });
-    await writeFile(path.join(shop, file), 'a\n');
-  }
-  const to = 'packages/app';
-  const plan = await planMapping(['gen/util.js'], { root: shop, to });
-  await fixture.store.mapPaths(shop, plan?.prefix ?? 'none', path.join(shop, to));
-  assert.deepEqual(
-    fixture.store.all().map(({ places: [place] }) => place?.path),
-    ['src/index.js', 'packages/app/gen/util.js'],
-  );
 });
 
 test('unresolved paths are mapped to a folder permanently, and never outside of it', async (t) => {

@@ -3,14 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { listFindings } from '../../../../src/core/findings/agents/toolAnswers.ts';
-import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
-import { type OwnersFormat, ownersOf, parseOwners } from '../../../../src/core/findings/place/ownerRules.ts';
-import { findOwners } from '../../../../src/core/findings/place/owners.ts';
-import { toGroups } from '../../../../src/core/findings/view/groups.ts';
+import {
+  findOwners,
+  type OwnersFormat,
+  ownersOf,
+  parseOwners,
+} from '../../../../src/core/findings/place/owners.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-import { invent } from '../shownFindings.ts';
 
 /** The example of GitHub's documentation on code owners, without its comments. */
 const documented = String.raw`
@@ -200,24 +200,6 @@ describe('CODEOWNERS', () => {
     assert.deepEqual(parseOwners(lines.join('\n'), 'gitlab').skipped, [1, 2, 3]);
   });
 
-  test('F182 5,000 rules are not all tried for each of 5,000 files', () => {
-    const number = Array.from({ length: 5_000 }, (_, at) => String(at));
-    for (const glob of ['/packages/p#/src/*.js', 'p#/', '/packages/**/p#/']) {
-      const rules = number.map((at) => `${glob.replace('#', at)} @p${at}`).join('\n');
-      let looks = 0;
-      const hasTime = (): boolean => {
-        looks += 1;
-        return true;
-      };
-      const code = parseOwners(rules, 'github');
-      // A rule without names before its stars has to be tried.
-      const files = glob.includes('**') ? number.slice(0, 20) : number;
-      for (const at of files)
-        assert.deepEqual(ownersOf(`packages/p${at}/src/a.js`, code, hasTime), [`@p${at}`]);
-      assert.ok(looks <= 20 * files.length, `${glob}: ${String(looks)}`);
-    }
-  });
-
   test('F182 owners are unknown once the time for a file is over', () => {
     const code = parseOwners('* @a', 'github');
     let looks = 0;
@@ -292,24 +274,6 @@ describe('CODEOWNERS', () => {
     await fixture.store.rePlace(new Set([file]));
     assert.deepEqual(fixture.store.all()[0]?.owners, ['@ben']);
     assert.deepEqual(fixture.store.shownRuns()[0]?.ownersGaps, []);
-  });
-
-  test('adds owners to the table, to tool answers and as a grouping', async () => {
-    const known = invent({ owners: ['@ana', '@shop/web'] });
-    const unknown = invent({ index: 1 });
-    const source = { run: known.run, shown: [known, unknown] };
-    assert.match(toCsv(source), /"'?@ana '?@shop\/web"/);
-    const answer = (await listFindings({ runs: [source], place: (some) => Promise.resolve(some) }, {})) as {
-      readonly findings: readonly { readonly owner: unknown }[];
-    };
-    assert.deepEqual(
-      answer.findings.map(({ owner }) => owner),
-      [['@ana', '@shop/web'], 'unknown'],
-    );
-    assert.deepEqual(
-      toGroups([unknown, known], 'owner').map(({ topic }) => topic.key),
-      ['@ana @shop/web', ''],
-    );
   });
 });
 

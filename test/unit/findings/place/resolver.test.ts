@@ -48,15 +48,6 @@ test('paths are found directly, or with any prefix or separator', async (t) => {
   }
 });
 
-test('a file is returned with its local path', async (t) => {
-  const root = await scratchFolder(t, files);
-  assert.deepEqual(await locatorIn(root, { files })('/sandbox/src/orders.py'), {
-    kind: 'file',
-    path: 'src/orders.py',
-    absolute: join(root, 'src', 'orders.py'),
-  });
-});
-
 test('F110 a path suffix resolves if it matches exactly one sent file, and a bare name never does', async (t) => {
   const root = await scratchFolder(t, [...files, 'src/index.ts', 'web/src/index.ts']);
   const sent = [...files, 'web/src/index.ts'];
@@ -196,12 +187,6 @@ test('an inner folder named like the root takes precedence over the root', async
   assert.equal(await answer(locate, 'shop/shop/main.py'), 'shop/main.py');
 });
 
-test('composed and decomposed Japanese names are the same name', async (t) => {
-  const decomposed = 'src/カ\u3099.py';
-  const root = await scratchFolder(t, [decomposed]);
-  assert.equal(await answer(locatorIn(root, { files: [decomposed] }), 'src/ガ.py'), decomposed);
-});
-
 test('a sent file that is gone is not replaced by the one its path means without the folder name', async (t) => {
   const root = await scratchFolder(t, ['main.py']);
   const locate = locatorIn(root, { files: ['main.py', 'shop/main.py'] });
@@ -212,66 +197,6 @@ test('F72 a link to the parent folder is refused', withLinks, async (t) => {
   const root = await scratchFolder(t, ['main.py']);
   await symlink('..', join(root, 'up'));
   assert.equal(await answer(locatorIn(root), 'up'), '(link)');
-});
-
-test('a missing file in a folder that many paths lead to has its own reason', withLinks, async (t) => {
-  const sources = Array.from({ length: 20 }, (_, at) => `src/file${String(at)}.py`);
-  const root = await scratchFolder(t, [...sources, 'src/folder/x.py', 'main.py']);
-  await symlink(join(root, '..'), join(root, 'src', 'up'));
-  await symlink(join(root, 'main.py'), join(root, 'src', 'inner.py'));
-  const locatePath = locatorIn(root);
-  for (const path of [...sources, 'src/inner.py']) assert.equal(await answer(locatePath, path), path);
-  assert.equal(await answer(locatePath, 'src/up'), '(link)');
-  for (const path of ['src/folder', 'src/FILE1.py/x', 'src/none.py'])
-    assert.equal(await answer(locatePath, path), '(notFound)');
-});
-
-test(
-  'F72 a folder reached through a link to the outside has no files, however many paths lead there',
-  withLinks,
-  async (t) => {
-    const names = Array.from({ length: 20 }, (_, at) => `file${String(at)}.py`);
-    const root = await scratchFolder(t, []);
-    const outside = await scratchFolder(t, names);
-    await symlink(outside, join(root, 'out'));
-    const locatePath = locatorIn(root);
-    for (const name of names) assert.equal(await answer(locatePath, `out/${name}`), '(link)');
-  },
-);
-
-test('a file without access permission is reported as such', async (t) => {
-  const root = await scratchFolder(t, []);
-  for (const [code, reason] of [
-    ['EACCES', 'unreadable'],
-    ['EPERM', 'unreadable'],
-    ['ELOOP', 'link'],
-    ['EIO', 'notFound'],
-  ] as const) {
-    const refuse = () => Promise.reject(Object.assign(new Error(code), { code }));
-    const locatePath = locatorIn(root, { links: { realpath: refuse, stat: refuse } });
-    assert.equal(await answer(locatePath, 'main.py'), `(${reason})`);
-  }
-});
-
-test('each path text is looked up on disk once', async (t) => {
-  const root = await scratchFolder(t, files);
-  let visits = 0;
-  const links = {
-    realpath: (path: string) => {
-      visits += 1;
-      return Promise.resolve(path);
-    },
-    stat: () => Promise.resolve({ isFile: () => true }),
-  };
-  const locatePath = locatorIn(root, { files, links, reported: ['src/orders.py'] });
-  await Promise.all(Array.from({ length: 100 }, () => locatePath('src/orders.py')));
-  assert.equal(visits, 2, 'the root and the file');
-});
-
-test('a missing folder returns results, not errors', async (t) => {
-  const root = await scratchFolder(t, files);
-  const locatePath = locatorIn(join(root, 'gone'), { files });
-  assert.equal(await answer(locatePath, 'src/orders.py'), '(notFound)');
 });
 
 test('10,000 paths of 20,000 files are resolved by prefix or suffix in less than quadratic time', async (t) => {

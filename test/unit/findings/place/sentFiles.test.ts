@@ -12,9 +12,9 @@ import {
 } from '../../../../src/core/findings/place/sentFiles.ts';
 import { saveResult } from '../../../../src/core/findings/result/readResult.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
+import { runOf } from '../../run/sampleRuns.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
-import { readArchive } from '../../../../src/core/upload/archive/readArchive.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
 const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
@@ -76,25 +76,12 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
     JSON.stringify(pointed.map((file) => ({ title: file, severity: 'high', file, line: 1 }))),
   );
   const archive = { file: 'archive', type: format, bytes, sha256, sourceBytes: 1 };
-  const run: Run = {
-    version: 1,
-    state: 'succeeded',
+  const run = {
+    ...runOf.succeeded,
     id: 'run-1',
-    workflow: 'whitebox-assessment',
-    baseUrl: 'https://assessment.example.test/v1',
-    organizationId: 'invented',
-    language: 'english',
-    webhookEndpointIds: [],
     targets: [{ folder, name: 'shop', archive }],
-    createdAt: 1,
-    noticeDue: true,
-    runId: 'invented',
-    dispatchedAt: 1,
-    exit: { kind: 'SUCCESS', artifacts: ['findings'] },
-    exitedAt: 1,
-    endedAt: 1,
     artifacts: [{ name: 'findings', file: 'findings.json' }],
-  };
+  } as Run;
   const source = sourceFor({ all: () => [run], folderOf: (id: string) => path.join(root, id) });
   return {
     run,
@@ -121,27 +108,6 @@ for (const format of ['tar_gz', 'zip'] as const) {
       assert.equal(await sent.kept(name), isPointedAt ? text : undefined, name);
     }
     assert.equal((await readdir(path.join(sent.runFolder, 'source'))).length, 4);
-  });
-
-  test(`our reader returns every file of a ${format}`, async (t) => {
-    const { runFolder } = await send(t, format);
-    const read = new Map<string, string>();
-    const wanted = new Set(Object.keys(files));
-    for await (const { path: name, content } of readArchive(
-      path.join(runFolder, 'archive'),
-      format,
-      wanted,
-    )) {
-      read.set(name, content.toString());
-    }
-    assert.deepEqual(Object.fromEntries(read), files);
-  });
-
-  test(`reading a ${format} stops at once, even if no wanted file was found yet`, async (t) => {
-    const { runFolder } = await send(t, format);
-    const stop = AbortSignal.abort(new DOMException('Stopped', 'AbortError'));
-    const reading = readArchive(path.join(runFolder, 'archive'), format, new Set(['nowhere']), stop);
-    await assert.rejects(reading.next(), { name: 'AbortError' });
   });
 
   test(`a damaged ${format} is neither a hang nor wrong text`, async (t) => {

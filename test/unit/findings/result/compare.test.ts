@@ -67,23 +67,6 @@ test('an earlier run that appears is compared with, and once removed its finding
   assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'new' });
 });
 
-test('the same finding in two folders is two findings', async (t) => {
-  const fixture = await setUpFindings(t);
-  const findingsIn = (...targets: number[]) =>
-    JSON.stringify(targets.map((target) => ({ title: 'a', file: 'a.js', line: 1, target_index: target })));
-  const first = await fixture.addRun(['shop', 'tool'], findingsIn(0));
-  const second = await fixture.addRun(['shop', 'tool'], findingsIn(0, 1));
-  const { shown } = await fixture.store.read(second);
-  assert.equal(fixture.store.baselineOf(second)?.id, first.id);
-  assert.deepEqual(
-    shown.map(({ places, verdict }) => [path.basename(places[0]?.folder ?? ''), verdict]),
-    [
-      ['shop', 'stillThere'],
-      ['tool', 'new'],
-    ],
-  );
-});
-
 test('a comparison ends when other findings are shown', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], file('a', 'b'));
@@ -183,17 +166,6 @@ test('findings of an import of unknown origin are not compared automatically', a
   assert.deepEqual(verdicts(fixture), { a: undefined }, 'they have no names in common');
   await fixture.runs.create({ ...unknown, runId } as Run);
   assert.equal(fixture.store.baselineOf(next)?.id, unknown.id);
-});
-
-test('the end of a comparison with the previous run fires an event although the same run is shown', async (t) => {
-  const fixture = await setUpFindings(t);
-  await compareTwo(fixture);
-  const run = fixture.store.comparison()?.run;
-  assert.ok(run);
-  const ended: boolean[] = [];
-  fixture.store.onDidChange(() => ended.push(fixture.store.comparison() === undefined));
-  await fixture.store.show(run);
-  assert.deepEqual(ended, [true]);
 });
 
 test('a run that is imported again is compared with the run before it, not with itself', async (t) => {

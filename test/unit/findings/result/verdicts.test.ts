@@ -31,82 +31,37 @@ async function play(fixture: FindingFixture, runs: readonly ReportedRun[]): Prom
 const code = 'const id = ask();\ndb.query(`select ${id}`);\nreturn 1;\n';
 const sent = { 'src/a.js': code, 'src/b.js': 'other();\n' };
 const changed = { ...sent, 'src/a.js': code.replace('`select ${id}`', 'byId, id') };
+const otherChanged = { ...sent, 'src/b.js': 'x();\n' };
+const [onlyA, onlyB] = [{ 'src/a.js': code }, { 'src/b.js': 'other();\n' }];
 const X = { title: 'X', snippet: 'db.query(`select ${id}`);' };
 const Y = { title: 'Y', cwe: 79, line: 3 };
+
+const runsOf = (...runs: readonly ReportedRun[]): readonly ReportedRun[] => runs;
+const inBoth = {
+  ...X,
+  locations: [
+    { file: 'src/a.js', line: 2 },
+    { file: 'src/b.js', line: 1 },
+  ],
+};
+const noFile = { ...X, file: undefined };
 
 for (const [name, runs, wanted] of [
   [
     'a finding that no earlier run had is new',
-    [
-      [sent, Y],
-      [sent, Y, X],
-    ],
+    runsOf([sent, Y], [sent, Y, X]),
     { X: 'new', Y: 'stillThere' },
   ],
-  [
-    'unchanged code is existing',
-    [
-      [sent, X],
-      [sent, X],
-    ],
-    { X: 'stillThere' },
-  ],
-  [
-    'not found, and its file changed',
-    [
-      [sent, X, Y],
-      [changed, Y],
-    ],
-    { X: 'codeChanged', Y: 'stillThere' },
-  ],
-  [
-    'not found, and another file of its places changed',
-    [
-      [
-        sent,
-        {
-          ...X,
-          locations: [
-            { file: 'src/a.js', line: 2 },
-            { file: 'src/b.js', line: 1 },
-          ],
-        },
-      ],
-      [{ ...sent, 'src/b.js': 'x();\n' }],
-    ],
-    { X: 'codeChanged' },
-  ],
-  [
-    'not found, another file of its places was not sent, and nothing changed',
-    [
-      [
-        sent,
-        {
-          ...X,
-          locations: [
-            { file: 'src/a.js', line: 2 },
-            { file: 'src/b.js', line: 1 },
-          ],
-        },
-      ],
-      [{ 'src/a.js': code }],
-    ],
-    { X: 'notSent' },
-  ],
-  ['not found again in unchanged files', [[sent, X], [sent]], { X: 'sameBytes' }],
-  ['its file was not sent', [[sent, X], [{ 'src/b.js': 'other();\n' }]], { X: 'notSent' }],
-  ['the sent files are unknown', [[undefined, X], [undefined]], { X: 'unknown' }],
-  [
-    'a finding without a place is not compared',
-    [[sent, { ...X, file: undefined }], [sent]],
-    { X: 'unknown' },
-  ],
-  ['an earlier run had it, but not the previous one', [[sent, X], [sent], [sent, X]], { X: 'backAgain' }],
-  [
-    'not reported by several runs: compared with the files of the last one',
-    [[sent, X], [sent], [changed], [changed]],
-    { X: 'codeChanged' },
-  ],
+  ['unchanged code is existing', runsOf([sent, X], [sent, X]), { X: 'stillThere' }],
+  ['not found, its file changed', runsOf([sent, X, Y], [changed, Y]), { X: 'codeChanged', Y: 'stillThere' }],
+  ['not found, another of its files changed', runsOf([sent, inBoth], [otherChanged]), { X: 'codeChanged' }],
+  ['not found, another of its files not sent', runsOf([sent, inBoth], [onlyA]), { X: 'notSent' }],
+  ['not found again in unchanged files', runsOf([sent, X], [sent]), { X: 'sameBytes' }],
+  ['its file was not sent', runsOf([sent, X], [onlyB]), { X: 'notSent' }],
+  ['the sent files are unknown', runsOf([undefined, X], [undefined]), { X: 'unknown' }],
+  ['a finding without a place is not compared', runsOf([sent, noFile], [sent]), { X: 'unknown' }],
+  ['reported before, but not by the previous run', runsOf([sent, X], [sent], [sent, X]), { X: 'backAgain' }],
+  ['not reported by several runs', runsOf([sent, X], [sent], [changed], [changed]), { X: 'codeChanged' }],
 ] satisfies readonly [string, readonly ReportedRun[], Record<string, string>][])
   test(`F139 a verdict: ${name}`, async (t) => {
     const fixture = await setUpFindings(t);
@@ -236,34 +191,20 @@ const limited = {
   exit: { kind: 'ABORTED', abort: { code: 'credit_limit_reached' }, artifacts: ['findings'] },
 };
 
+const tested = { scanned: progress };
+const continued = { scanned: progress, ...resume('run-1') };
+const skipped = { scanned: { completed: [], skipped: [pair] } };
+
 for (const [name, before, found, how, wanted] of [
-  ['the pair was tested again', progress, [live], { scanned: progress }, 'reportedAgain'],
-  [
-    'the run continues the one that tested it',
-    progress,
-    [live],
-    { scanned: progress, ...resume('run-1') },
-    'carriedOver',
-  ],
-  ['not found, and the pair was tested again', progress, [], { scanned: progress }, 'pairTested'],
-  [
-    'the pair is not applicable',
-    progress,
-    [],
-    { scanned: { completed: [], skipped: [pair] } },
-    'notApplicable',
-  ],
+  ['the pair was tested again', progress, [live], tested, 'reportedAgain'],
+  ['the run continues the one that tested it', progress, [live], continued, 'carriedOver'],
+  ['not found, and the pair was tested again', progress, [], tested, 'pairTested'],
+  ['the pair is not applicable', progress, [], skipped, 'notApplicable'],
   ['the pair was not tested', progress, [], { scanned: none }, 'pairNotTested'],
   ['the run hit its limit before the pair', progress, [], { scanned: none, ...limited }, 'pairNotTested'],
-  [
-    'not tested again by the continuation',
-    progress,
-    [],
-    { scanned: progress, ...resume('run-1') },
-    'pairNotTested',
-  ],
-  ['tested by the continuation', none, [], { scanned: progress, ...resume('run-1') }, 'pairTested'],
-  ['the run that tested it is unknown', undefined, [], { scanned: progress, ...resume('run-1') }, 'unknown'],
+  ['not tested again by the continuation', progress, [], continued, 'pairNotTested'],
+  ['tested by the continuation', none, [], continued, 'pairTested'],
+  ['the run that tested it is unknown', undefined, [], continued, 'unknown'],
   ['the tested pairs are unknown', progress, [], {}, 'unknown'],
 ] satisfies readonly [string, object | undefined, readonly object[], { scanned?: object }, string][])
   test(`F139 a verdict on a live application: ${name}`, async (t) => {

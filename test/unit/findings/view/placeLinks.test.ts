@@ -44,18 +44,6 @@ test('a text with two meanings is not linked; two findings at one place are', ()
   assert.deepEqual([...links.keys()].sort(), ['api/a.ts:5', 'web/a.ts:5']);
 });
 
-test('a third place does not make an ambiguous text a link again', () => {
-  const links = placeLinks(
-    ['x', 'y', 'x'].map((folder) => shownPlace(`${folder}/a.ts`, 5, { path: 'a.ts' })),
-  );
-  assert.equal(links.has('a.ts:5'), false);
-});
-
-test('a place without a line is not linked', () => {
-  const [{ places }] = [shownPlace('a.ts', 1)];
-  assert.equal(placeLinks([{ places: places.map((place) => ({ ...place, startLine: undefined })) }]).size, 0);
-});
-
 test('a place whose code is gone yields to an existing one with the same reported line', () => {
   const gone = shownPlace('a.ts', 3, { startLine: 4, drift: 'gone' });
   const there = shownPlace('a.ts', 5, { startLine: 4, drift: 'moved' });
