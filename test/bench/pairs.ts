@@ -11,13 +11,31 @@ export async function inPairs(
   ours: () => Promise<number>,
   peer: () => number | Promise<number>,
 ): Promise<Paired> {
-  const measured: { ours: number; peer: number }[] = [];
-  for (let pair = 0; pair < pairs; pair++) measured.push({ peer: await peer(), ours: await ours() });
-  return {
-    ours: median(measured.map((one) => one.ours)),
-    peer: median(measured.map((one) => one.peer)),
-    ratio: median(measured.map((one) => one.ours / one.peer)),
-  };
+  const [only] = await valuesInPairs(
+    pairs,
+    async () => [await ours()],
+    async () => [await peer()],
+  );
+  return only!;
+}
+
+/** The same for several values of each run. */
+export async function valuesInPairs(
+  pairs: number,
+  ours: () => Promise<readonly number[]>,
+  peer: () => Promise<readonly number[]>,
+): Promise<readonly Paired[]> {
+  const runs: { ours: readonly number[]; peer: readonly number[] }[] = [];
+  for (let pair = 0; pair < pairs; pair++) runs.push({ peer: await peer(), ours: await ours() });
+  return (runs[0]?.peer ?? []).map((_, at) => {
+    const medianOf = (value: (run: (typeof runs)[number]) => number | undefined): number =>
+      median(runs.map((run) => value(run) ?? NaN));
+    return {
+      ours: medianOf((run) => run.ours[at]),
+      peer: medianOf((run) => run.peer[at]),
+      ratio: medianOf((run) => (run.ours[at] ?? NaN) / (run.peer[at] ?? NaN)),
+    };
+  });
 }
 
 /** The middle value; for an even count the mean of the middle two. */

@@ -42,7 +42,6 @@ export interface ServiceOptions {
   readonly webhookEndpointIds?: readonly string[];
   /** Origins of applications whose ownership is verified (section 5.5), loopback only; default: every origin on loopback. */
   readonly verifiedOrigins?: readonly string[];
-  readonly faults?: readonly FaultRule[];
   /** Gets a line for every reply and exit, without credentials. */
   readonly log?: (line: string) => void;
 }
@@ -116,7 +115,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     ...workflows.flatMap((workflow) => workflowOperations(runs, workflow)),
   ];
   const api = new Api(operations, tokens);
-  const faults = new Faults(options.faults);
+  const faults = new Faults();
   const requests: LoggedRequest[] = [];
   const closing = new AbortController();
 

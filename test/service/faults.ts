@@ -45,10 +45,6 @@ export interface FaultRule {
 export class Faults {
   readonly #rules = new Map<FaultRule, number>();
 
-  constructor(rules: readonly FaultRule[] = []) {
-    for (const rule of rules) this.add(rule);
-  }
-
   /** Adds a rule; the returned function takes it away again. */
   add(rule: FaultRule): () => void {
     this.#rules.set(rule, 0);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { median } from '../pairs.ts';
+import { runOf } from '../../unit/run/sampleRuns.ts';
+import { inPairs, median, valuesInPairs } from '../pairs.ts';
 import type { Row } from '../rows.ts';
-import type { Outcome } from '../subjects/subject.ts';
+import type { Job, Outcome } from '../subjects/subject.ts';
 import type { Subjects } from '../subjects/subjects.ts';
 
 const findingsPerFile = 10;
@@ -35,38 +36,34 @@ export async function measureFindings(
   const open = (): Promise<Outcome> => subjects.run({ kind: 'findings', storage: root, file });
   const byHand = (worker = false): Promise<Outcome> =>
     subjects.run({ kind: 'byHand', runFolder: lastFolder, folder, worker });
-  const isLarge = count > 10_000;
-  const [first, placed]: [Paired[], Paired[]] = [[], []];
   const [delays, again]: [number[], number[]] = [[], []];
-  for (let time = 0; time < times; time++) {
-    const peer = await byHand();
-    const ours = await open();
-    first.push({ ours: ours.ms[0] ?? NaN, peer: peer.ms[0] ?? NaN });
-    placed.push({ ours: ours.ms[1] ?? NaN, peer: peer.ms[1] ?? NaN });
-    again.push(median(ours.ms.slice(2)));
-    delays.push(ours.delayMaxMs);
-  }
-  rows.push(
-    { what: 'findings: saved result to first problem', corpus, ...compared(first, isLarge) },
-    { what: 'findings: saved result to all placed', corpus, ...compared(placed, isLarge) },
-    { what: 'event loop, longest delay', corpus, unit: 'ms', ours: median(delays), target: { atMost: 50 } },
-    {
-      what: 'findings: file with 100 placed again',
-      corpus,
-      unit: 'ms',
-      ours: median(again),
-      target: { atMost: 100 },
+  const [first, placed] = await valuesInPairs(
+    times,
+    async () => {
+      const { ms, delayMaxMs } = await open();
+      again.push(median(ms.slice(2)));
+      delays.push(delayMaxMs);
+      return ms;
     },
+    async () => (await byHand()).ms,
   );
-  if (earlier > 0 || isLarge) return rows;
+  const compared = { corpus, unit: 'ms', peerName: 'by hand', target: { atMost: 2 } } as const;
+  rows.push(
+    { what: 'findings: saved result to first problem', ...compared, ...first! },
+    { what: 'findings: saved result to all placed', ...compared, ...placed! },
+    { what: 'event loop, longest delay', corpus, unit: 'ms', ours: median(delays), target: { atMost: 50 } },
+  );
+  const placedAgain = { what: 'findings: file with 100 placed again', ours: median(again) };
+  rows.push({ ...placedAgain, corpus, unit: 'ms', target: { atMost: 100 } });
+  if (earlier > 0) return rows;
   changeFiles(folder);
-  const changed: Paired[] = [];
-  for (let time = 0; time < times; time++) {
-    const peer = await byHand(true);
-    const ours = await open();
-    changed.push({ ours: ours.ms[1] ?? NaN, peer: peer.ms[1] ?? NaN });
-  }
-  rows.push({ what: 'findings: the same, 10 % of the files changed', corpus, ...compared(changed, isLarge) });
+  const msOf = async (run: Promise<Outcome>): Promise<number> => (await run).ms[1] ?? NaN;
+  const changed = await inPairs(
+    times,
+    () => msOf(open()),
+    () => msOf(byHand(true)),
+  );
+  rows.push({ what: 'findings: the same, 10 % of the files changed', ...compared, ...changed });
   return rows;
 }
 
@@ -77,15 +74,16 @@ async function measureWorkingOut(
   times: number,
 ): Promise<Row[]> {
   const [runFolder, folder] = [join(root, 'runs', firstRun), join(root, 'shop')];
-  const measured: Paired[] = [];
-  for (let time = 0; time < times; time++) {
-    for (const name of ['result.json', 'details.jsonl', 'source'])
-      rmSync(join(runFolder, name), { recursive: true, force: true });
-    const to = join(root, `by-hand-${time}`);
-    const peer = await subjects.run({ kind: 'workOutByHand', runFolder, folder, to });
-    const ours = await subjects.run({ kind: 'workOut', storage: root, run: firstRun });
-    measured.push({ ours: ours.ms[0] ?? NaN, peer: peer.ms[0] ?? NaN });
-  }
+  const msOf = async (job: Job): Promise<number> => (await subjects.run(job)).ms[0] ?? NaN;
+  const measured = await inPairs(
+    times,
+    () => msOf({ kind: 'workOut', storage: root, run: firstRun }),
+    () => {
+      for (const name of ['result.json', 'details.jsonl', 'source', 'by-hand'])
+        rmSync(join(runFolder, name), { recursive: true, force: true });
+      return msOf({ kind: 'workOutByHand', runFolder, folder, to: join(runFolder, 'by-hand') });
+    },
+  );
   const bytesOf = (...names: string[]): number =>
     names.reduce((sum, name) => sum + statSync(join(runFolder, name)).size, 0);
   const [written, read] = [bytesOf('result.json', 'details.jsonl'), bytesOf('findings.json')];
@@ -94,7 +92,7 @@ async function measureWorkingOut(
       what: 'findings: working out a result',
       corpus,
       unit: 'ms',
-      ...paired(measured),
+      ...measured,
       peerName: 'by hand',
       target: { atMost: 8 },
     },
@@ -110,25 +108,6 @@ async function measureWorkingOut(
       note: `result ${(bytesOf('result.json') / 1e6).toFixed(1)} MB`,
     },
   ];
-}
-
-interface Paired {
-  readonly ours: number;
-  readonly peer: number;
-}
-
-function paired(measured: readonly Paired[]): Pick<Row, 'ours' | 'peer' | 'ratio'> {
-  return {
-    ours: median(measured.map(({ ours }) => ours)),
-    peer: median(measured.map(({ peer }) => peer)),
-    ratio: median(measured.map(({ ours, peer }) => ours / peer)),
-  };
-}
-
-/** Of more findings than are read there is no target. */
-function compared(measured: readonly Paired[], isLarge: boolean): Omit<Row, 'what' | 'corpus'> {
-  const target = isLarge ? {} : { target: { atMost: 2 } };
-  return { unit: 'ms', ...paired(measured), peerName: 'by hand', ...target };
 }
 
 /** Writes a line above all others into every tenth file. */
@@ -206,24 +185,14 @@ export function addLaterRuns(stored: string, runs: number): void {
 }
 
 function journal(folder: string): unknown {
+  const artifacts = [{ name: 'findings', file: 'findings.json' }];
   return {
-    version: 1,
-    state: 'succeeded',
-    id: '20260101000000-bench',
-    workflow: 'whitebox-assessment',
-    baseUrl: 'https://assessment.example.test/v1',
-    organizationId: 'invented',
-    language: 'english',
-    webhookEndpointIds: [],
+    ...runOf.succeeded,
+    id: firstRun,
     targets: [{ folder, name: 'shop' }],
+    artifacts,
     createdAt: 1,
-    noticeDue: false,
-    runId: 'invented',
     dispatchedAt: 1,
-    exit: { kind: 'SUCCESS', artifacts: ['findings'] },
-    exitedAt: 1,
-    endedAt: 1,
-    artifacts: [{ name: 'findings', file: 'findings.json' }],
   };
 }
 

@@ -22,8 +22,9 @@ export async function readByHand({
   const start = performance.now();
   const record = await readFile(join(runFolder, 'result.json'), 'utf8');
   const parsed = record.split('\n').flatMap((line): unknown[] => (line === '' ? [] : [JSON.parse(line)]));
-  const { sent } = parsed[1] as { sent: readonly { readonly file: { readonly path: string } }[] };
-  const paths = sent.map(({ file }) => file.path);
+  // Texts, and sent files.
+  const table = parsed[1] as readonly (string | { readonly file: { readonly path: string } })[];
+  const paths = table.flatMap((each) => (typeof each === 'string' ? [] : [each.file.path]));
   const read = async (some: readonly string[]): Promise<void> => {
     for (const path of some)
       createHash('sha256')

@@ -6,39 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { installedVariable, installPackaged } from '../../e2e/stage.ts';
 import { prepareBrowser } from '../../host/chromium.ts';
+import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import type { Tally } from '../../integration/runner/results.ts';
 import { literally } from './nodeTests.ts';
 import type { Results } from './result.ts';
-
-interface PlaywrightSuite {
-  readonly file: string;
-  readonly specs: readonly {
-    readonly title: string;
-    readonly tests: readonly {
-      readonly status: string;
-      readonly results: readonly {
-        readonly duration: number;
-        readonly error?: { readonly message?: string };
-      }[];
-    }[];
-  }[];
-  readonly suites?: readonly PlaywrightSuite[];
-}
-
-interface PlaywrightReport {
-  readonly config: { readonly rootDir: string };
-  /** Tests after a failed one in a serial suite count as skipped. */
-  readonly stats: {
-    readonly expected: number;
-    readonly unexpected: number;
-    readonly skipped: number;
-    /** Passed on retry. */
-    readonly flaky: number;
-  };
-  /** Errors outside of tests. */
-  readonly errors: readonly { readonly message?: string }[];
-  readonly suites: readonly PlaywrightSuite[];
-}
 
 /** Runs a Playwright project; failures have a screenshot and a trace. */
 export async function runPlaywright(project: string, results: Results, grep?: string): Promise<Tally> {
@@ -60,14 +31,15 @@ export async function runPlaywright(project: string, results: Results, grep?: st
   // It then ends its browsers and servers.
   process.once('exit', () => playwright.kill('SIGINT'));
   await once(playwright, 'exit');
-  const report = JSON.parse(await readFile(reportFile, 'utf8')) as PlaywrightReport;
+  const report = JSON.parse(await readFile(reportFile, 'utf8')) as JSONReport;
   noteSuites(report.suites, path.relative('', report.config.rootDir), results);
   for (const { message } of report.errors) results.fail(project, message);
+  // Tests after a failed one in a serial suite count as skipped.
   const { expected, unexpected, skipped, flaky } = report.stats;
   return { passed: expected + flaky, failed: unexpected + report.errors.length, skipped };
 }
 
-function noteSuites(suites: readonly PlaywrightSuite[], root: string, results: Results): void {
+function noteSuites(suites: readonly JSONReportSuite[], root: string, results: Results): void {
   for (const suite of suites) {
     for (const { title, tests } of suite.specs) {
       if (tests.every(({ status }) => status === 'expected' || status === 'flaky'))

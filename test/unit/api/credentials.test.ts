@@ -152,15 +152,10 @@ describe('redaction', () => {
   test('F132 removes a password in every form that an answer may contain', () => {
     const password = "a'b/c d!é~1";
     const forms = [
-      password,
-      JSON.stringify(password),
-      encodeURIComponent(password),
-      encodeURIComponent(password).toLowerCase(),
-      new URLSearchParams({ password }).toString(),
-      Buffer.from(password).toString('base64'),
-      Buffer.from(`bob:${password}`).toString('base64'),
-      Buffer.from(`alice:${password}`).toString('base64url'),
-    ];
+      password, JSON.stringify(password), encodeURIComponent(password), encodeURIComponent(password).toLowerCase(),
+      new URLSearchParams({ password }).toString(), Buffer.from(password).toString('base64'),
+      Buffer.from(`bob:${password}`).toString('base64'), Buffer.from(`alice:${password}`).toString('base64url'),
+    ]; // prettier-ignore
     for (const form of forms) {
       const left = redact(`before ${form} after`, [password]);
       assert.match(left, /^before .*\[redacted\].* after$/);

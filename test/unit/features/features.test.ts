@@ -103,15 +103,8 @@ test('F136 malformed, oversized and missing features each have their own message
 
 test('F136 any JSON is read or refused within the limits', () => {
   const key = fc.constantFrom(
-    'features',
-    'items',
-    'name',
-    'completed',
-    'skipped',
-    'perspective',
-    '__proto__',
-    'x',
-  );
+    'features', 'items', 'name', 'completed', 'skipped', 'perspective', '__proto__', 'x',
+  ); // prettier-ignore
   const { json } = fc.letrec((tie) => ({
     json: fc.oneof(
       { depthSize: 'small' },

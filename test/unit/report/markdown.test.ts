@@ -100,13 +100,9 @@ test('F177 a report that is wholly in a fence is shown without it, with the code
   const front = '```markdown\n---\ntitle: Shop\n---\n# Report\n```';
   assert.match(htmlOf(front), /<th>title<\/th>[^]*<h1>Report<\/h1>/);
   const notWhole = [
-    '```\na\n```\n\n# Report\n\n```\nb\n```',
-    '```js\nlet a;\n```',
-    '```markdown\n# Report\n```\n\nAfter.',
-    '```markdown\n# Report\n~~~',
-    '```markdown\n# Report\n```js\n```',
-    '```',
-  ];
+    '```\na\n```\n\n# Report\n\n```\nb\n```', '```js\nlet a;\n```', '```markdown\n# Report\n```\n\nAfter.',
+    '```markdown\n# Report\n~~~', '```markdown\n# Report\n```js\n```', '```',
+  ]; // prettier-ignore
   for (const source of notWhole) assert.match(htmlOf(source), /^<pre data-language/, source);
 });
 

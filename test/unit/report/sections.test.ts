@@ -6,26 +6,14 @@ import { splitSections } from '../../../webview-ui/report/sections.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 
 const blocks = [
-  '# One\n',
-  '## Two with `code` #\n',
-  'Setext\n======\n',
-  'A paragraph\n# ended by a heading\n',
-  `A long paragraph. ${'word '.repeat(400)}\n`,
-  '```js\n# not a heading\n\n## nor this\n```\n',
-  '~~~~\n```\n\n# not a heading\n~~~\n\n## nor this\n~~~~\n',
-  '- item\n\n  # heading in the item\n\n  more of it\n',
-  '1. one\n\n   ```\n\n# after the list\n\n',
-  '- loose\n\n- list\n\n\n- goes on\n',
-  '> quote\n>\n> # heading in the quote\n',
-  '<!-- a comment\n\n# not a heading\n\n-->\n',
-  '<pre>\n\n# not a heading\n\n</pre>\n',
-  '<div>\n\n# a heading\n\n</div>\n',
-  '| a | b |\n|---|---|\n| 1 | 2 |\n',
-  '    # indented code\n\n    still code\n',
-  '---\n',
-  '日本語の段落。\n',
-  '\n\n\n',
-];
+  '# One\n', '## Two with `code` #\n', 'Setext\n======\n', 'A paragraph\n# ended by a heading\n',
+  `A long paragraph. ${'word '.repeat(400)}\n`, '```js\n# not a heading\n\n## nor this\n```\n',
+  '~~~~\n```\n\n# not a heading\n~~~\n\n## nor this\n~~~~\n', '- item\n\n  # heading in the item\n\n  more of it\n',
+  '1. one\n\n   ```\n\n# after the list\n\n', '- loose\n\n- list\n\n\n- goes on\n',
+  '> quote\n>\n> # heading in the quote\n', '<!-- a comment\n\n# not a heading\n\n-->\n',
+  '<pre>\n\n# not a heading\n\n</pre>\n', '<div>\n\n# a heading\n\n</div>\n', '| a | b |\n|---|---|\n| 1 | 2 |\n',
+  '    # indented code\n\n    still code\n', '---\n', '日本語の段落。\n', '\n\n\n',
+]; // prettier-ignore
 
 const document = fc
   .array(fc.constantFrom(...blocks), { minLength: 5, maxLength: 120 })

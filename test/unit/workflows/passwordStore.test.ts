@@ -114,18 +114,13 @@ const withInstructions = (additional_instructions: string): ApplicationInput => 
   authentication: { credentials: [alice, bob], additional_instructions },
 });
 
-/** The login instructions that a new request is compared with. */
-async function comparedWith(
-  approved: readonly (readonly [
-    instructions: string,
-    place: Partial<typeof account> | { workflow: 'blackbox-assessment' },
-  ])[],
-  place: { targetFile?: string | undefined } = {},
-): Promise<unknown> {
+/** The login instructions that a new request is compared with; `3a` was approved for an assessment, `4o` for another file. */
+async function comparedWith(approved: string, place: { targetFile?: string | undefined }): Promise<unknown> {
   mock.timers.enable({ apis: ['Date'] });
   try {
     const { passwords } = stores();
-    for (const [instructions, of] of approved) {
+    for (const [instructions = '', kind] of approved.split(' ').filter(Boolean)) {
+      const of = kind === 'a' ? { workflow: 'blackbox-assessment' as const } : kind === 'o' ? other : {};
       await passwords.save({ ...account, ...of, input: withInstructions(instructions) }, alice, 'canary-1');
       mock.timers.tick(1);
     }
@@ -136,46 +131,21 @@ async function comparedWith(
     mock.timers.reset();
   }
 }
+const other = { targetFile: '/invented/other.blackbox.json' };
 
 test('F144 a request is compared with the latest of its workflow and file, or else of the file’s other workflow', async () => {
-  const assessment = { workflow: 'blackbox-assessment' } as const;
-  const other = { targetFile: '/invented/other.blackbox.json' };
-  assert.equal(
-    await comparedWith([
-      ['1', {}],
-      ['2', {}],
-      ['3', assessment],
-      ['4', other],
-    ]),
-    '2',
-  );
-  assert.equal(
-    await comparedWith([
-      ['1', {}],
-      ['2', {}],
-      ['1', {}],
-    ]),
-    '1',
-  );
-  assert.equal(
-    await comparedWith([
-      ['1', {}],
-      ['1', other],
-      ['2', other],
-    ]),
-    '1',
-  );
-  assert.equal(
-    await comparedWith([
-      ['3', assessment],
-      ['4', other],
-    ]),
-    '3',
-  );
-  assert.equal(await comparedWith([['1', {}]], { targetFile: respelled(account.targetFile) }), '1');
-  assert.equal(await comparedWith([['4', other]]), undefined);
-  assert.equal(await comparedWith([['1', {}]], { targetFile: undefined }), undefined);
-  assert.equal(await comparedWith([]), undefined);
+  const cases: readonly (readonly [string, string | undefined, { targetFile?: string | undefined }?])[] = [
+    ['1 2 3a 4o', '2'],
+    ['1 2 1', '1'],
+    ['1 1o 2o', '1'],
+    ['3a 4o', '3'],
+    ['1', '1', { targetFile: respelled(account.targetFile) }],
+    ['4o', undefined],
+    ['1', undefined, { targetFile: undefined }],
+    ['', undefined],
+  ];
+  for (const [approved, expected, place = {}] of cases)
+    assert.equal(await comparedWith(approved, place), expected, approved);
 });
 
 test('saved passwords can be listed and deleted', async () => {

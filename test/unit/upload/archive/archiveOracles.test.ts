@@ -40,6 +40,11 @@ function archiveOf(format: ArchiveFormat): Archive & { readonly path: string } {
   return archive;
 }
 
+test('7z accepts a zip and a tar.gz', (t) => {
+  oracle(t, '7z', ['t', '-tzip', archiveOf('zip').path]);
+  oracle(t, '7z', ['t', '-tgzip', archiveOf('tar_gz').path]);
+});
+
 test('tar lists and unpacks the archive', (t) => {
   const { manifest, path: file } = archiveOf('tar_gz');
   const listed = oracle(t, 'tar', ['-tzf', file, '--quoting-style=literal', '--show-transformed-names']);
@@ -48,18 +53,10 @@ test('tar lists and unpacks the archive', (t) => {
   const out = join(packed.home, 'out');
   mkdirSync(out);
   oracle(t, 'tar', ['-xzf', file, '-C', out]);
-  for (const { path, sha256: expected } of manifest) {
-    assert.equal(sha256(readFileSync(join(out, path))), expected);
-  }
+  for (const { path, sha256: sum } of manifest) assert.equal(sha256(readFileSync(join(out, path))), sum);
   assert.equal(statSync(join(out, 'bin/run')).mode & 0o777, 0o755);
   assert.equal(statSync(join(out, 'empty')).mode & 0o777, 0o644);
 });
-
-for (const format of formats) {
-  test(`7z accepts the ${format}`, (t) => {
-    oracle(t, '7z', ['t', ...(format === 'zip' ? ['-tzip'] : ['-tgzip']), archiveOf(format).path]);
-  });
-}
 
 test('Python reads zip and tar.gz with all names', (t) => {
   const { manifest, path: file } = archiveOf('zip');

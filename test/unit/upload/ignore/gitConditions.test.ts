@@ -13,13 +13,9 @@ test('F4 a conditional include always counts: it excludes more, with a note, and
     'own-rules': 'never\n',
   });
   const conditions = [
-    `gitdir:${dirname(at.root)}/`,
-    'gitdir:/no/where/',
-    'gitdir/i:~/work/',
-    'onbranch:main',
-    'hasconfig:remote.*.url:https://git.example.test/**',
-    'later:unknown',
-  ];
+    `gitdir:${dirname(at.root)}/`, 'gitdir:/no/where/', 'gitdir/i:~/work/', 'onbranch:main',
+    'hasconfig:remote.*.url:https://git.example.test/**', 'later:unknown',
+  ]; // prettier-ignore
   for (const condition of conditions) {
     const include = `[includeIf "${condition}"]\n\tpath = work-config\n`;
     plant(at.home, { '.gitconfig': `[core]\n\texcludesFile = ~/own-rules\n${include}` });

@@ -25,16 +25,10 @@ test('a path on the share of the folder or the home is local', () => {
 
 test('a path on another host or share is remote, on Windows', () => {
   const other = [
-    '\\\\evil.example\\share\\x',
-    '//evil.example/share/x',
-    '/\\evil.example/share',
-    '\\\\wsl.localhost\\Debian\\home',
-    '\\\\wsl.localhost.evil.example\\Ubuntu\\home',
-    '\\\\evil.example',
-    '\\\\?\\UNC\\evil.example\\share\\x',
-    '\\\\.\\pipe\\x',
-    '//?/C:/x',
-  ];
+    '\\\\evil.example\\share\\x', '//evil.example/share/x', '/\\evil.example/share',
+    '\\\\wsl.localhost\\Debian\\home', '\\\\wsl.localhost.evil.example\\Ubuntu\\home', '\\\\evil.example',
+    '\\\\?\\UNC\\evil.example\\share\\x', '\\\\.\\pipe\\x', '//?/C:/x',
+  ]; // prettier-ignore
   for (const path of other) {
     assert.equal(isOnOtherHost(path, [wsl, home], 'win32'), true, path);
     assert.equal(isOnOtherHost(path, ['\\\\?\\UNC\\srv\\share', '\\\\.\\pipe\\y'], 'win32'), true, path);

@@ -145,18 +145,9 @@ test('at most two characters of a credential are shown', () => {
 test('hostile text is scanned in bounded time', { timeout: 20_000 }, () => {
   const fill = (text: string): string => text.repeat(Math.ceil((256 << 10) / text.length));
   const repeated = [
-    'a',
-    ' ',
-    'http://a:',
-    'mongodb://',
-    'redis://:aaaa',
-    '//a:_auth',
-    'xoxb-a-',
-    'password = "',
-    'SG.a.',
-    'ghs_1_',
+    'a', ' ', 'http://a:', 'mongodb://', 'redis://:aaaa', '//a:_auth', 'xoxb-a-', 'password = "', 'SG.a.', 'ghs_1_',
     'glpat-',
-  ];
+  ]; // prettier-ignore
   repeated.push(
     '-----BEGIN PRIVATE KEY-----',
     `${'a'.repeat(64)}PASSWORD="`,

@@ -92,16 +92,9 @@ test('F16 ignore files of nothing but sets, or with one very long rule, are read
   const fill = (part: string, start = ''): string =>
     start + part.repeat((mostBytes - start.length) / part.length);
   const hostile = [
-    fill('[[:', 'a'),
-    `${fill('[:a', 'a[')}]`,
-    `${fill('\\x01-~', '*[')}]q`,
-    fill('[!a]'),
-    fill('[!a]/'),
-    `${'[!q]'.repeat(25)}b\n`.repeat(3_000),
-    fill('a'),
-    fill('*a', '*'),
-    fill('**/a/'),
-  ];
+    fill('[[:', 'a'), `${fill('[:a', 'a[')}]`, `${fill('\\x01-~', '*[')}]q`, fill('[!a]'), fill('[!a]/'),
+    `${'[!q]'.repeat(25)}b\n`.repeat(3_000), fill('a'), fill('*a', '*'), fill('**/a/'),
+  ]; // prettier-ignore
   const at = testRepository(t, {});
   const name = 'a'.repeat(200);
   for (const [index, rules] of hostile.entries()) {
