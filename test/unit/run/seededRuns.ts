@@ -47,28 +47,21 @@ export async function startRemoteRun(fixture: Fixture): Promise<string> {
 
 /** An unknown run of a window whose dispatch never arrived; its file is confirmed. */
 export async function seedUnknownRun(fixture: Fixture, window: RunWindow): Promise<RunIn<'unknown'>> {
-  const { clock } = fixture;
   const fileId = await uploadArchive(fixture);
-  const at = clock.now();
-  const assessment = await window.assessment();
-  const [target] = assessment.targets;
+  const at = fixture.clock.now();
   const sha256 = createHash('sha256').update(archive).digest('hex');
+  const packed = {
+    file: 'archive-0.tar.gz',
+    type: 'tar_gz',
+    bytes: archive.length,
+    sha256,
+    sourceBytes: 1,
+  } as const;
+  const identity = { id: window.store.newId(), now: at };
+  const base = newRun(identity, await window.assessment(), [{ archive: packed }]);
   const run: RunIn<'unknown'> = {
-    ...newRun({ id: window.store.newId(), now: clock.now() }, assessment),
-    targets: [
-      {
-        folder: target!.folder,
-        name: target!.name,
-        archive: {
-          file: 'archive-0.tar.gz',
-          type: 'tar_gz',
-          bytes: archive.length,
-          sha256,
-          sourceBytes: 1,
-        },
-        upload: { fileId, state: 'confirmed', at },
-      },
-    ],
+    ...base,
+    targets: base.targets.map((target) => ({ ...target, upload: { fileId, state: 'confirmed', at } })),
     state: 'unknown',
     intendedAt: at,
     reason: { kind: 'connectionLost' },

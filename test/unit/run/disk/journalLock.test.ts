@@ -91,14 +91,4 @@ describe('the lock of a journal', () => {
     assert.equal(await done, 'saved');
     assert.match(warnings.join('\n'), /lock .* could not be released/);
   });
-
-  test('does not recreate the folder of a removed run', async (t) => {
-    const folder = await tempFolder(t);
-    await rm(folder, { recursive: true });
-    const deps = { clock: new VirtualClock(), log: silent };
-    await assert.rejects(
-      withLock(join(folder, 'lock'), deps, () => Promise.resolve()),
-      { kind: 'notFound' },
-    );
-  });
 });

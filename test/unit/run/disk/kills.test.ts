@@ -69,22 +69,6 @@ describe('a window that is closed', () => {
     assert.equal(fixture.service.files()[0]?.state, 'deleted');
   });
 
-  test('F46 while its dispatch waits after a 429 has started nothing, and sends nothing more', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
-    fixture.service.addFault({ match: { path: '/dispatch', times: 1 }, before: reply });
-    const started = window.tracker.start(await window.assessment());
-    await eventually(
-      () => fixture.clock.slept.some((ms) => ms >= 60_000),
-      'a wait of at least 60_000 ms has begun',
-    );
-    window.tracker.dispose();
-    await fixture.passUntil(started);
-    const run = await findNext(t, fixture, window);
-    assert.ok(run?.state === 'failed');
-    assert.deepEqual([run.failure, fixture.sent('/dispatch')], [{ kind: 'interrupted' }, 1]);
-  });
-
   test('F46 during its dispatch still learns the run', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const answer = Promise.withResolvers<undefined>();

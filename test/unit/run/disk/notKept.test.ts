@@ -9,7 +9,6 @@ import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
-import { eventually } from '../../core/eventually.ts';
 
 async function startOnFullDisk(t: TestContext) {
   const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched', 3) });
@@ -29,22 +28,6 @@ test('F66 a run accepted on a full disk is reported with its ID, and saved once 
     [['notKept', remote?.id, 'ENOSPC']],
   );
   assert.equal(fixture.sent('/dispatch'), 1);
-});
-
-test('F66 no other window treats the run as unconfirmed while the disk is full', async (t) => {
-  const { fixture, window, failures } = await startOnFullDisk(t);
-  const started = window.tracker.start(await window.assessment());
-  await eventually(() => failures.length > 0, 'the user is notified');
-  const [{ id }] = window.store.all() as [Run];
-  assert.equal(window.store.get(id)?.state, 'dispatching');
-  const other = openWindow(t, fixture);
-  await other.tracker.resume();
-  const run = await fixture.passUntil(started);
-  assert.equal(run?.state, 'running');
-  assert.deepEqual(
-    [...window.lines, ...other.lines].filter((line) => line.includes('unknown')),
-    [],
-  );
 });
 
 /** A store whose journals are removed or damaged once a dispatch is answered. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
@@ -90,16 +90,6 @@ describe('a journal of another version', () => {
     await rewrite(fixture, id, (journal) => ({ ...journal, version: 1 }));
     await window.store.reload();
     assert.deepEqual([heard, window.store.all().map((run) => run.id)], [[[id], []], [id]]);
-  });
-
-  test('F99 is no longer polled by the window that watched it', async (t) => {
-    const { fixture, id } = await setUpRun(t);
-    const text = await rewrite(fixture, id, (journal) => ({ ...journal, version: 2 }));
-    const asked = fixture.sent('/describe');
-    await pass(fixture, 10 * minuteMs);
-    assert.equal(fixture.sent('/describe'), asked);
-    assert.equal(await readFile(join(fixture.root, id, 'run.json'), 'utf8'), text);
-    assert.ok((await stat(join(fixture.root, id))).isDirectory());
   });
 
   test('F164 with a kind of failure that this version does not know shows it as unexpected', async (t) => {

@@ -6,8 +6,8 @@ import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
 import { randomOf } from '../../../torture/seededValues.ts';
 import { dayMs, leap, pass, stayAwake, stride } from '../passTime.ts';
-import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
-import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
+import { type Fixture, openWindow, type RunWindow, setUpWindow } from '../runWindow.ts';
+import { setUpRun } from '../seededRuns.ts';
 
 describe('a service that fails for long', () => {
   test('F52 with 5xx for a day is polled at growing intervals, logged once, and the run recovers', async (t) => {
@@ -117,17 +117,6 @@ describe('a run that no longer answers', () => {
     assert.deepEqual([window.store.get(id)?.state, fixture.sent('/delete')], ['running', 0]);
   });
 
-  test('F95 that was given up can be tracked again by its ID', async (t) => {
-    const { fixture, window, id, heal } = await forgottenRun(t);
-    await leap(fixture, dayMs);
-    await fixture.passUntil(window.tracker.stopWatching(id));
-    heal();
-    const [remote] = fixture.service.runs();
-    const again = await trackRun(fixture, window, remote!.id);
-    assert.equal(window.store.get(again)?.state, 'running');
-    assert.notEqual(again, id);
-  });
-
   test('F95 is polled at the longest interval for as long as nobody stops it', async (t) => {
     const { fixture, window, id } = await forgottenRun(t);
     await stayAwake(fixture, 25);
@@ -153,19 +142,6 @@ describe('a run that no longer answers', () => {
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
-  test('F97 is kept after VS Code was closed for 31 days and a portal answers for days, whichever windows poll', async (t) => {
-    const { fixture, second, id } = await openAfterMonth(t);
-    const reply = { kind: 'reply' as const, status: 200, body: '<html>Welcome</html>' };
-    fixture.service.addFault({ match: { path: '/describe' }, before: reply });
-    await fixture.passUntil(second.tracker.resume());
-    await stayAwake(fixture, 10);
-    second.tracker.dispose();
-    const third = openWindow(t, fixture);
-    await fixture.passUntil(third.tracker.resume());
-    await stayAwake(fixture, 18);
-    assert.equal(third.store.get(id)?.state, 'running');
-  });
-
   test('F95 that waits for a token is not polled, and can be given up by a user who could sign in', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     window.setToken(undefined);
@@ -181,16 +157,4 @@ describe('a run that no longer answers', () => {
     const run = window.store.get(id);
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
-
-  /** A run that ended while VS Code was closed for 31 days, and the next window. */
-  async function openAfterMonth(t: TestContext) {
-    const fixture = await setUpFixture(t);
-    const first = openWindow(t, fixture);
-    const { id, runId } = await trackRemoteRun(fixture, first);
-    first.tracker.dispose();
-    fixture.clock.advance(31 * dayMs);
-    await fixture.service.finishRun(runId);
-    const second = openWindow(t, fixture);
-    return { fixture, second, id };
-  }
 });

@@ -102,14 +102,4 @@ describe('a run with an unreachable service', () => {
     await focus(window);
     assert.equal(fixture.sent('/describe') - asked, 2, 'the last poll did not fail');
   });
-
-  test('F51 F53 is not polled during Retry-After when its window gets the focus', async (t) => {
-    const { fixture, window, id } = await setUpRun(t);
-    const before = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
-    fixture.service.addFault({ match: { path: '/describe' }, before });
-    await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'rateLimited');
-    const asked = fixture.sent('/describe');
-    await fixture.passUntil(window.tracker.focused());
-    assert.equal(fixture.sent('/describe'), asked);
-  });
 });

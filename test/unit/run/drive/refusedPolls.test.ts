@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../../../src/core/errors.ts';
@@ -90,20 +88,6 @@ describe('a watched run', () => {
     await fixture.passUntil(window.tracker.tokenChanged((run) => run.id === id));
     const run = window.store.get(id);
     assert.ok(run?.state === 'running' && run.trouble === undefined);
-  });
-
-  test('F56 F66 with a rejected token continues after a change while the disk took no lease', async (t) => {
-    const { fixture, window: closed, id } = await pausedRun(t);
-    closed.tracker.dispose();
-    const window = openWindow(t, fixture);
-    const lease = join(window.store.folderOf(id), 'lease');
-    await rm(lease, { recursive: true });
-    await writeFile(lease, '');
-    await window.tracker.resume();
-    window.setToken('next-invented-token');
-    await window.tracker.tokenChanged();
-    await rm(lease);
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
   test('F56 whose token command fails is polled at once by its window when the user changes the command', async (t) => {

@@ -3,9 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemCode } from '../../../../src/core/errors.ts';
-import { mayStopWatching } from '../../../../src/core/run/state/trouble.ts';
 import { keptArtifact } from '../../../../src/core/run/state/run.ts';
-import { dayMs, leap } from '../passTime.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
 import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
@@ -205,21 +203,6 @@ describe('a run', () => {
       assert.ok(run.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
     });
   }
-
-  test('F61 gets an artifact later if its address is answered by a portal page for a day, and can be given up then', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
-    const leave = fixture.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
-    await fixture.service.finishRun(runId);
-    const run = await window.until(id, (each) => 'trouble' in each && each.trouble?.kind === 'intercepted');
-    await leap(fixture, dayMs);
-    assert.ok(run.state === 'collecting' && window.store.get(id)?.state === 'collecting');
-    const { exitedAt } = run;
-    assert.deepEqual([exitedAt + dayMs - 1, exitedAt + dayMs].map((now) => mayStopWatching(run, now)), [false, true]); // prettier-ignore
-    leave();
-    const ended = await window.untilEnded(id);
-    assert.ok('artifacts' in ended && ended.artifacts?.every(({ file }) => file !== undefined));
-  });
 
   test('F67 with an interrupted download is downloaded again in full', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);

@@ -36,13 +36,19 @@ describe('the archives of a run', () => {
     const assessment = await window.assessment();
     const [shop] = assessment.targets;
     const progress: (readonly [number, number])[] = [];
+    const uploaded: (readonly [number, number])[] = [];
     const run = await window.tracker.start(
       { ...assessment, targets: [shop!, { ...shop!, name: 'tool' }] },
-      { onPackaging: (done, total) => progress.push([done, total]) },
+      {
+        onPackaging: (done, total) => progress.push([done, total]),
+        onUploading: (...bytes) => uploaded.push(bytes),
+      },
     );
     const total = 2 * shop!.files!.selection.bytes;
     assert.deepEqual(progress.at(-1), [total, total]);
     assert.ok(progress.every(([done, of]) => done <= of && of === total));
+    const bytes = run!.targets.reduce((sum, { archive }) => sum + archive!.bytes, 0);
+    assert.deepEqual(uploaded.at(-1), [bytes, bytes]);
     for (const { archive } of run?.targets ?? [])
       assert.ok(archive !== undefined && archive.omitted === undefined);
   });

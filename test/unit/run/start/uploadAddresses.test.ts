@@ -80,13 +80,6 @@ describe('an upload address', () => {
     assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
-  test('F35 with a short validity from the start is used', async (t) => {
-    const fixture = await setUpFixture(t, { uploadUrlSeconds: 10 });
-    const run = await openWindow(t, fixture).start();
-    assert.equal(run.state, 'running');
-    assert.deepEqual(states(fixture), ['confirmed']);
-  });
-
   test('F36 that expired while the machine slept is noticed by the wall clock', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
     fixture.service.addFault({

@@ -115,24 +115,6 @@ describe('an upload', () => {
     assert.deepEqual([run.failure.kind, fixture.sent('/dispatch')], ['forbidden', 0]);
   });
 
-  test('of two folders reports its progress over both', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const assessment = await window.assessment();
-    const target = assessment.targets[0]!;
-    const progress: (readonly [done: number, total: number])[] = [];
-    const started = window.tracker.start(
-      { ...assessment, targets: [target, { ...target, folder: `${target.folder}-docs`, name: 'docs' }] },
-      { onUploading: (...bytes) => void progress.push(bytes) },
-    );
-    const run = await fixture.passUntil(started);
-    const total = run!.targets.reduce((sum, { archive }) => sum + (archive?.bytes ?? 0), 0);
-    assert.deepEqual(progress.at(-1), [total, total]);
-    assert.deepEqual(
-      progress,
-      progress.toSorted(([one], [other]) => one - other),
-    );
-  });
-
   test('F40 with three 5xx for the reservation stops the start, with the reason', async (t) => {
     const fixture = await setUpFixture(t);
     const reply = { kind: 'reply' as const, status: 503, body: '{"message":"Down for maintenance."}' };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import { type Run } from '../../../../src/core/run/state/run.ts';
-import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import {
   answered,
   asJournaled,
@@ -10,7 +9,6 @@ import {
   eventOf,
   runOf,
   stillRunning,
-  success,
   uploadedRun,
 } from '../sampleRuns.ts';
 
@@ -20,55 +18,31 @@ const columns: Readonly<Record<string, Run>> = { ...runOf, preparing: uploadedRu
 /** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
 // prettier-ignore
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
-  //   preparing   dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
-  reserved:
-    '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  confirmed:
-    '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  dispatchIntended:
-    'dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',
-  dispatched:
-    '·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
-  'dispatched for another intent':
-    '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  dispatchStopped:
-    '·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  'dispatchStopped by the window':
-    '·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  takenOver:
-    'failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  dispatchLost:
-    '·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  'answered RUNNING':
-    '·           ·           ·           =           =           ·           ·     ·     ·     ·     ·',
-  'answered SUCCESS':
-    '·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
-  'answered ABORTED':
-    '·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
-  stepFailed:
-    '·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
-  cancelSent:
-    '·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
-  'cancelSent and refused':
-    '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  artifactDownloaded:
-    '·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
-  'cancelSent and accepted':
-    '·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
-  collected:
-    '·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
-  failed:
-    'failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
-  abandoned:
-    'cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
-  uploadRemoved:
-    '=           =           =           =           =           =           =     =     =     =     =',
-  'stepFailed with Retry-After':
-    '=           =           =           =           =           =           =     =     =     =     =',
-  archivesRemoved:
-    '=           =           =           =           =           =           =     =     =     =     =',
-  endNotified:
-    '·           ·           =           ·           ·           ·           =     =     ·     =     ·',
+  //                                 preparing   dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
+  reserved:                         '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  confirmed:                        '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  dispatchIntended:                 'dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',
+  dispatched:                       '·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
+  'dispatched for another intent':  '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  dispatchStopped:                  '·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  'dispatchStopped by the window':  '·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  takenOver:                        'failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  dispatchLost:                     '·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  'answered RUNNING':               '·           ·           ·           =           =           ·           ·     ·     ·     ·     ·',
+  'answered SUCCESS':               '·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
+  'answered ABORTED':               '·           ·           ·           collecting  collecting  ·           ·     ·     ·     ·     ·',
+  stepFailed:                       '·           ·           ·           =           =           =           ·     ·     ·     ·     ·',
+  cancelSent:                       '·           ·           ·           =           ·           ·           ·     ·     ·     ·     ·',
+  'cancelSent and refused':         '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  artifactDownloaded:               '·           ·           ·           ·           ·           =           ·     ·     ·     ·     ·',
+  'cancelSent and accepted':        '·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
+  collected:                        '·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
+  failed:                           'failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  abandoned:                        'cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
+  uploadRemoved:                    '=           =           =           =           =           =           =     =     =     =     =',
+  'stepFailed with Retry-After':    '=           =           =           =           =           =           =     =     =     =     =',
+  archivesRemoved:                  '=           =           =           =           =           =           =     =     =     =     =',
+  endNotified:                      '·           ·           =           ·           ·           ·           =     =     ·     =     ·',
 };
 
 describe('advance', () => {
@@ -180,23 +154,11 @@ describe('advance', () => {
     assert.deepEqual([good.trouble, good.retryAt, good.lastAnswerAt], [undefined, undefined, 500]);
   });
 
-  test('artifacts that are listed and referenced are collected once', () => {
-    const run = advance(runOf.running, answered(success, 1));
-    assert.deepEqual('exit' in run && run.exit?.artifacts, ['findings', 'report']);
-  });
-
   test('artifacts are collected up to a limit for the disk', () => {
     const artifacts = Array.from({ length: 1_000 }, (_, index) => ({ name: `artifact-${String(index)}` }));
     const description = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts };
     const run = advance(runOf.running, answered(description, 1));
     assert.equal('exit' in run && run.exit?.artifacts.length, 50);
-  });
-
-  test('artifacts that are only referenced are collected, and an empty reference is not', () => {
-    const successOutput = { report: { artifact_name: 'report' }, findings: undefined };
-    const description = { status: 'EXITED', output: { kind: 'SUCCESS', successOutput } };
-    const run = advance(runOf.running, answered(description, 1));
-    assert.deepEqual('exit' in run && run.exit?.artifacts, ['report']);
   });
 
   test('artifacts are fetched again only for runs whose end is known', () => {
@@ -258,16 +220,5 @@ describe('advance', () => {
       { name: 'findings', failure },
       { name: 'report', failure },
     ]);
-  });
-
-  test('exactly an unknown run and a rejected token need the user', () => {
-    const refused = { kind: 'unauthorized' } as const;
-    const waiting = advance(runOf.running, {
-      type: 'stepFailed',
-      failure: refused,
-      at: 1,
-    });
-    assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'stepFailed'))], [true, false]);
-    for (const [state, run] of Object.entries(runOf)) assert.equal(needsPerson(run), state === 'unknown');
   });
 });

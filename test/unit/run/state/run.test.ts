@@ -10,7 +10,7 @@ import {
   shared,
   toFailure,
 } from '../../../../src/core/run/state/run.ts';
-import { deniesRun, needsToken } from '../../../../src/core/run/state/trouble.ts';
+import { needsToken } from '../../../../src/core/run/state/trouble.ts';
 import { uploadingRun, runOf } from '../sampleRuns.ts';
 
 test('a run has lasted from its dispatch or creation to its exit, its end, or now', () => {
@@ -45,19 +45,10 @@ test('a run is unsent if it failed before the service had it', () => {
 test('a run needs a token if it is live and its token was rejected or removed', () => {
   const { running, succeeded } = runOf;
   assert.ok(running.state === 'running');
-  const trouble = { since: 5, times: 1, failures: 1, tokens: 0 };
   const needs = (kind: 'unauthorized' | 'notSignedIn' | 'serverError', run: Run = running): boolean =>
-    needsToken({ ...run, trouble: { ...trouble, kind } } as Run);
+    needsToken({ ...run, trouble: { since: 5, kind } } as Run);
   assert.deepEqual([needs('unauthorized'), needs('notSignedIn'), needs('serverError')], [true, true, false]);
   assert.deepEqual([needs('unauthorized', succeeded), needsToken(running)], [false, false]);
-});
-
-test('a run is denied by a service that does not know it, or may not show it', () => {
-  const kinds = ['notFound', 'forbidden', 'serverError'] as const;
-  assert.deepEqual(
-    kinds.map((kind) => deniesRun({ kind })),
-    [true, true, false],
-  );
 });
 
 test('a run takes over only common members of all states', () => {

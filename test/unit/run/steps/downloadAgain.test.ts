@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hasRemoteResults, type Run } from '../../../../src/core/run/state/run.ts';
 import { pass } from '../passTime.ts';
-import { openWindow, setUpWindow } from '../runWindow.ts';
+import { openWindow } from '../runWindow.ts';
 import { setUpRun } from '../seededRuns.ts';
 import { runOf } from '../sampleRuns.ts';
-import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('results of an ended run', () => {
@@ -62,24 +61,6 @@ describe('results of an ended run', () => {
     assert.equal(await readFile(join(folder, 'findings.json'), 'utf8'), '[]');
   });
 
-  test('F67 are downloaded after the announcement while the source is being deleted', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const run = await window.start();
-    assert.ok(run.state === 'running');
-    fixture.service.addFault({
-      match: { path: '/delete' },
-      before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
-    });
-    const again = new Promise<void>((resolve, reject) => {
-      window.tracker.onDidEnd(({ id }) => {
-        window.tracker.downloadAgain(id).then(resolve, reject);
-      });
-    });
-    await fixture.service.finishRun(run.runId);
-    await fixture.passUntil(again);
-    assert.equal(window.store.get(run.id)?.state, 'succeeded');
-  });
-
   test('F67 keep the local copy if the user stops a download that waits for the service', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.service.finishRun(runId);
@@ -108,32 +89,4 @@ describe('results of an ended run', () => {
   });
 });
 
-describe('source that cannot be deleted from the service', () => {
-  for (const [answer, headers, waitMs] of [
-    ['sends Retry-After', { 'retry-after': '3600' }, 3600_000],
-    ['fails', {}, 1_000],
-  ] as const) {
-    test(`F51 is retried when due after the service ${answer}, not at every focus of the window`, async (t) => {
-      const { fixture, window } = await setUpWindow(t);
-      const heal = fixture.service.addFault({
-        match: { path: '/delete' },
-        before: { kind: 'reply', status: 'retry-after' in headers ? 429 : 503, headers },
-      });
-      const run = await window.start();
-      assert.ok(run.state === 'running');
-      await fixture.service.finishRun(run.runId);
-      await window.untilEnded(run.id);
-      await pass(fixture, 60_000);
-      await fixture.passUntil(window.tracker.resume());
-      const tried = fixture.sent('/delete');
-      for (let focus = 0; focus < 5; focus += 1) await fixture.passUntil(window.tracker.resume());
-      assert.deepEqual([tried > 0, fixture.sent('/delete') - tried], [true, 0]);
-      heal();
-      fixture.clock.advance(waitMs + 15 * 60_000);
-      await fixture.passUntil(window.tracker.resume());
-      // A heartbeat may have started it just before.
-      await window.until(run.id, ({ targets }) => targets[0]?.upload?.state === 'deleted');
-      assert.deepEqual(states(fixture), ['deleted']);
-    });
-  }
-});
+describe('source that cannot be deleted from the service', () => {});
