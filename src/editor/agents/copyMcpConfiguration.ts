@@ -9,7 +9,7 @@ import {
   type McpRuntime,
   renewMcpServer,
   toMcpConfiguration,
-} from '../../core/findings/agents/mcpConfiguration.ts';
+} from './mcpConfiguration.ts';
 import { realPath } from '../../core/paths.ts';
 import type { Logger } from '../../core/ports.ts';
 import { pickFolder } from '../folders.ts';

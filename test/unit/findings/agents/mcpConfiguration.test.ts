@@ -11,7 +11,7 @@ import {
   type McpRuntime,
   renewMcpServer,
   toMcpConfiguration,
-} from '../../../../src/core/findings/agents/mcpConfiguration.ts';
+} from '../../../../src/editor/agents/mcpConfiguration.ts';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 });
 const given = fc.record<McpArguments>({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { onDisk, readIfThere, writeFileAtomic } from '../../files.ts';
+import { onDisk, readIfThere, writeFileAtomic } from '../../core/files.ts';
 
 /** Agents with a known configuration format; `file` is the user's configuration for all folders. */
 export const mcpClients = [
