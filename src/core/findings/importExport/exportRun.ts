@@ -12,6 +12,11 @@ import { readAssessedPlaces } from './sarif/assessedPlaces.ts';
 import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/codeScanning.ts';
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
+/*
+ * An export is made in the worker of findings with their details, and says what was assessed: `sarif` in two forms, `csv`, and `bundle`, which is also read.
+ * An import goes the other way: the worker reads the file (`readContent`), then the host stores it as a run (`importFile`).
+ */
+
 type ExportForm =
   | { readonly kind: 'sarif' | 'csv' | 'bundle' }
   | {

@@ -16,6 +16,12 @@ import { MAX_TEXT, type TextStyle, toFreeText } from './freeText.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { type Places, readPlaces } from './readPlaces.ts';
 
+/*
+ * Reads a findings file, in a worker. `findList` finds the items, by what they look like; `sarif` finds those of SARIF, with what they refer to resolved. An
+ * `item` has what the groups around it say, and remembers what was used of it. `aliases` is the table of names; `rating`, `readPlaces`, and `freeText` read
+ * the values under them. What nothing reads is in the block “Other fields”.
+ */
+
 export const maxFindingsBytes = 64 * 1024 * 1024;
 const maxFindings = 10_000;
 /** Characters of all findings. A file may repeat one text in each of many places. */

@@ -1,6 +1,12 @@
 import * as z from 'zod/mini';
 import { clip } from '../../visibleText.ts';
 
+/*
+ * A decision is about the name of a finding in a folder. `book` is what this machine has decided and accepted; `triageDisk` reads and adds to it, and to the
+ * shared folder, whose decisions of others are an inbox; `triageStore` has the books of all folders, and changes them; `decide` says what holds for a
+ * finding of a run.
+ */
+
 export const TRIAGE_STATES = ['open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'] as const;
 
 export type TriageState = (typeof TRIAGE_STATES)[number];
