@@ -46,6 +46,8 @@ export function describeCoverage(coverage: Coverage): string {
   if (secret > 0) text = t('{0}; excluded as suspected secrets: {1}', text, formatNumber(secret));
   if (coverage.unpacked > 0)
     text = t('{0}; couldn’t be packaged: {1}', text, formatNumber(coverage.unpacked));
+  if (coverage.lfsPointers !== undefined)
+    text = t('{0}; Git LFS pointers without their content: {1}', text, formatNumber(coverage.lfsPointers));
   return text;
 }
 

@@ -130,6 +130,21 @@ function openPath(fd: number): string | undefined {
   }
 }
 
+const lfsStart = 'version https://git-lfs.github.com/spec/v1\n';
+/** Of a pointer without extensions, which hardly any has. */
+const lfsBytes = { min: 120, max: 200 };
+
+/** True for a file of `bytes` that stands for a content that Git LFS has elsewhere. Throws the system's errors. */
+export function isLfsPointer(full: string, bytes: number): boolean {
+  if (bytes < lfsBytes.min || bytes > lfsBytes.max) return false;
+  const fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readAt(fd, lfsStart.length, 0).toString('latin1') === lfsStart;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Returns fewer bytes only at the end of the file. */
 export function readAt(fd: number, bytes: number, position: number): Buffer {
   const buffer = Buffer.allocUnsafe(bytes);

@@ -6,7 +6,7 @@ import type { UnreadByGit } from '../../core/upload/ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
 import type { IndexProblem } from '../../core/upload/ignore/gitIndex.ts';
 import type { UnreadIndex } from '../../core/upload/ignore/trackedFiles.ts';
-import type { SelectedFile } from '../../core/upload/select/selection.ts';
+import { countLfsPointers, type SelectedFile } from '../../core/upload/select/selection.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import { maxRows, toCheckbox } from '../../lazyView.ts';
 import type { Folder } from '../folders.ts';
@@ -101,14 +101,18 @@ function folderNode(prepared: Prepared, sum: FolderSum): PreviewNode {
   };
 }
 
-function fileNode(prepared: Prepared, { path, bytes }: SelectedFile): PreviewNode {
+function fileNode(prepared: Prepared, { path, bytes, isLfsPointer }: SelectedFile): PreviewNode {
   const check = prepared.checks.get(path);
   const suspicions = check === undefined || 'reason' in check ? [] : check.suspicions;
   const isSuspected = suspicions.length > 0;
   const item = line(
     visibleName(basename(path)),
     None,
-    [formatBytes(bytes), ...(isSuspected ? [t('suspected secret')] : [])].join(' · '),
+    [
+      formatBytes(bytes),
+      ...(isSuspected ? [t('suspected secret')] : []),
+      ...(isLfsPointer === true ? [t('Git LFS pointer')] : []),
+    ].join(' · '),
     isSuspected ? new vscode.ThemeIcon('warning') : vscode.ThemeIcon.File,
   );
   if (isSuspected) item.tooltip = [visibleName(path), describeSuspicions(suspicions)].join('\n');
@@ -253,5 +257,8 @@ function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vsc
 }
 
 function sizeOf({ selection }: Prepared): string {
-  return `${countFiles(selection.files.length)}, ${formatBytes(selection.bytes)}`;
+  const size = `${countFiles(selection.files.length)}, ${formatBytes(selection.bytes)}`;
+  const pointers = countLfsPointers(selection.files);
+  if (pointers === 0) return size;
+  return t('{0}; Git LFS pointers without their content: {1}', size, formatNumber(pointers));
 }

@@ -17,8 +17,10 @@ export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
   const coverage = coverageOf(run);
   const sentences = endedEarly(run) ? [t('The run ended early.')] : [];
   if (coverage === undefined) return [t('0 findings.'), ...sentences].join(' ');
-  const { uploaded, excludedFolders, unpacked } = coverage;
+  const { uploaded, excludedFolders, unpacked, lfsPointers } = coverage;
   const excluded = excludedIn(coverage);
+  if (lfsPointers !== undefined)
+    sentences.unshift(t('Git LFS pointers without their content: {0}.', formatNumber(lfsPointers)));
   if (unpacked > 0)
     sentences.unshift(t('Files and folders that couldn’t be packaged: {0}.', formatNumber(unpacked)));
   if (excludedFolders > 0) sentences.unshift(t('Excluded files and folders: {0}.', formatNumber(excluded)));

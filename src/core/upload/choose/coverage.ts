@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { NotUploadedReason, UploadSelection } from './prepareUpload.ts';
+import { countLfsPointers } from '../select/selection.ts';
 
 const count = z.int().check(z.minimum(0));
 
@@ -14,6 +15,8 @@ export const coverageSchema = z.object({
   unpacked: count,
   /** True if an index could not be read: `ignoredButTracked` then doesn't count its files. */
   trackedUnknown: z.optional(z.boolean()),
+  /** How many of the uploaded files stand for a content that Git LFS has elsewhere. */
+  lfsPointers: z.optional(count),
 });
 /** How many files of one folder of a run, or of all its folders, it covers. */
 export type Coverage = z.infer<typeof coverageSchema>;
@@ -23,11 +26,12 @@ export function isUnread({ kind }: NotUploadedReason): boolean {
 }
 
 export function toCoverage(
-  { leftOut, unreadIndexes }: Pick<UploadSelection, 'leftOut' | 'unreadIndexes'>,
+  { files, leftOut, unreadIndexes }: Pick<UploadSelection, 'files' | 'leftOut' | 'unreadIndexes'>,
   uploaded: number,
   unpacked: number,
 ): Coverage {
   const coverage = { uploaded, excluded: {} as Record<string, number>, excludedFolders: 0, unpacked };
+  const lfsPointers = countLfsPointers(files);
   for (const { path, reason } of leftOut) {
     if (isUnread(reason)) coverage.unpacked += 1;
     else {
@@ -35,7 +39,11 @@ export function toCoverage(
       if (path.endsWith('/')) coverage.excludedFolders += 1;
     }
   }
-  return { ...coverage, ...(unreadIndexes.length > 0 && { trackedUnknown: true }) };
+  return {
+    ...coverage,
+    ...(unreadIndexes.length > 0 && { trackedUnknown: true }),
+    ...(lfsPointers > 0 && { lfsPointers }),
+  };
 }
 
 /** The coverage of all folders of a run; undefined unless it is known for each, as for a run that was started elsewhere. */
@@ -50,16 +58,18 @@ export function coverageOf({
 
 function add(
   sum: Coverage | undefined,
-  { uploaded, excluded, excludedFolders, unpacked, trackedUnknown }: Coverage,
+  { uploaded, excluded, excludedFolders, unpacked, trackedUnknown, lfsPointers = 0 }: Coverage,
 ): Coverage {
   const all = { ...sum?.excluded };
   for (const [reason, paths] of Object.entries(excluded)) all[reason] = (all[reason] ?? 0) + paths;
+  const allPointers = (sum?.lfsPointers ?? 0) + lfsPointers;
   return {
     uploaded: (sum?.uploaded ?? 0) + uploaded,
     excluded: all,
     excludedFolders: (sum?.excludedFolders ?? 0) + excludedFolders,
     unpacked: (sum?.unpacked ?? 0) + unpacked,
     ...((sum?.trackedUnknown ?? trackedUnknown) && { trackedUnknown: true }),
+    ...(allPointers > 0 && { lfsPointers: allPointers }),
   };
 }
 

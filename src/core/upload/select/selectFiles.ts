@@ -22,7 +22,7 @@ import {
 } from '../ignore/ruleLayers.ts';
 import { TrackedFiles } from '../ignore/trackedFiles.ts';
 import { inSlices } from '../../yieldingWork.ts';
-import { isInPlace, isUsableName } from '../sourceFile.ts';
+import { isInPlace, isLfsPointer, isUsableName } from '../sourceFile.ts';
 import { type FolderEntry, listFolder, reasonByType } from './folderEntries.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
@@ -266,7 +266,8 @@ class Walk {
         // Windows lists names that are not Unicode with U+FFFD, and finds no file by such a name.
         if (path.includes('\ufffd')) this.#leaveOut(path, { kind: 'unusableName' });
       } else if (stat.isFile()) {
-        this.files.push({ path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 });
+        const file = { path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 } as const;
+        this.files.push(isLfsPointer(full, stat.size) ? { ...file, isLfsPointer: true } : file);
         this.bytes += stat.size;
       } else this.#leaveOut(path, { kind: stat.isSymbolicLink() ? 'link' : 'special' });
     } catch (error) {

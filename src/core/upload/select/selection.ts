@@ -7,6 +7,12 @@ export interface SelectedFile {
   readonly path: string;
   readonly bytes: number;
   readonly mode: 0o644 | 0o755;
+  /** Set for a file that stands for a content that Git LFS has elsewhere. */
+  readonly isLfsPointer?: true;
+}
+
+export function countLfsPointers(files: readonly SelectedFile[]): number {
+  return files.reduce((sum, { isLfsPointer }) => sum + (isLfsPointer === true ? 1 : 0), 0);
 }
 
 export type Reason =

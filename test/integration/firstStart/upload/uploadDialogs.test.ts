@@ -45,7 +45,7 @@ describe('the question before an upload', () => {
     } as const;
     assert.equal(describeSuspicions([suspicion]), 'a\\u{202E}txt.exe\\u{000A}Size: 0  invented  k\\u{202E}…');
     const omitted = Array.from({ length: 12 }, (_, index) => `${name}${String(index)}`);
-    const coverage = toCoverage({ leftOut: [], unreadIndexes: [] }, 5, 200);
+    const coverage = toCoverage({ files: [], leftOut: [], unreadIndexes: [] }, 5, 200);
     const run = {
       ...ended,
       targets: [{ ...target!, name: 'b\u202Eb', archive: { ...archive, omitted }, coverage }],
@@ -69,14 +69,15 @@ describe('the question before an upload', () => {
       ['y', { kind: 'link' }],
       ['z', { kind: 'ignoredButTracked', rule }],
     ].map(([name, reason]) => ({ path: name, reason }));
-    const coverage = toCoverage({ leftOut: leftOut as NotUploaded[], unreadIndexes: [index] }, 1, 0);
+    const files = [{ path: 'a', bytes: 0, mode: 0o644, isLfsPointer: true }] as const;
+    const coverage = toCoverage({ files, leftOut: leftOut as NotUploaded[], unreadIndexes: [index] }, 1, 0);
     const run = { ...ended, targets: [{ ...target!, archive, coverage }] };
-    await ask(run, { files: [], leftOut });
+    await ask(run, { files, leftOut });
     const detail = messages.shown[0]?.detail ?? '';
     assert.match(detail, /are excluded:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
       detail,
-      /: 1 file; excluded by ignore files, settings, or type: 2; excluded as tracked by Git, but ignored: 1; tracked by Git, but ignored: unknown; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3\n/,
+      /: 1 file; excluded by ignore files, settings, or type: 2; excluded as tracked by Git, but ignored: 1; tracked by Git, but ignored: unknown; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3; Git LFS pointers without their content: 1\n/,
     );
   });
 

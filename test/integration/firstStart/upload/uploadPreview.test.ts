@@ -8,7 +8,7 @@ import { type PreviewNode, previewTree } from '../../../../src/editor/upload/upl
 const hidden = 'a\u202Etxt.exe';
 const files: SelectedFile[] = [
   ...[hidden, 'key.ts', 'locked.ts'].map((path) => ({ path, bytes: 1, mode: 0o644 }) as const),
-  { path: 'logo.png', bytes: 128, mode: 0o644 },
+  { path: 'logo.png', bytes: 128, mode: 0o644, isLfsPointer: true },
 ];
 const rule = { source: 'gitignore', file: '.gitignore', line: 2, pattern: 'dist/', widened: false } as const;
 const leftOut: LeftOut[] = [
@@ -65,10 +65,10 @@ describe('the Upload Preview', () => {
 
   it('F79 F167 F168 shows names, reasons, suspected secrets, and files of Git that can’t be read', async () => {
     assert.deepEqual(await linesOf(), [
-      'To be uploaded | 3 files, 130 bytes | cloud-upload',
+      'To be uploaded | 3 files, 130 bytes; Git LFS pointers without their content: 1 | cloud-upload',
       'a\\u{202E}txt.exe | 1 byte | file',
       'key.ts | 1 byte · suspected secret | warning',
-      'logo.png | 128 bytes | file',
+      'logo.png | 128 bytes · Git LFS pointer | file',
       'Excluded | 6 | exclude',
       'Ignored by Git | 1 | ',
       'dist/ | dist/  (.gitignore:2) | ',

@@ -21,7 +21,7 @@ function covering(
   omitted = 0,
 ): Coverage {
   const paths = leftOut.map(([path, kind]) => ({ path, reason: reasons[kind] }));
-  return toCoverage({ leftOut: paths, unreadIndexes: [] }, uploaded, omitted);
+  return toCoverage({ files: [], leftOut: paths, unreadIndexes: [] }, uploaded, omitted);
 }
 
 function runOver(coverages: readonly (Coverage | undefined)[], changes: object = {}): Run {
@@ -55,6 +55,11 @@ const cases: readonly (readonly [Run, string, boolean])[] = [
     runOver([two], { state: 'aborted' }),
     '0 findings in 239 uploaded files. 2 files were excluded. The run ended early.',
     true,
+  ],
+  [
+    runOver([{ ...covering(3), lfsPointers: 2 }]),
+    '0 findings in 3 uploaded files. Git LFS pointers without their content: 2.',
+    false,
   ],
   [runOver([two, undefined]), '0 findings.', false],
   [runOver([undefined], { state: 'imported', endedEarly: true }), '0 findings. The run ended early.', true],

@@ -17,7 +17,7 @@ test('F167 excluded paths are counted by reason, and folders once more; unread p
     notUploaded('locked.ts', { kind: 'unreadable', code: 'EACCES' }),
     notUploaded('out.ts', { kind: 'outsideRoot' }),
   ];
-  assert.deepEqual(toCoverage({ leftOut, unreadIndexes: [] }, 7, 3), {
+  assert.deepEqual(toCoverage({ files: [], leftOut, unreadIndexes: [] }, 7, 3), {
     uploaded: 7,
     excluded: { ignored: 2, ignoredButTracked: 1, secret: 1 },
     excludedFolders: 1,
@@ -30,9 +30,9 @@ test('F167 excluded paths are counted by reason, and folders once more; unread p
 });
 
 test('F167 a run says if the files that Git tracks are unknown in one of its folders', () => {
-  const known = toCoverage({ leftOut: [], unreadIndexes: [] }, 1, 0);
+  const known = toCoverage({ files: [], leftOut: [], unreadIndexes: [] }, 1, 0);
   const unknown = toCoverage(
-    { leftOut: [], unreadIndexes: [{ file: '.git/index', problem: 'split' }] },
+    { files: [], leftOut: [], unreadIndexes: [{ file: '.git/index', problem: 'split' }] },
     2,
     0,
   );
@@ -52,6 +52,7 @@ test('a run covers the sum of its folders, if it is known for each', () => {
     excluded: { ignored: 2, choice: 1 },
     excludedFolders: 1,
     unpacked: 3,
+    lfsPointers: 2,
   };
   const other = { uploaded: 10, excluded: { ignored: 5 }, excludedFolders: 2, unpacked: 4 };
   const sum = {
@@ -59,6 +60,7 @@ test('a run covers the sum of its folders, if it is known for each', () => {
     excluded: { ignored: 7, choice: 1 },
     excludedFolders: 3,
     unpacked: 7,
+    lfsPointers: 2,
   };
   assert.deepEqual(coverageOf({ targets: [{ coverage: one }, { coverage: other }] }), sum);
   assert.equal(excludedIn(sum), 8);

@@ -14,6 +14,7 @@ import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
+import { toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
 import { asNobody, options, plant, plantRepository, testPlace } from '../trees.ts';
@@ -129,6 +130,26 @@ test('F113 internal data of version control systems is never sent, whatever is c
       assert.deepEqual([files, leftOut], [[], [{ path: './', reason: { kind: 'repositoryData' } }]], chosen);
     }
   }
+});
+
+test('F7 pointers of Git LFS are counted, and nothing that looks alike', async (t) => {
+  const at = testPlace(t);
+  const pointer = (digits: string): string =>
+    `version https://git-lfs.github.com/spec/v1\noid sha256:${'7a'.repeat(32)}\nsize ${digits}\n`;
+  plant(at.root, {
+    'a.bin': pointer('1'),
+    'b.bin': pointer('123456789012'),
+    'c.bin': pointer('1').replace('git-lfs', 'git-xyz'),
+    'd.bin': pointer('1').repeat(2),
+    'e.bin': pointer('1').slice(0, 60),
+    'f.bin': { link: 'a.bin' },
+  });
+  const { files } = await selectFiles(at.root, options(at));
+  assert.deepEqual(
+    files.filter(({ isLfsPointer }) => isLfsPointer).map(({ path }) => path),
+    ['a.bin', 'b.bin'],
+  );
+  assert.equal(toCoverage({ files, leftOut: [], unreadIndexes: [] }, 5, 0).lfsPointers, 2);
 });
 
 test('F8 F9 links are reported and not followed, in a loop or to the outside', withLinks, async (t) => {
