@@ -4,7 +4,7 @@ import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Page, test } from '@playwright/test';
 import { reportStage, type ShownContent, styleOf } from './reportPage.ts';
-import { readGitHubSample } from './reportSample.ts';
+import { facts, readFidelity, readGitHubSample } from './reportSample.ts';
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'report');
 const origin = 'http://saved.localhost';
@@ -39,10 +39,9 @@ async function withSaved(
   });
 }
 
-const readFidelity = (): Promise<string> => readFile(path.join(fixtures, 'fidelity.md'), 'utf8');
 const summary: ShownContent = {
   title: 'acme-shop',
-  facts: [{ label: 'State', value: 'Succeeded' }],
+  facts,
   severities: [
     { severity: 'high', label: 'High', count: 4 },
     { severity: 'low', label: 'Low', count: 1 },

@@ -7,45 +7,24 @@ import { analyse, byWeight } from '../service/whitebox/analyse.ts';
 
 const minuteMs = 60_000;
 
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+
 const areas: Readonly<Record<string, readonly string[]>> = {
-  accounts: [
-    'addresses',
-    'customers',
-    'logins',
-    'newsletter',
-    'permissions',
-    'profiles',
-    'roles',
-    'sessions',
-  ],
-  basket: ['basket', 'gifts', 'items', 'quantities', 'reservations', 'totals', 'vouchers', 'wishlist'],
-  catalogue: ['brands', 'categories', 'images', 'offers', 'prices', 'products', 'ratings', 'variants'],
-  checkout: ['cards', 'confirmation', 'currencies', 'invoices', 'orders', 'payments', 'receipts', 'taxes'],
-  delivery: ['carriers', 'countries', 'labels', 'parcels', 'pickup', 'routes', 'tracking', 'weights'],
-  returns: ['complaints', 'exchanges', 'inspection', 'reasons', 'refunds', 'requests', 'restock', 'warranty'],
-  search: ['facets', 'filters', 'index', 'pagination', 'queries', 'ranking', 'suggestions', 'synonyms'],
-  stock: ['bundles', 'forecast', 'inventory', 'locations', 'shelves', 'suppliers', 'transfers', 'warehouses'],
+  accounts: words('addresses customers logins newsletter permissions profiles roles sessions'),
+  basket: words('basket gifts items quantities reservations totals vouchers wishlist'),
+  catalogue: words('brands categories images offers prices products ratings variants'),
+  checkout: words('cards confirmation currencies invoices orders payments receipts taxes'),
+  delivery: words('carriers countries labels parcels pickup routes tracking weights'),
+  returns: words('complaints exchanges inspection reasons refunds requests restock warranty'),
+  search: words('facets filters index pagination queries ranking suggestions synonyms'),
+  stock: words('bundles forecast inventory locations shelves suppliers transfers warehouses'),
 };
 
-const verbs = [
-  'add',
-  'cancel',
-  'check',
-  'count',
-  'find',
-  'list',
-  'merge',
-  'move',
-  'read',
-  'reserve',
-  'update',
-];
-const nouns =
-  `amount article batch brand buyer card carrier category city colour country coupon currency customer date
+const verbs = words('add cancel check count find list merge move read reserve update');
+const nouns = words(`
+  amount article batch brand buyer card carrier category city colour country coupon currency customer date
   delivery discount invoice item label limit order page parcel payment point price product quantity rate reason receipt
-  refund region result route seller shelf size state stock street supplier tax total unit user variant voucher weight`
-    .split(/\s+/)
-    .map((noun) => noun.trim());
+  refund region result route seller shelf size state stock street supplier tax total unit user variant voucher weight`);
 
 /** The sample workspace with an invented shop beside it, so that the question has the numbers of a real project. */
 export async function makeLargerShop(scratch: string): Promise<string> {
@@ -73,7 +52,7 @@ function seededNumbers(seed: number): () => number {
 
 /** Functions of different words and numbers: the same function again and again would pack much smaller than source does. */
 function inventedModule(part: string, random: () => number): string {
-  const one = (words: readonly string[]): string => words[Math.floor(random() * words.length)] ?? '';
+  const one = (some: readonly string[]): string => some[Math.floor(random() * some.length)] ?? '';
   const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
   const functions = Array.from({ length: 6 + Math.floor(random() * 20) }, (_, index) => {
     const [from, by, into] = [one(nouns), one(nouns), one(nouns)];
