@@ -142,7 +142,9 @@ describe('triage of findings', () => {
   });
 
   it('F157 reads decisions again at local midnight while an acceptance ends, and on focus', () => {
-    const timers = new Map<number, { readonly work: () => void; readonly ms: number }>();
+    const { setTimeout, clearTimeout } = globalThis;
+    const timers: { readonly handle: unknown; readonly work: () => void; readonly ms: number }[] = [];
+    const cleared: unknown[] = [];
     const focus = new vscode.EventEmitter<{ readonly focused: boolean }>();
     const changed = new vscode.EventEmitter<void>();
     const triage = {
@@ -156,31 +158,35 @@ describe('triage of findings', () => {
       },
     };
     replace(vscode.window, { onDidChangeWindowState: focus.event });
-    let last = 0;
+    // VS Code has timers, too, which must go off.
     replace(globalThis, {
-      setTimeout: (work: () => void, ms: number) => {
-        timers.set((last += 1), { work, ms });
-        return last;
+      setTimeout: (work: () => void, ms: number, ...rest: []) => {
+        const handle = setTimeout(work, ms, ...rest);
+        timers.push({ handle, work, ms });
+        return handle;
       },
-      clearTimeout: (timer: number) => timers.delete(timer),
+      clearTimeout: (handle: NodeJS.Timeout) => {
+        cleared.push(handle);
+        clearTimeout(handle);
+      },
     });
     const watch = watchTriage(partly<TriageStore>(triage), shop.fsPath, silent);
-    const ofVsCode = last;
+    const ofVsCode = timers.length;
     changed.fire();
-    assert.equal(last, ofVsCode);
+    assert.equal(timers.length, ofVsCode);
     triage.hasFutureEnds = true;
     changed.fire();
-    const { work, ms } = timers.get(last) ?? { work: () => undefined, ms: -1 };
+    const { work, ms } = timers.at(-1)!;
     const due = new Date(Date.now() + ms);
     assert.deepEqual([due.getHours(), due.getMinutes(), ms <= 25 * 3_600_000], [0, 0, true]);
     work();
-    assert.deepEqual([triage.reloads, last], [1, ofVsCode + 2], 'and waits for the next midnight');
+    assert.deepEqual([triage.reloads, timers.length], [1, ofVsCode + 2], 'and waits for the next midnight');
     focus.fire({ focused: false });
     focus.fire({ focused: true });
     assert.equal(triage.reloads, 2);
-    const next = last;
+    const next = timers.at(-1)?.handle;
     watch.dispose();
-    assert.equal(timers.has(next), false);
+    assert.ok(cleared.includes(next));
   });
 
   it('F84 is disabled in Restricted Mode for buttons and tools, too', async () => {

@@ -215,7 +215,14 @@ describe('runs that wait for the user', () => {
 
   it('update the elapsed time each minute in the status item and the Runs view', () => {
     const beats: (() => void)[] = [];
-    replace(globalThis, { setInterval: (beat: () => void) => beats.push(beat) });
+    const { setInterval } = globalThis;
+    // VS Code has timers, too, which must go off.
+    replace(globalThis, {
+      setInterval: (beat: () => void, ms: number) => {
+        beats.push(beat);
+        return setInterval(beat, ms);
+      },
+    });
     let now = runOf.running.createdAt;
     const { item, tree } = showOf(storeOfRuns(runOf.running), { clock: { ...clockAt(0), now: () => now } });
     let redrawn = 0;
