@@ -12,7 +12,8 @@ export const maxReadMs = 60_000;
 /** In a run's folder, while a worker reads its findings file, and after one that did not answer. */
 const noteName = 'reading-findings.json';
 
-const noteSchema = z.object({ mark: z.string(), starts: z.number() });
+/** `at` is the time of the last start, in wall-clock milliseconds. */
+const noteSchema = z.object({ mark: z.string(), starts: z.number(), at: z.number() });
 
 /** A worker that twice gave no answer, for example since it ended the process, is not started a third time. */
 const maxStarts = 2;
@@ -50,13 +51,15 @@ export async function withReadingNote<T>(
   const note = async (starts: number): Promise<void> => {
     // Where nothing can be written, each start is the first.
     if (!isReadOnly)
-      await writeFileAtomic(join(runFolder, noteName), JSON.stringify({ mark, starts })).catch(
-        () => undefined,
-      );
+      await writeFileAtomic(
+        join(runFolder, noteName),
+        JSON.stringify({ mark, starts, at: Date.now() }),
+      ).catch(() => undefined);
   };
-  const starts = await startsOf(runFolder, mark);
+  const { starts, at } = await lastStart(runFolder, mark);
   if (starts >= maxStarts) throw new AssessmentError('findingsTooLarge');
-  await note(starts + 1);
+  // One that started a moment ago may still be reading, in another window.
+  await note(Math.abs(Date.now() - at) < maxReadMs ? starts : starts + 1);
   try {
     const value = await read();
     if (!isReadOnly) await allowReading(runFolder);
@@ -70,13 +73,16 @@ export async function withReadingNote<T>(
 }
 
 /** How often workers have started to read a findings file with this mark, and gave no answer. */
-async function startsOf(runFolder: string, mark: string): Promise<number> {
+async function lastStart(
+  runFolder: string,
+  mark: string,
+): Promise<Pick<z.infer<typeof noteSchema>, 'starts' | 'at'>> {
   const text = await readIfThere(join(runFolder, noteName));
   try {
     const note = noteSchema.safeParse(JSON.parse(text ?? 'null')).data;
-    return note?.mark === mark ? note.starts : 0;
+    return note?.mark === mark ? note : { starts: 0, at: 0 };
   } catch (error) {
-    if (error instanceof SyntaxError) return 0;
+    if (error instanceof SyntaxError) return { starts: 0, at: 0 };
     throw error;
   }
 }

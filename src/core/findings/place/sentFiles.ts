@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { closeSync, constants, existsSync, fstatSync, open, read, type Stats } from 'node:fs';
+import { close, constants, fstat, open, read, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -99,11 +99,6 @@ export async function readSent({ targets }: Pick<Run, 'targets'>, runFolder: str
   return Promise.all(targets.map((_, target) => readSentFiles(runFolder, target)));
 }
 
-/** For each target, whether it is known what was sent. */
-export function knowsSent({ targets }: Pick<Run, 'targets'>, runFolder: string): readonly boolean[] {
-  return targets.map((_, target) => existsSync(manifestOf(runFolder, target)));
-}
-
 function manifestOf(runFolder: string, target: number): string {
   return join(runFolder, `manifest-${String(target)}.json`);
 }
@@ -137,7 +132,12 @@ function lineEndsOf(content: Buffer): readonly Buffer[] {
   return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
 }
 
-const [openFd, readPart] = [promisify(open), promisify(read)];
+const [openFd, statFd, readPart, closeFd] = [
+  promisify(open),
+  promisify<number, Stats>(fstat),
+  promisify(read),
+  promisify(close),
+];
 
 /**
  * Undefined unless it is a readable regular file of at most `maxTextBytes`. Findings point at thousands of files, and the handles of `fs/promises` would
@@ -177,11 +177,11 @@ async function readFd(
   try {
     const fd = await openFd(file, flags);
     try {
-      const found = fstatSync(fd);
+      const found = await statFd(fd);
       const isText = found.isFile() && found.size <= maxTextBytes && isWanted(fd, found);
       return isText ? await readWhole(fd, found.size) : undefined;
     } finally {
-      closeSync(fd);
+      await closeFd(fd);
     }
   } catch {
     return undefined; // for whatever reason, the text is not known
@@ -231,7 +231,9 @@ export type Decode = (content: Buffer, file: string) => DecodedText;
 
 export function createDecode({ documents, folders }: Encodings): Decode {
   return (content, file) => {
-    const inSettings = [...folders].find(([folder]) => pathInside(folder, file) !== undefined)?.[1];
+    const around = [...folders].filter(([folder]) => pathInside(folder, file) !== undefined);
+    // The innermost folder counts.
+    const inSettings = around.sort(([one], [other]) => other.length - one.length)[0]?.[1];
     return decodeText(content, documents.get(pathKey(file)) ?? inSettings);
   };
 }

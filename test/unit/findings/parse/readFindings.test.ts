@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import { maxReadMs, withReadingNote } from '../../../../src/core/findings/parse/readFindings.ts';
 import { maxFindingsBytes } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { type ResultSource, readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
@@ -103,6 +105,24 @@ describe('a findings file that was too large', () => {
     assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
     await next.load({ force: true });
     assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
+  });
+
+  test('F118 gave no answer twice: no third start, but what another window reads does not count', async (t) => {
+    const folder = await tempFolder(t);
+    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+    const crash = { kind: 'workerCrashed' };
+    const read = (): Promise<unknown> =>
+      withReadingNote(folder, 'mark', false, () => Promise.reject(new AssessmentError('workerCrashed')));
+    for (const [passedMs, wanted] of [
+      [0, crash],
+      [1_000, crash],
+      [2_000, crash],
+      [maxReadMs, crash],
+      [maxReadMs, { kind: 'findingsTooLarge' }],
+    ] as const) {
+      t.mock.timers.tick(passedMs);
+      await assert.rejects(read(), wanted);
+    }
   });
 
   test('F118 is read again when the user shows the run, and when the file changes', async (t) => {

@@ -26,13 +26,16 @@ test('characters of an unknown encoding are not exact, and its lines are right',
   }
 });
 
-test('an open document decides before the settings of its folder', () => {
+test('an open document decides before the settings of the innermost folder around it', () => {
   const decode = createDecode({
     documents: new Map([['/shop/open.js', 'eucjp']]),
-    folders: new Map([['/shop', 'shiftjis']]),
+    folders: new Map([
+      ['/', 'eucjp'],
+      ['/shop', 'shiftjis'],
+    ]),
   });
   const content = Buffer.from('c0dfb7d7', 'hex');
   assert.equal(decode(content, '/shop/open.js').text, '設計');
   assert.equal(decode(content, '/shop/other.js').text, 'ﾀﾟｷﾗ');
-  assert.equal(decode(content, '/elsewhere/other.js').isExact, false);
+  assert.equal(decode(content, '/elsewhere/other.js').text, '設計');
 });

@@ -158,6 +158,27 @@ test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
+test('F140 a quote that was not searched for in all that was sent is never called invented', async (t) => {
+  const fixture = await setUpFindings(t);
+  const invented = Array.from({ length: 501 }, (_, at) => ({
+    line: 1,
+    snippet: `nowhere(${String(at)}, all);`,
+  }));
+  const run = await find(fixture, invented);
+  const counts = Map.groupBy(evidenceOf(fixture.store.all()), (each) => each);
+  assert.deepEqual(
+    [...counts].map(([each, { length }]) => [each, length]),
+    [
+      ['notAsSent: quote', 500],
+      ['unchecked: archive', 1],
+    ],
+  );
+  const bundle = { ...run, state: 'imported', importedFrom: 'shop.zip' } as Run;
+  await fixture.runs.create(bundle);
+  await rm(path.join(fixture.runs.folderOf(run.id), 'result.json'));
+  assert.deepEqual(new Set(await evidenceAfterRestart(fixture, bundle)), new Set(['unchecked: archive']));
+});
+
 test('F174 a quote keeps its evidence once the archive is gone, and a new one is never called invented', async (t) => {
   const fixture = await setUpFindings(t);
   const nowhere = { line: 1, snippet: 'nowhere(at, all);' };
