@@ -7,7 +7,7 @@ import {
   type PartChange,
   type SentPart,
 } from '../../core/workflows/requestChanges.ts';
-import { firstLines } from '../formats.ts';
+import { capitalized, firstLines } from '../formats.ts';
 
 const t = vscode.l10n.t;
 
@@ -31,8 +31,8 @@ function clipped(text: string, maxLength: number): string {
 
 function partLabel(part: SentPart): string {
   return {
-    targets: t('Target URLs'),
-    exclusions: t('Out-of-scope URLs'),
+    targets: capitalized(t('target URLs')),
+    exclusions: capitalized(t('out-of-scope URLs')),
     loginInstructions: t('Instructions for logging in'),
     crawlInstructions: t('Instructions for crawling'),
     preferences: t('Preferences'),

@@ -21,6 +21,7 @@ import { perspectives } from '../../core/workflows/blackboxInput.ts';
 import { openFile } from '../errors/errorActions.ts';
 import { describeFailure, describeRefusal, describeTrouble } from '../errors/messages.ts';
 import {
+  capitalized,
   countFiles,
   describeCoverage,
   formatBytes,
@@ -175,7 +176,7 @@ function addTimes(run: Run, now: number, add: AddLine): void {
   if (run.workflow === 'whitebox-assessment' && run.confirmedAt !== undefined)
     add(t('Uploaded'), 'cloud-upload', formatTime(run.confirmedAt));
   if ('dispatchedAt' in run && run.dispatchedAt !== undefined)
-    add(isLive(run) ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
+    add(isLive(run) ? capitalized(t('running')) : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
   if ('exitedAt' in run && run.exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(run.exitedAt));
 }
 
