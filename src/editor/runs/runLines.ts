@@ -176,7 +176,11 @@ function addTimes(run: Run, now: number, add: AddLine): void {
   if (run.workflow === 'whitebox-assessment' && run.confirmedAt !== undefined)
     add(t('Uploaded'), 'cloud-upload', formatTime(run.confirmedAt));
   if ('dispatchedAt' in run && run.dispatchedAt !== undefined)
-    add(isLive(run) ? capitalized(t('running')) : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
+    add(
+      isLive(run) ? capitalized(t('running')) : t('Run time'),
+      'watch',
+      formatDuration(elapsedMs(run, now)),
+    );
   if ('exitedAt' in run && run.exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(run.exitedAt));
 }
 
