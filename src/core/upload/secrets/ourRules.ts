@@ -145,11 +145,11 @@ function isExampleToken(value: string): boolean {
   return publicPartOf(value) !== '' && !isNoExample(value);
 }
 
-/** Also a variable. A token may be the user, with words as the password. */
+/** Also a variable. A token may be the user, with words as the password; words with digits are a password. */
 function isSampleLogin(url: string): boolean {
   const [, user = '', password = ''] = /:\/\/([^:]*):(.*)@/.exec(url) ?? [];
   if (user === password || /^\$|\$[A-Z_(]/.test(password)) return true;
-  return isExample(password) && !looksRandom(user);
+  return isExample(password) && !(/\d/.test(password) && /[a-z]/i.test(password)) && !looksRandom(user);
 }
 
 function restOf(text: string, end: number, rest: RegExp | undefined): string {

@@ -108,6 +108,17 @@ test('the part of an assignment’s name before a dot, a possible secret, is not
   assert.equal(found?.masked, 'auth_token=…');
 });
 
+test('F156 passwords in URLs of every scheme are suspected, also short ones made of words and digits', () => {
+  const logins = ['app:secret42', 'admin:tokenKey45', 'dev:myPassword2031', ':h7-x9$q', 'u:81537', 'app:p%40ss%3A9', '0a7f3c9e51:x-oauth-basic'];
+  const schemes = 'http https ftp ftps git+https postgres postgresql mysql mysqlx jdbc:mysql mongodb mongodb+srv redis rediss amqp amqps sftp ldap smtp'.split(' ');
+  for (const scheme of schemes)
+    for (const login of logins)
+      for (const [before, after] of [['', ''], ['"', '"'], ['URL=', '\n'], ['[x](', ')'], ['この', 'は']] as const) {
+        const text = `${before}${scheme}://${login}@db.invented.net:3306/x${after}`;
+        assert.equal(findTokens(text, 'a.md').filter(({ rule }) => rule === 'connection-url').length, 1, text);
+      }
+}); // prettier-ignore
+
 test('sample logins in connection URLs and keys of the AWS documentation are not suspected', () => {
   for (const text of [
     'redis://user:password@cache',
