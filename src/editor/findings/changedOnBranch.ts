@@ -26,10 +26,6 @@ interface Repositories {
   readonly ofFile: ReadonlyMap<string, GitRepository>;
 }
 
-interface Bases {
-  readonly ofFile: ReadonlyMap<string, Base>;
-}
-
 type Unavailable = Extract<ComparedBranch, { kind: 'unavailable' }>;
 
 interface Deps {
@@ -184,11 +180,9 @@ export class BranchComparison implements vscode.Disposable {
     const files = this.#filesWithFindings();
     const found = await this.#findBases(files);
     if ('kind' in found) return found;
-    this.#files.keepOnly(found.ofFile);
-    await inParallel(found.ofFile, filesAtOnce, ([file, base]) => this.#files.compare(file, base));
-    const bases = new Set(
-      [...found.ofFile.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`),
-    );
+    this.#files.keepOnly(found);
+    await inParallel(found, filesAtOnce, ([file, base]) => this.#files.compare(file, base));
+    const bases = new Set([...found.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`));
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
@@ -216,7 +210,7 @@ export class BranchComparison implements vscode.Disposable {
     return { byRoot, ofFile };
   }
 
-  async #findBases(files: ReadonlySet<string>): Promise<Bases | Unavailable> {
+  async #findBases(files: ReadonlySet<string>): Promise<ReadonlyMap<string, Base> | Unavailable> {
     const { memory, log } = this.#deps;
     const found = await this.#repositories(files);
     if ('kind' in found) return found;
@@ -237,7 +231,7 @@ export class BranchComparison implements vscode.Disposable {
       const base = bases.get(rootUri.fsPath);
       if (base !== undefined) ofFile.set(file, base);
     }
-    return { ofFile };
+    return ofFile;
   }
 
   /** Finds the bases again after a checkout, a commit or a fetch, and when repositories open or close. */

@@ -101,30 +101,23 @@ async function toSteps(shown: ShownFinding, findings: FindingStore): Promise<rea
   const { places } = shown.finding;
   // Only the details have all.
   const all = [...places, ...details.places.slice(places.length)];
-  const quotes = new Map(all.map((place, at) => [place, details.places[at]?.snippet]));
   const steps: Step[] = [];
   for (const [at, place] of attackPathOf({ places: all }).entries())
-    steps.push(await toStep(place, `${String(at + 1)}. `, place.label ?? quotes.get(place), shown));
+    steps.push(await toStep(place, `${String(at + 1)}. `, shown));
   return steps;
 }
 
 /** Texts of the findings file are untrusted. A tree and a quick pick show plain text. */
-async function toStep(
-  place: Place,
-  number: string,
-  label: string | undefined,
-  shown: ShownFinding,
-): Promise<Step> {
+async function toStep(place: Place, number: string, shown: ShownFinding): Promise<Step> {
   const here = localPlaceOf(place, shown);
-  const address = addressOf(place, shown);
   const line = here?.drift === 'gone' ? undefined : here?.startLine;
-  const what = [place.role && roleLabel(place.role), clip(visibleLine(label ?? ''), maxLabelLength)].filter(
-    (part) => part !== undefined && part !== '',
-  );
+  const role = place.role && roleLabel(place.role);
+  const label = clip(visibleLine(place.label ?? ''), maxLabelLength);
+  const what = [role, label].filter((part) => part !== undefined && part !== '').join(': ');
   const state = here === undefined ? t('not in this workspace') : driftLabel(here);
   return {
-    label: `${number}${what.join(': ') || visibleLine((here ?? place).path)}`,
-    description: [address, state].filter((part) => part !== undefined).join(' · '),
+    label: `${number}${what === '' ? visibleLine((here ?? place).path) : what}`,
+    description: [addressOf(place, shown), state].filter((part) => part !== undefined).join(' · '),
     location: here === undefined || line === undefined ? undefined : await locationIn(here.file, line),
   };
 }

@@ -62,16 +62,12 @@ export class DisplayedFindings implements vscode.Disposable {
 }
 
 /** The 0-based range of a place; the first line of the file if the line is unknown. */
-export function toRange(
-  place: Pick<ShownPlace, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>,
-): vscode.Range {
-  const line = (place.startLine ?? 1) - 1;
-  const lastLine = Math.max(line, (place.endLine ?? line + 1) - 1);
-  const column = (place.startColumn ?? 1) - 1;
-  return new vscode.Range(
-    line,
-    column,
-    lastLine,
-    place.endColumn === undefined ? Number.MAX_SAFE_INTEGER : place.endColumn - 1,
-  );
+export function toRange({
+  startLine = 1,
+  endLine = 1,
+  startColumn = 1,
+  endColumn,
+}: Partial<ShownPlace>): vscode.Range {
+  const end = endColumn === undefined ? Number.MAX_SAFE_INTEGER : endColumn - 1;
+  return new vscode.Range(startLine - 1, startColumn - 1, Math.max(startLine, endLine) - 1, end);
 }
