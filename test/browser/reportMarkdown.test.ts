@@ -36,16 +36,21 @@ for (const theme of ['light', 'dark'] as const) {
   });
 }
 
-test('F177 a picture that is in the report is its alternative text, or its type', async () => {
+test('F177 a picture that is in the report is its alternative text, or its type, and its size', async () => {
   const data = `data:image/png;base64,${'iVBORw0KGgo'.repeat(20_000)}`;
   const small = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
   await stage.withPage({}, async ({ page, show, save, events, requests }) => {
     await show({
       markdown: `![Plan](${data})\n\n![][1]\n\n<img src="${small}" alt="Dot">\n\n![far](https://x.example/a.png)\n\n[1]: ${data}`,
     });
-    assert.deepEqual(await page.locator('[data-image]').allInnerTexts(), ['Plan', 'image/png', 'Dot', 'far']);
+    assert.deepEqual(await page.locator('[data-image]').allInnerTexts(), [
+      'Plan (165 kB)',
+      'image/png (165 kB)',
+      'Dot (15 byte)',
+      'far',
+    ]);
     assert.doesNotMatch(await page.innerText('body'), /iVBORw|R0lGOD/);
-    assert.match(await save(), /Plan/);
+    assert.match(await save(), /Plan \(165 kB\)/);
     assert.deepEqual([...events, ...requests], []);
   });
 });

@@ -4,7 +4,7 @@ import { visibleText } from '../../src/core/visibleText.ts';
 import { withoutEscapes } from './contents.ts';
 import { element } from './element.ts';
 import { allowedTags } from './markdown.ts';
-import { pictureStart } from './sections.ts';
+import { pictureIn } from './sections.ts';
 
 interface RenderContext {
   readonly clean: Clean;
@@ -171,6 +171,17 @@ function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): v
   }
 }
 
+function formatSize(bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte'] as const;
+  const power = bytes < 1e3 ? 0 : bytes < 1e6 ? 1 : 2;
+  const format = {
+    style: 'unit',
+    unit: units[power],
+    maximumFractionDigits: power === 2 ? 1 : 0,
+  } as const;
+  return new Intl.NumberFormat(document.documentElement.lang, format).format(bytes / 1000 ** power);
+}
+
 /** Attributes for this script. A report that contains them gains nothing. */
 const scriptAttributes = ['alert', 'anchor', 'check', 'footnote', 'image', 'language', 'to'].map(
   (name) => `data-${name}`,
@@ -190,7 +201,9 @@ export function createSanitizer(window: Window & typeof globalThis): { report: C
     const text = window.document.createElement('span');
     text.setAttribute('data-image', '');
     const url = node.getAttribute('src') ?? '';
-    text.textContent = node.getAttribute('alt')?.trim() || (pictureStart.exec(url)?.[1] ?? url);
+    const picture = pictureIn(url);
+    const label = node.getAttribute('alt')?.trim() || (picture?.type ?? url);
+    text.textContent = picture === undefined ? label : `${label} (${formatSize(picture.bytes)})`;
     node.replaceWith(text);
   });
   purify.addHook('beforeSanitizeAttributes', (node: Node) => {

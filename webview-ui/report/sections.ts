@@ -66,16 +66,28 @@ function closes(line: string, opening: string): boolean {
 /** In a link, a definition, or an attribute. */
 const pictureData =
   /(\]\(\s*<?|\]:\s*<?|\b(?:src|srcset|href)\s*=\s*)("data:image\/[^"]*"|'data:image\/[^']*'|data:image\/[^\s"'<>)]*)/gi;
-export const pictureStart = /^["']?data:(image\/[\w.+-]+)/i;
+const dataStart = /^data:(image\/[\w.+-]+)((?:;[\w.=+-]+)*),/i;
 /** Shorter data may be evidence in code. */
 const maxDataChars = 1_000;
 
-/** Takes out the data of pictures, which nobody reads. */
+/** Replaces the data of pictures, which nobody reads, by its size. */
 export function withoutPictureData(markdown: string): string {
+  if (!markdown.includes('data:image/')) return markdown;
   return markdown.replace(pictureData, (whole: string, before: string, value: string) => {
-    const [start] = (value.length > maxDataChars && pictureStart.exec(value)) || [];
-    return start === undefined ? whole : `${before}${start},${/^["']/.exec(value)?.[0] ?? ''}`;
+    const quote = /^["']/.exec(value)?.[0] ?? '';
+    const picture = value.length > maxDataChars ? pictureIn(value.slice(quote.length)) : undefined;
+    return picture === undefined ? whole : `${before}${quote}data:${picture.type};${picture.bytes},${quote}`;
   });
+}
+
+/** What a data URL of a picture holds; undefined for another URL. */
+export function pictureIn(url: string): { readonly type: string; readonly bytes: number } | undefined {
+  const [start = '', type, parameters = ''] = dataStart.exec(url) ?? [];
+  if (type === undefined) return undefined;
+  const length = url.length - start.length;
+  const size = /;(\d{1,12})$/.exec(parameters)?.[1];
+  const bytes = /;base64$/i.test(parameters) ? Math.floor((length * 3) / 4) : length;
+  return { type, bytes: size === undefined ? bytes : Number(size) };
 }
 
 /** Cuts Markdown between blocks, in one pass over the lines. */

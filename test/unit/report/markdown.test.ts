@@ -108,7 +108,7 @@ test('F177 a report that is wholly in a fence is shown without it, with the code
 
 test('F177 a picture that is in the report is shorter than its data, inline, by reference, and in HTML', () => {
   const data = `data:image/png;base64,${'iVBORw0KGgo'.repeat(20_000)}`;
-  const short = '<img src="data:image/png," alt="Plan">';
+  const short = '<img src="data:image/png;165000," alt="Plan">';
   for (const markdown of [
     `![Plan](${data})`,
     `![Plan](<${data}> "Title")`,
@@ -123,7 +123,7 @@ test('F177 a picture that is in the report is shorter than its data, inline, by 
     if (markdown.startsWith('!')) assert.equal(html, `<p>${short}</p>\n`);
   }
   const svg = `![a](data:image/svg+xml,%3Csvg${'%20'.repeat(500)}%3E)`;
-  assert.equal(htmlOf(svg), '<p><img src="data:image/svg+xml," alt="a"></p>\n');
+  assert.equal(htmlOf(svg), '<p><img src="data:image/svg+xml;1509," alt="a"></p>\n');
   const evidence = '```html\n<img src="data:image/svg+xml;base64,PHN2Zz4=">\n```';
   assert.match(htmlOf(evidence), /PHN2Zz4=/);
 });
