@@ -259,6 +259,19 @@ test('documents cannot affect each other, and their headings are nested below th
   });
 });
 
+test('a weakness is a link that shows its URL', async () => {
+  await stage.withPage({}, async ({ page, show }) => {
+    await show({ facts: [{ label: 'CWE', value: '', cwes: [79, 89] }] });
+    const link = page.getByRole('link', { name: 'CWE-89' });
+    const address = 'https://cwe.mitre.org/data/definitions/89.html';
+    assert.deepEqual([await link.getAttribute('href'), await link.getAttribute('title')], [address, address]);
+    assert.deepEqual(await page.locator('dd .weakness').allInnerTexts(), [
+      'CWE-79 cwe.mitre.org',
+      'CWE-89 cwe.mitre.org',
+    ]);
+  });
+});
+
 test('a copy button copies the whole code block and confirms it', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({ markdown: '```js\nconst a = "<b>";\n\n  done();\n```' });

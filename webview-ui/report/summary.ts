@@ -4,9 +4,10 @@ import { element } from './element.ts';
 export function renderSummary(content: ReportContent, strings: ReportStrings): HTMLElement {
   const { title, facts, severities, noFindings, changes } = content;
   const header = element('header', { class: 'summary' }, element('h1', {}, title));
-  const rowsOfFacts = facts.map(({ label, value, tone = 'plain' }) =>
-    element('div', {}, element('dt', {}, label), element('dd', { 'data-tone': tone }, value)),
-  );
+  const rowsOfFacts = facts.map(({ label, value, cwes = [], tone = 'plain' }) => {
+    const description = element('dd', { 'data-tone': tone }, value, ...cwes.map(linkWeakness));
+    return element('div', {}, element('dt', {}, label), description);
+  });
   if (rowsOfFacts.length > 0) header.append(element('dl', { class: 'facts' }, ...rowsOfFacts));
   const max = Math.max(0, ...severities.map(({ count }) => count));
   if (noFindings !== undefined) header.append(element('p', { class: 'no-findings' }, noFindings));
@@ -25,6 +26,13 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
   }
   if (tables.length > 0) header.append(element('div', { class: 'figures' }, ...tables));
   return header;
+}
+
+/** The only link that leaves the page: VS Code opens it in the browser. */
+function linkWeakness(cwe: number): HTMLElement {
+  const { href, host } = new URL(`https://cwe.mitre.org/data/definitions/${cwe}.html`);
+  const link = element('a', { href, title: href }, `CWE-${cwe}`);
+  return element('span', { class: 'weakness' }, link, ' ', element('span', { class: 'address' }, host));
 }
 
 function renderTable(name: string, caption: string, rows: readonly HTMLElement[]): HTMLElement {

@@ -58,6 +58,8 @@ const reportContent = z.strictObject({
     z.strictObject({
       label: text,
       value: text,
+      /** CWE numbers, shown after the value as links. */
+      cwes: z.optional(z.array(count)),
       /** `amber` for a doubt, `grey` for something unknown. */
       tone: z.optional(z.enum(['amber', 'grey'])),
     }),

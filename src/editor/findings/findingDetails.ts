@@ -140,21 +140,23 @@ function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): R
   const { at, note } = shown.triage;
   const rating = severityLabel(severity);
   const rated = severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText);
-  return knownFacts([
-    [t('Severity'), rated],
-    ['CWE', formatList(cwes.map((cwe) => `CWE-${String(cwe)}`))],
-    [t('Feature'), feature],
-    [t('Perspective'), perspective],
-    ['URL', requestOf(shown.finding)],
-    ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
-    [t('On the live application'), lastTest && confirmationLabel(lastTest)],
-    ...standingOf(shown),
-    [t('Triage'), decisionLabel(shown.triage)],
-    [t('Decided'), at === 0 ? undefined : formatTime(at)],
-    [t('Note'), note],
-    [t('Owner'), shown.owners && formatList(shown.owners)],
-    [t('Shown here'), shortfall && shortfallLabel(shortfall)],
-  ]);
+  return [
+    ...knownFacts([[t('Severity'), rated]]),
+    ...(cwes.length === 0 ? [] : [{ label: 'CWE', value: '', cwes: [...cwes] }]),
+    ...knownFacts([
+      [t('Feature'), feature],
+      [t('Perspective'), perspective],
+      ['URL', requestOf(shown.finding)],
+      ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
+      [t('On the live application'), lastTest && confirmationLabel(lastTest)],
+      ...standingOf(shown),
+      [t('Triage'), decisionLabel(shown.triage)],
+      [t('Decided'), at === 0 ? undefined : formatTime(at)],
+      [t('Note'), note],
+      [t('Owner'), shown.owners && formatList(shown.owners)],
+      [t('Shown here'), shortfall && shortfallLabel(shortfall)],
+    ]),
+  ];
 }
 
 /** What supports a finding, and how it compares with other runs and the current code. */
