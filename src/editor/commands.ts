@@ -85,10 +85,10 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
   const { accounts, findings, runs, log } = deps;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
   /** Picks the folders first: without a folder there is nothing to sign in for. */
-  const start = async (chosen?: readonly Folder[]): Promise<void> => {
+  const start = async (chosen?: readonly Folder[], retried?: Run): Promise<void> => {
     const folders = await pickFolders(chosen, t('Start Assessment'));
     if (folders !== undefined && ((await accounts.isSignedIn()) || (await signIn(accounts))))
-      await startAssessment(folders, deps);
+      await startAssessment(folders, deps, retried);
   };
   const shownFolders = (): readonly Folder[] | undefined => {
     const shown = deps.preview.shown();
@@ -177,7 +177,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     },
     'whitebox.retryUpload': async (node) => {
       const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload…'))());
-      return run?.workflow === 'whitebox-assessment' ? start(openFoldersOf(run)) : startAgain(run, deps);
+      return run?.workflow === 'whitebox-assessment' ? start(openFoldersOf(run), run) : startAgain(run, deps);
     },
     'whitebox.downloadArtifacts': onRun(pickOf(hasRemoteResults, t('Download Results Again')), (run) =>
       downloadArtifacts(deps, run),

@@ -32,7 +32,11 @@ export async function storeLiveRun(
 }
 
 /** Stores a run that failed before the service had it. */
-export async function storeUnsentRun(storage: string, run: StoredRun): Promise<void> {
+export async function storeUnsentRun(
+  storage: string,
+  run: StoredRun,
+  sent?: Readonly<Record<string, string>>,
+): Promise<void> {
   const at = Date.now() - hourMs;
   const unsent: Run = {
     ...common(run, at),
@@ -40,7 +44,9 @@ export async function storeUnsentRun(storage: string, run: StoredRun): Promise<v
     endedAt: at + 1000,
     failure: { kind: 'serverError', status: 503 },
   };
-  await storeRun(storage, unsent);
+  await storeRun(storage, unsent, async (folder) => {
+    if (sent !== undefined) await storeManifest(folder, 0, sent);
+  });
 }
 
 /** Stores a run whose start got no answer for this reason. */

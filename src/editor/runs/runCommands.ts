@@ -1,27 +1,42 @@
 import * as vscode from 'vscode';
+import type { Clock, Logger } from '../../core/ports.ts';
 import { isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import type { EnteredPasswords, PasswordStore } from '../../core/workflows/passwordStore.ts';
-import { focusView } from '../../lazyView.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 import { askForPasswords } from '../blackbox/passwords.ts';
-import { formatTime } from '../formats.ts';
+import { showRuns } from '../errors/errorActions.ts';
+import { describeTrouble } from '../errors/messages.ts';
+import { formatTime, moreLabel } from '../formats.ts';
 import { lostAnswerLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
-import { askInDialog, showInformation } from '../showMessage.ts';
+import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { losesSource } from './removeRuns.ts';
+import { statusLines } from './runStatus.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
 
 const t = vscode.l10n.t;
 
-/** Checks all runs in progress, and shows them in the Runs view. The end of a run has a notification of its own. */
-export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
+/** Checks all runs in progress, and says what is known of them then. The end of a run has a notification of its own. */
+export async function checkRuns(
+  deps: RunDeps & { readonly clock: Clock; readonly log: Logger },
+): Promise<void> {
+  const { runs, tracker, log } = deps;
   await runs.reload();
   if (!runs.all().some(isLive)) {
     void showInformation(t('There are no runs in progress to check.'));
     return;
   }
-  await focusView('runs');
   await withViewProgress(() => tracker.checkNow());
+  const live = runs.all().filter(isLive);
+  const failing = live.find(({ trouble }) => trouble !== undefined);
+  const run = failing ?? live[0];
+  if (run === undefined) return;
+  const more = live.length === 1 ? [] : [moreLabel(live.length - 1)];
+  const message = [...statusLines(run, deps), ...more].join(' · ');
+  const actions = run.trouble === undefined ? [] : describeTrouble(run.trouble, run).actions;
+  const show = run.trouble === undefined ? showInformation : showWarning;
+  inBackground(show(message, ...actions, showRuns()), log);
 }
 
 type Tracking = Pick<RunDeps, 'tracker'>;

@@ -34,7 +34,11 @@ export interface StartDeps extends PreparationDeps {
  * The way of *Start Assessment…*: claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks (`uploadQuestion`), and
  * only then lets the tracker upload and start. *Include All* leads back to the selection; *Show Files* ends the start and opens the Upload Preview.
  */
-export async function startAssessment(folders: readonly Folder[], deps: StartDeps): Promise<void> {
+export async function startAssessment(
+  folders: readonly Folder[],
+  deps: StartDeps,
+  retried?: Run,
+): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   // Claimed before the questions: no other window starts a run of these folders meanwhile.
@@ -43,7 +47,7 @@ export async function startAssessment(folders: readonly Folder[], deps: StartDep
     // Another window may have started a run before the claim.
     await deps.runs.reload();
     if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return;
-    await launch({ ...deps, claim }, folders, destination);
+    await launch({ ...deps, claim }, folders, destination, retried);
   } finally {
     await claim.release();
   }
@@ -53,6 +57,7 @@ function launch(
   deps: StartDeps & { readonly claim: StartClaim },
   folders: readonly Folder[],
   destination: Destination,
+  retried: Run | undefined,
 ): Thenable<void> {
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
     const options = {
@@ -71,7 +76,7 @@ function launch(
       const { packed, prepared } = result;
       try {
         onStep(t('waiting for your confirmation'));
-        const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps);
+        const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps, retried);
         if (answer === 'prepareAgain') continue;
         if (answer === undefined) return;
         // While the machine slept, another window may have claimed the folders.

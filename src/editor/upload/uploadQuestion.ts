@@ -49,12 +49,14 @@ export async function confirmUpload(
   assessment: Assessment,
   prepared: readonly Prepared[],
   { preview, choices, ...stores }: QuestionDeps,
+  retried?: Run,
 ): Promise<'start' | 'prepareAgain' | undefined> {
   const { runs } = stores;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
   const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
   const bytes = archives.reduce((sum, archive) => sum + archive.bytes, 0);
   const repeated = runWithSameArchives(run, runs);
+  const added = retried === undefined ? [] : await addedSince(retried, run, runs);
   const unreadable = assessment.targets.flatMap(({ files }) =>
     files === undefined ? [] : unreadableIn(files.selection),
   );
@@ -76,6 +78,8 @@ export async function confirmUpload(
       ),
     // The journal names only the first files.
     ...describeUnpacked([...unreadable, ...omitted], unpacked),
+    added.length > 0 &&
+      `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
@@ -130,6 +134,19 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
     all,
   );
   return choice === all;
+}
+
+/** Files that the earlier run did not pack, if its manifest is left: a person may have excluded them in another window. */
+async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<string[]> {
+  const added: string[] = [];
+  for (const [index, { folder }] of run.targets.entries()) {
+    const earlierIndex = earlier.targets.findIndex((target) => isSamePath(folder, target.folder));
+    const files = await readSentFiles(runs.folderOf(run.id), index);
+    const earlierFiles = await readSentFiles(runs.folderOf(earlier.id), earlierIndex);
+    if (files !== undefined && earlierFiles !== undefined)
+      added.push(...[...files.keys()].filter((path) => !earlierFiles.has(path)));
+  }
+  return added;
 }
 
 /** The last complete run of the same folders: its duration, its findings, and how many files differ. */

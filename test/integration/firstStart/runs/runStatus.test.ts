@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import type { Run } from '../../../../src/core/run/state/run.ts';
+import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { formatTime } from '../../../../src/editor/formats.ts';
+import { checkRuns } from '../../../../src/editor/runs/runCommands.ts';
+import { silent } from '../../../silentLog.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
-import { clockAt, storeOfRuns } from '../../doubles.ts';
+import { watchMessages } from '../../dialogs.ts';
+import { clockAt, partly, storeOfRuns } from '../../doubles.ts';
 import { showOf } from '../../shownRuns.ts';
 
 const minute = 60_000;
@@ -29,6 +33,13 @@ const finished = (hours: number): Run => {
 const earlier = [finished(9), finished(6)];
 
 const show = (...all: readonly Run[]) => showOf(storeOfRuns(...all), { clock, nextCheckAt });
+
+const check = async (...all: readonly Run[]): Promise<readonly string[]> => {
+  const { shown } = watchMessages();
+  const tracker = partly<RunTracker>({ checkNow: () => Promise.resolve(), nextCheckAt: () => nextCheckAt });
+  await checkRuns({ runs: storeOfRuns(...all), tracker, clock, log: silent });
+  return shown.map(({ severity, text, buttons }) => [severity, text, ...buttons].join(' | '));
+};
 
 describe('what is known of a run in progress', () => {
   const facts = [
@@ -57,5 +68,18 @@ describe('what is known of a run in progress', () => {
       assert.ok((row?.tooltip as string).includes(`\n${fact}`) && labels.includes(fact), fact);
     const ended = await rowsOf(finished(9).id);
     assert.ok(!ended.some(({ label }) => facts.includes(label as string)));
+  });
+
+  it('is the answer of Check Run Status Now, the most urgent run first', async () => {
+    const said = ['Information', [first, ...facts].join(' · '), 'Show Runs'].join(' | ');
+    assert.deepEqual(await check(running, ...earlier), [said]);
+    const failing = { ...running, id: 'failing', trouble: { kind: 'timeout', since: now } } as Run;
+    const [warning = '', ...more] = await check(running, failing);
+    assert.match(
+      warning,
+      /^Warning \| \S.* didn’t respond in time\. · .*… and 1 more \| Show Log \| Show Runs$/,
+    );
+    assert.deepEqual(more, []);
+    assert.deepEqual(await check(finished(9)), ['Information | There are no runs in progress to check.']);
   });
 });

@@ -91,6 +91,20 @@ describe('starting an assessment', () => {
     }
   });
 
+  it('again lists the files that the run before would not have sent', async () => {
+    const id = '20260101000000-again';
+    const csv = path.join(folder, 'customers.csv');
+    await storeUnsentRun(storage, await ofFolder(id, service()), { 'a.js': 'one();\n' });
+    await writeFile(csv, 'left out before\n');
+    afterTest(() => rm(csv));
+    await call('refreshRuns');
+    const { shown } = watchMessages(() => undefined);
+    await call('retryUpload', rowOf(id));
+    const asked = shown.find(({ isModal }) => isModal);
+    assert.match(asked?.detail ?? '', /New since the run that you’re retrying: 1 file\ncustomers\.csv\n/);
+    assert.ok(!asked?.detail.includes('a.js'));
+  });
+
   it('again in a folder that another window has open sends nothing, and offers to open it', async () => {
     const elsewhere = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
     afterTest(() => rm(elsewhere, { recursive: true }));
