@@ -3,12 +3,19 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { systemCode } from '../../core/errors.ts';
 import { pathInside } from '../../core/paths.ts';
-import { toIgnoreLine, withExcluded, withLines } from '../../core/upload/choose/choices.ts';
+import {
+  type PathChoices,
+  toIgnoreLine,
+  withExcluded,
+  withLines,
+  withoutExcluded,
+  withoutLines,
+} from '../../core/upload/choose/choices.ts';
 import { readOwnFile, toOwnFile } from '../../core/upload/ignore/readIgnoreFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
-import { openFile } from '../errors/errorActions.ts';
+import { type Attempt, openFile } from '../errors/errorActions.ts';
 import { answerAbout, type Folder, openDocument, pickFolder } from '../folders.ts';
-import { formatNumber } from '../formats.ts';
+import { formatList, formatNumber } from '../formats.ts';
 import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
@@ -16,49 +23,91 @@ import type { PreviewNode } from './uploadPreviewTree.ts';
 
 const t = vscode.l10n.t;
 
+const id = 'whitebox.excludeFromUpload';
+
 interface ExcludeDeps {
   readonly choices: UploadChoices;
   readonly preview: Pick<UploadPreview, 'reopen'>;
+  readonly attempt: Attempt;
 }
 
-/** Excludes files and folders from later uploads, by lines in `.whiteboxignore` and by replacing earlier choices. */
-export async function excludeFromUpload(
-  targets: readonly unknown[],
-  { choices, preview }: ExcludeDeps,
-): Promise<void> {
-  const excluded = await pathsByFolder(targets);
-  for (const [folder, paths] of excluded) await exclude(folder, paths, choices);
-  const [first] = excluded;
+interface Exclusion {
+  readonly folder: vscode.WorkspaceFolder;
+  /** A folder's path ends in `/`. */
+  readonly paths: readonly string[];
+  readonly addedLines: readonly string[];
+  readonly before: PathChoices;
+}
+
+/** Excludes files and folders from later uploads, by lines in `.whiteboxignore` and by replacing earlier choices. Offers Undo. */
+export async function excludeFromUpload(targets: readonly unknown[], deps: ExcludeDeps): Promise<void> {
+  const excluded: Exclusion[] = [];
+  for (const [folder, paths] of await pathsByFolder(targets))
+    excluded.push(await exclude(folder, paths, deps.choices));
+  const [first, ...others] = excluded.flatMap(({ paths }) => paths);
   if (first === undefined) return;
-  const [folder, [path = '']] = first;
-  const count = [...excluded.values()].flat().length;
-  await preview.reopen();
+  await deps.preview.reopen();
   const message =
-    count === 1
+    others.length === 0
       ? t(
           '{0} was added to .whiteboxignore and is excluded from future uploads.',
-          visibleName(path.replace(/\/$/, '')),
+          visibleName(first.replace(/\/$/, '')),
         )
       : t(
           '{0} files and folders were added to .whiteboxignore and are excluded from future uploads.',
-          formatNumber(count),
+          formatNumber(others.length + 1),
         );
-  void showInformation(message, openFile(ignoreFileOf(folder)));
+  // Not awaited: the message may stay open.
+  void deps.attempt(id, () => offerUndo(message, excluded, deps));
 }
 
 async function exclude(
   folder: vscode.WorkspaceFolder,
   paths: readonly string[],
   choices: UploadChoices,
-): Promise<void> {
+): Promise<Exclusion> {
   const file = ignoreFileOf(folder);
   await ensureIgnoreFile(file);
   const own = readOwnFile(file);
-  const text = own?.content.toString() ?? '';
-  const extended = withLines(text, paths.map(toIgnoreLine));
-  if (extended !== text) await writeFile(file, toOwnFile(extended, own?.encoding));
+  const { text, added } = withLines(own?.content.toString() ?? '', paths.map(toIgnoreLine));
+  if (added.length > 0) await writeFile(file, toOwnFile(text, own?.encoding));
+  const before = choices.of(folder);
   // A choice by path overrides every ignore file, and a deeper ignore file could include the path again.
   await choices.change(folder, (current) => withExcluded(current, paths));
+  return { folder, paths, addedLines: added, before };
+}
+
+async function offerUndo(message: string, excluded: readonly Exclusion[], deps: ExcludeDeps): Promise<void> {
+  const undo = t('Undo');
+  const isNew = excluded.some(
+    ({ addedLines, before, paths }) =>
+      addedLines.length > 0 || paths.some((path) => before[path] !== 'leaveOut'),
+  );
+  if ((await showInformation(message, ...(isNew ? [undo] : []))) !== undo) return;
+  const changedFiles: string[] = [];
+  const restore = async ({ folder, paths, addedLines, before }: Exclusion): Promise<void> => {
+    const file = ignoreFileOf(folder);
+    const own = readOwnFile(file);
+    if (own !== undefined) {
+      const restored = withoutLines(own.content.toString(), addedLines);
+      if (restored === undefined) {
+        changedFiles.push(file);
+        return;
+      }
+      if (addedLines.length > 0) await writeFile(file, toOwnFile(restored, own.encoding));
+    }
+    await deps.choices.change(folder, (current) => withoutExcluded(current, paths, before));
+  };
+  // One attempt for each folder: a failure does not stop the next ones.
+  for (const exclusion of excluded) await deps.attempt(id, () => restore(exclusion));
+  if (changedFiles.length > 0) {
+    const message = t(
+      'Exclusions weren’t undone in files that have changed since then: {0}.',
+      formatList(changedFiles),
+    );
+    void showInformation(message, openFile(changedFiles[0]));
+  }
+  await deps.preview.reopen();
 }
 
 async function pathsByFolder(

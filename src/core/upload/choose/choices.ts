@@ -60,6 +60,21 @@ export function withExcluded(choices: PathChoices, paths: readonly string[]): Pa
   ]);
 }
 
+/** Undoes an exclusion with the choices `before` it for these paths and below. What was left out since stays out. */
+export function withoutExcluded(
+  current: PathChoices,
+  paths: readonly string[],
+  before: PathChoices,
+): PathChoices {
+  const isExcluded = among(paths);
+  return Object.fromEntries([
+    ...Object.entries(before).filter(([path]) => isExcluded(path)),
+    ...Object.entries(current).filter(([path, choice]) =>
+      choice === 'leaveOut' ? !paths.includes(path) : !isExcluded(path),
+    ),
+  ]);
+}
+
 function isBelow(path: string, prefix: string): boolean {
   return path !== prefix && path.startsWith(prefix);
 }
@@ -114,10 +129,24 @@ export function toIgnoreLine(path: string): string {
   return `/${escaped}`;
 }
 
-/** Appends the lines that an ignore file lacks. */
-export function withLines(text: string, lines: readonly string[]): string {
+/** Appends the lines that an ignore file lacks, which are returned as `added`. */
+export function withLines(
+  text: string,
+  lines: readonly string[],
+): { text: string; added: readonly string[] } {
   const known = new Set(text.split(/\r?\n/));
   const added = [...new Set(lines)].filter((line) => !known.has(line));
   const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;
-  return added.length === 0 ? text : `${start}${added.join('\n')}\n`;
+  return added.length === 0 ? { text, added } : { text: `${start}${added.join('\n')}\n`, added };
+}
+
+/** Removes the last occurrence of each line from an ignore file; undefined if one is missing. */
+export function withoutLines(text: string, lines: readonly string[]): string | undefined {
+  const all = text.split('\n');
+  for (const line of lines) {
+    const at = all.findLastIndex((each) => each.replace(/\r$/, '') === line);
+    if (at < 0) return undefined;
+    all.splice(at, 1);
+  }
+  return all.join('\n');
 }

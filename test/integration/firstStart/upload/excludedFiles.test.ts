@@ -86,8 +86,15 @@ describe('files that the user excludes from uploads', () => {
 
     const now = (): PathChoices => choices.of(vscode.workspace.workspaceFolders![0]!);
     const exclude = async (...names: string[]): Promise<void> => {
+      let undone: Promise<unknown> = Promise.resolve();
+      const attempt = (_id: string, work: () => Promise<void>): Promise<void> => {
+        const done = work();
+        undone = Promise.all([undone, done]);
+        return done;
+      };
       const uris = names.map((name) => vscode.Uri.file(path.join(folder, name)));
-      await excludeFromUpload(uris, { choices, preview: { reopen: () => Promise.resolve() } });
+      await excludeFromUpload(uris, { choices, preview: { reopen: () => Promise.resolve() }, attempt });
+      await undone;
     };
 
     it('replaces an earlier inclusion by name, with one line and one message for the selection', async () => {
@@ -99,10 +106,31 @@ describe('files that the user excludes from uploads', () => {
         [
           [
             '2 files and folders were added to .whiteboxignore and are excluded from future uploads.',
-            ['Open File'],
+            ['Undo'],
           ],
         ],
       );
+    });
+
+    it('is reverted exactly by Undo', async () => {
+      await writeFile(ignoreFile, '/mine\n');
+      messages.press = () => 'Undo';
+      await exclude('kept.txt', 'other.txt');
+      assert.equal(await readFile(ignoreFile, 'utf8'), '/mine\n');
+      assert.deepEqual(now(), here);
+    });
+
+    it('is reported as already reverted if the line was removed meanwhile', async () => {
+      messages.press = async () => {
+        await writeFile(ignoreFile, '');
+        return 'Undo';
+      };
+      await exclude('kept.txt');
+      assert.match(
+        messages.shown.at(-1)?.text ?? '',
+        /^Exclusions weren’t undone in files that have changed/,
+      );
+      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' });
     });
 
     it('F168 keeps a .whiteboxignore in UTF-16', async () => {

@@ -17,6 +17,8 @@ import {
   withExcluded,
   withIncluded,
   withLines,
+  withoutExcluded,
+  withoutLines,
 } from '../../../../src/core/upload/choose/choices.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import type { SelectedFile, Selection } from '../../../../src/core/upload/select/selection.ts';
@@ -102,10 +104,13 @@ test('an ignore line excludes exactly its path, whatever the name', async () => 
   }
 });
 
-test('lines are appended to an ignore file once', () => {
-  const text = withLines('# ours\r\n/a\r\n*.log', ['/a', '/b', '/c/', '/b']);
-  assert.equal(text, '# ours\r\n/a\r\n*.log\n/b\n/c/\n');
-  assert.equal(withLines('/a\n', ['/a']), '/a\n');
+test('lines are appended to an ignore file once, and can be removed from any position', () => {
+  const { text, added } = withLines('# ours\r\n/a\r\n*.log', ['/a', '/b', '/c/', '/b']);
+  assert.deepEqual({ text, added }, { text: '# ours\r\n/a\r\n*.log\n/b\n/c/\n', added: ['/b', '/c/'] });
+  assert.equal(withoutLines(`${text}/d\n`, added), '# ours\r\n/a\r\n*.log\n/d\n');
+  assert.equal(withoutLines(text.replace('/b\n', ''), added), undefined);
+  assert.deepEqual(withLines('/a\n', ['/a']), { text: '/a\n', added: [] });
+  assert.equal(withoutLines(text.replaceAll('\n', '\r\n'), ['/c/'])?.includes('/c/'), false);
 });
 
 const leaving = { isSent: false, isIgnored: false };
@@ -140,7 +145,7 @@ test('the last choice counts for a path and what is below it, and later files of
   for (const undone of ['-a +a', '*build/ -build/']) assert.deepEqual(choose(undone), {}, undone);
 });
 
-test('excluding a path overrides choices below it', () => {
+test('excluding a path overrides choices below it, and undoing restores them', () => {
   const before: PathChoices = {
     'dist/': 'include',
     'dist/a': 'include',
@@ -157,6 +162,18 @@ test('excluding a path overrides choices below it', () => {
     'dist/': 'leaveOut',
     'lib/x': 'leaveOut',
   });
+  const since = withChosen(withChosen(excluded, 'b', leaving), 'dist/b', leaving);
+  assert.deepEqual(withoutExcluded(since, ['dist/', 'lib/x'], before), {
+    ...before,
+    b: 'leaveOut',
+    'dist/b': 'leaveOut',
+  });
+  const known = withChosen({}, 'a', leaving);
+  assert.deepEqual(withoutExcluded(withExcluded(known, ['a']), ['a'], known), known);
+  const again = withExcluded(excluded, ['dist/a']);
+  assert.deepEqual(leftOut(withoutExcluded(again, ['dist/', 'lib/x'], before), 'dist/a', 'dist/b'), [
+    'dist/a',
+  ]);
 });
 
 test('files named like members of Object.prototype are chosen like others', () => {
