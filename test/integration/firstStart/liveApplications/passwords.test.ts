@@ -126,4 +126,13 @@ describe('the passwords of a request', () => {
     assert.equal(await ask(elsewhere), true);
     assert.deepEqual(await passwords.get(elsewhere), ['canary-3', 'canary-4']);
   });
+
+  it('are reused from a crawl for an assessment that differs only in the crawl instructions', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await ask({ ...request, input: { ...request.input, additional_instructions: 'Start here.' } });
+    const assessment = { ...request, workflow: 'blackbox-assessment' as const };
+    assert.equal(await ask(assessment), true);
+    assert.deepEqual(await passwords.get(assessment), ['canary-1', 'canary-2']);
+    assert.deepEqual(messages.shown, []);
+  });
 });
