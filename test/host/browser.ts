@@ -9,8 +9,6 @@ export interface BrowserOptions {
   readonly language?: 'en' | 'ja';
   /** In CSS pixels; by default 1280 by 800. */
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** Shows the browser's window (not possible with the Chromium from npm). */
-  readonly headed?: boolean;
 }
 
 export interface TestBrowser {
@@ -27,7 +25,6 @@ export async function launchBrowser(options: BrowserOptions): Promise<TestBrowse
   const language = options.language ?? 'en';
   const context = await chromium.launchPersistentContext(options.profileDir, {
     ...(await prepareBrowser()),
-    headless: options.headed !== true,
     viewport: options.viewport ?? { width: 1280, height: 800 },
     locale: language === 'ja' ? 'ja-JP' : 'en-US',
     args: switches,

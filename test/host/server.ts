@@ -34,8 +34,6 @@ export interface WindowTarget {
 }
 
 export interface VsCodeServer {
-  readonly origin: string;
-  readonly version: string;
   urlFor(target: WindowTarget): string;
   /** An absolute path as the workbench names it. */
   remoteUri(file: string): string;
@@ -84,14 +82,11 @@ export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer>
   const remoteUri = (file: string): string =>
     `vscode-remote://${authority}${encodeURI(slashed(there(file)))}`;
   return {
-    origin,
-    version: options.version,
     remoteUri,
     urlFor: ({ folder, workspace, payload }) => {
       const url = new URL(origin);
       if (folder !== undefined) url.searchParams.set('folder', slashed(there(folder)));
       if (workspace !== undefined) url.searchParams.set('workspace', slashed(there(workspace)));
-      if (folder === undefined && workspace === undefined) url.searchParams.set('ew', 'true');
       if (payload !== undefined) url.searchParams.set('payload', JSON.stringify(payload));
       return url.href;
     },
