@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
-import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
-import { silent } from '../../../silentLog.ts';
-import { clock, finding, setUpFindings } from '../findingFixture.ts';
+import { setUpFindings } from '../findingFixture.ts';
 
 test('a decision applies to the finding in later runs of its folder, and to no other finding', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
@@ -107,21 +104,6 @@ test('F109 a decision about one of two indistinguishable findings applies to tha
     fixture.store.all().map(({ triage }) => triage.state),
     ['open', 'falsePositive'],
   );
-});
-
-test('a decision of another window is shown', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], finding('one'));
-  const other = new TriageStore({
-    placeFor: (folder) => ({ book: path.join(folder, 'triage.jsonl') }),
-    clock,
-    log: silent,
-  });
-  const [shown] = fixture.store.all();
-  assert.ok(shown);
-  await other.set(toTriageSubjects(shown), 'fixed', 'in the next release');
-  await fixture.triage.reload();
-  assert.equal(fixture.store.all()[0]?.triage.note, 'in the next release');
 });
 
 test('a decision is kept when paths are mapped and when files are deleted', async (t) => {

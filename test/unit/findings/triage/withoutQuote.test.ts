@@ -32,16 +32,6 @@ test('F148 of two findings with one title, a decision applies to the one on its 
   assert.deepEqual(decisionsIn(fixture), ['falsePositive']);
 });
 
-test('F148 a decision applies from the first sight of a later run, which is counted at once', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], toText(onLine(3)), sent);
-  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
-  const seen: unknown[] = [];
-  fixture.store.onDidChange(() => seen.push([...decisionsIn(fixture), fixture.store.isComplete()]));
-  await fixture.addRun(['shop'], toText(onLine(3)), sent);
-  assert.deepEqual(seen, [['falsePositive', true]]);
-});
-
 test('F148 a decision applies over several runs, and the latest counts', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], toText(onLine(3)), sent);
