@@ -56,11 +56,10 @@ export type SavedLogin = IndexEntry & { readonly key: string };
 /** Passwords that a person has entered for a start, by `PasswordStore.keysOf`. They are saved with the start. */
 export type EnteredPasswords = Map<string, string>;
 
-/** A login's password from another request of the same target file. */
-export interface EarlierPassword {
-  readonly parts: InputParts;
-  readonly password: string;
-}
+/** A login's password from another request: the latest of the same target file. If only other files have one, its value is not returned. */
+export type EarlierPassword =
+  | { readonly from: 'sameFile'; readonly parts: InputParts; readonly password: string }
+  | { readonly from: 'otherFile' };
 
 const prefix = 'password:';
 /** Precedes each password, since a secret storage without a keyring does not keep an empty text. */
@@ -155,6 +154,7 @@ export class PasswordStore {
         login.id === id &&
         login.role === role,
     );
+    if (others.length === 0) return undefined;
     const { workflow, targetFile } = request;
     const ofFile = others.flatMap((login) =>
       login.uses
@@ -167,8 +167,8 @@ export class PasswordStore {
     );
     const password = latest && (await this.#read(latest.login.key));
     return latest === undefined || password === undefined
-      ? undefined
-      : { parts: latest.login.parts, password };
+      ? { from: 'otherFile' }
+      : { from: 'sameFile', parts: latest.login.parts, password };
   }
 
   async delete({ key }: Pick<SavedLogin, 'key'>): Promise<void> {

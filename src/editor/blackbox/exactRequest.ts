@@ -4,6 +4,9 @@ import { toVisibleJson } from '../../core/visibleText.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
 import { openDocument } from '../folders.ts';
+import { showInformation } from '../showMessage.ts';
+
+const t = vscode.l10n.t;
 
 /** Exactly what a start sends, passwords apart. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
@@ -12,22 +15,44 @@ export type RequestDocuments = ReturnType<typeof provideRequests>;
 
 const scheme = 'whitebox-request';
 
-/** A read-only document of a request. Only the latest one has content. */
+/** Read-only documents for what a question has no room for. Only the latest one has content. */
 export function provideRequests() {
   let latest = { path: '', text: '' };
+  let lastChanges: string | undefined;
   const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: ({ path }) => (path === latest.path ? latest.text : undefined),
   });
   let count = 0;
+  const show = async (name: string, text: string): Promise<void> => {
+    latest = { path: `/${String(++count)}/${name}`, text };
+    await vscode.window.showTextDocument(await openDocument(vscode.Uri.from({ scheme, path: latest.path })));
+  };
   return {
     /** Opens the dispatch body of a run with its passwords hidden. */
     async show(plan: BlackboxPlan): Promise<void> {
       const passwords = (plan.input.authentication?.credentials ?? []).map(() => '••••');
       const body = workflows[plan.workflow].toRequest({ ...plan, targets: [] }, passwords);
-      const path = `/${String(++count)}/${plan.workflow}.json`;
-      latest = { path, text: `${toVisibleJson(JSON.stringify(body)) ?? ''}\n` };
-      await vscode.window.showTextDocument(await openDocument(vscode.Uri.from({ scheme, path })));
+      await show(`${plan.workflow}.json`, `${toVisibleJson(JSON.stringify(body)) ?? ''}\n`);
     },
+    async showChanges(changes: string): Promise<void> {
+      await show('changes.txt', changes);
+      lastChanges = changes;
+    },
+    /** True if these are the changes that were opened last. */
+    hasShown: (changes: string): boolean => changes === lastChanges,
     dispose: () => void provider.dispose(),
   };
+}
+
+/** The document that a person opened instead of an answer. */
+export type Reading = 'readingRequest' | 'readingChanges';
+
+/** True if a person returns to the confirmation after reading a document. */
+export async function isReopened(reading: Reading): Promise<boolean> {
+  const message =
+    reading === 'readingRequest'
+      ? t('Nothing has been sent. After you’ve read the request, reopen the confirmation to start.')
+      : t('Nothing has been sent. After you’ve read the changes, reopen the confirmation to continue.');
+  const button = t('Reopen Confirmation…');
+  return (await showInformation(message, button)) === button;
 }

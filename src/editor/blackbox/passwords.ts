@@ -24,75 +24,104 @@ import { readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
 import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
-import { describeChanges } from './whatChanged.ts';
+import type { RequestDocuments } from './exactRequest.ts';
+import { describeChanges, documentOfChanges } from './whatChanged.ts';
 
 const t = vscode.l10n.t;
 
 /**
  * Asks for the passwords of a request that are neither saved nor entered, and adds them to `entered`. A password of an earlier request is offered
- * with what changed. Saves nothing: that is for whoever starts the run (`PasswordStore.approve`). False if the person cancels.
+ * with what changed. Saves nothing: that is for whoever starts the run (`PasswordStore.approve`).
  */
 export async function askForPasswords(
   request: PasswordRequest,
   entered: EnteredPasswords,
-  passwords: PasswordStore,
-): Promise<boolean> {
-  const saved = await passwords.get(request);
-  const keys = passwords.keysOf(request);
+  deps: PasswordDeps,
+): Promise<'complete' | 'cancelled' | 'readingChanges'> {
+  const saved = await deps.passwords.get(request);
+  const keys = deps.passwords.keysOf(request);
   for (const [index, login] of loginsOf(request).entries()) {
     const key = keys[index] ?? '';
     if (saved[index] !== undefined || entered.has(key)) continue;
-    const password = await askForPassword(request, login, passwords);
-    if (password === undefined) return false;
-    entered.set(key, password);
+    const answer = await askForPassword(request, login, deps);
+    if (typeof answer === 'string') return answer;
+    entered.set(key, answer.password);
   }
-  return true;
+  return 'complete';
 }
+
+export interface PasswordDeps {
+  readonly passwords: PasswordStore;
+  readonly requests: Pick<RequestDocuments, 'showChanges' | 'hasShown'>;
+}
+
+type PasswordAnswer = { readonly password: string } | 'cancelled' | 'readingChanges';
 
 async function askForPassword(
   request: PasswordRequest,
   login: Login,
-  passwords: PasswordStore,
-): Promise<string | undefined> {
+  { passwords, requests }: PasswordDeps,
+): Promise<PasswordAnswer> {
   const earlier = await passwords.findEarlier(request, login);
   if (earlier === undefined) return inputPassword(login);
+  if (earlier.from === 'otherFile') return replacePassword(login);
   const parts = partsOf(request.input ?? { target_urls: [] });
   const changes = changesBetween(earlier.parts, parts, request.workflow === 'blackbox-crawl');
-  return changes.length === 0 ? earlier.password : offerPassword(login, earlier.password, changes);
+  return changes.length === 0
+    ? { password: earlier.password }
+    : offerPassword(login, earlier.password, changes, requests);
 }
 
-/** Offers a saved password for a changed request, if the dialog has room for all that changed. */
+/** The saved password belongs to another target file, so what changed can't be shown. */
+async function replacePassword(login: Login): Promise<PasswordAnswer> {
+  const enter = t('Enter a Password…');
+  const question = t('The saved password for {0} belongs to another target file.', nameOf(login));
+  const detail = t('Nothing has been sent. VS Code can’t show what changed. Enter the password again.');
+  return (await askInDialog({ question, detail }, enter)) === enter ? inputPassword(login) : 'cancelled';
+}
+
+/** Offers a saved password for a changed request. Too long changes have to be opened as a document first. */
 async function offerPassword(
   login: Login,
   password: string,
   changes: readonly PartChange[],
-): Promise<string | undefined> {
+  requests: PasswordDeps['requests'],
+): Promise<PasswordAnswer> {
   const { text, isWhole } = describeChanges(changes);
+  const whole = documentOfChanges(changes);
   // Enter presses the first button, and that one sends nothing.
   const enter = t('Enter a Password…');
   const use = t('Use Saved Password');
+  const showAll = t('Show All Changes');
   const choice = await askInDialog(
     {
       question: t('The request that uses the password for {0} has changed.', nameOf(login)),
       detail: [
         t('Nothing has been sent. Added (+) and removed (−) since this password was saved:'),
         text,
-        !isWhole &&
-          t(
-            'The saved password can’t be used, because the changes are too long to show. Enter the password again.',
-          ),
+        !isWhole && t('To use the saved password, first choose “{0}” and read the changes.', showAll),
       ],
     },
     enter,
-    isWhole && use,
+    (isWhole || requests.hasShown(whole)) && use,
+    !isWhole && showAll,
   );
-  if (choice === use) return password;
-  return choice === enter ? inputPassword(login) : undefined;
+  switch (choice) {
+    case enter:
+      return inputPassword(login);
+    case use:
+      return { password };
+    case showAll:
+      await requests.showChanges(whole);
+      return 'readingChanges';
+    default:
+      return 'cancelled';
+  }
 }
 
 /** A password may be empty (docs/api.md, section 2.6). */
-function inputPassword(login: Login): Thenable<string | undefined> {
-  return vscode.window.showInputBox({
+async function inputPassword(login: Login): Promise<{ readonly password: string } | 'cancelled'> {
+  const password = await vscode.window.showInputBox({
     title: t('Password for {0}', nameOf(login)),
     prompt: t(
       'Use a test account, because the service logs in with it. The password is saved in VS Code’s secret storage, for this request only. It can be empty.',
@@ -104,6 +133,7 @@ function inputPassword(login: Login): Thenable<string | undefined> {
         ? t('At most {0} characters are allowed here.', formatNumber(maxPasswordLength))
         : undefined,
   });
+  return password === undefined ? 'cancelled' : { password };
 }
 
 function nameOf({ id, role }: Login): string {
@@ -193,9 +223,9 @@ async function rowsOfFile(
     label: nameOf(login),
     description: isKept ? t('saved') : t('not saved'),
     act: async () => {
-      const password = await inputPassword(login);
-      if (password === undefined) return;
-      for (const request of requests) await passwords.save(request, login, password);
+      const answer = await inputPassword(login);
+      if (answer === 'cancelled') return;
+      for (const request of requests) await passwords.save(request, login, answer.password);
     },
   }));
 }

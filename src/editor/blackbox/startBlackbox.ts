@@ -14,9 +14,8 @@ import type { Accounts } from '../account/accounts.ts';
 import { signIn } from '../account/signIn.ts';
 import { withProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
-import { showInformation } from '../showMessage.ts';
 import { offerToCancel } from '../upload/startAssessment.ts';
-import type { BlackboxPlan, RequestDocuments } from './exactRequest.ts';
+import { type BlackboxPlan, isReopened, type Reading, type RequestDocuments } from './exactRequest.ts';
 import type { FeaturesView } from './featuresView.ts';
 import { askForPasswords } from './passwords.ts';
 import { askToStart } from './startQuestion.ts';
@@ -109,31 +108,29 @@ export async function readStart(
 }
 
 /**
- * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A person can read the exact request first: nothing
- * is sent then, and `read` is called again when the person returns to the question. When the person cancels, nothing is saved.
+ * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A person can read the exact request, or all
+ * changes, first: nothing is sent then, and `read` is called again when the person returns to the question. When the person cancels, nothing is saved.
  */
 export async function startBlackbox(
   read: () => Promise<BlackboxStart | undefined>,
   deps: BlackboxDeps,
 ): Promise<void> {
   const entered: EnteredPasswords = new Map();
-  const reopen = t('Reopen Confirmation…');
-  const message = t(
-    'Nothing has been sent. After you’ve read the request, reopen the confirmation to start.',
-  );
+  let reading: Reading | undefined;
   do {
     const start = await read();
-    if (start === undefined || (await askAndLaunch(start, entered, deps)) !== 'readingRequest') return;
-  } while ((await showInformation(message, reopen)) === reopen);
+    reading = start && (await askAndLaunch(start, entered, deps));
+  } while (reading !== undefined && (await isReopened(reading)));
 }
 
+/** The document that the person reads first, if any. */
 async function askAndLaunch(
   { account, remarks = [], ...start }: BlackboxStart,
   entered: EnteredPasswords,
   deps: BlackboxDeps,
-): Promise<'done' | 'readingRequest'> {
+): Promise<Reading | undefined> {
   const { accounts, runs, tracker, passwords } = deps;
-  if (account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts))) return 'done';
+  if (account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts))) return undefined;
   const destination = account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const plan = toPlan(start, destination);
@@ -142,17 +139,18 @@ async function askAndLaunch(
   try {
     // Another window may have started a run before the claim.
     await runs.reload();
-    if (!(await askForPasswords(plan, entered, passwords))) return 'done';
+    const outcome = await askForPasswords(plan, entered, deps);
+    if (outcome !== 'complete') return outcome === 'cancelled' ? undefined : outcome;
     const answer = await askToStart(plan, runs.all(), remarks);
     if (answer === 'readingRequest') {
       await deps.requests.show(plan);
       return answer;
     }
-    if (answer !== 'start') return 'done';
+    if (answer !== 'start') return undefined;
     claim.lost.throwIfAborted();
     await passwords.approve(plan, entered);
     await launch(plan, deps);
-    return 'done';
+    return undefined;
   } finally {
     await claim.release();
   }

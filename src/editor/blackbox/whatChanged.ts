@@ -29,6 +29,19 @@ function clipped(text: string, maxLength: number): string {
   return text.length > maxLength ? `${clip(text, maxLength)}…` : text;
 }
 
+/** 60 characters can be read without scrolling sideways, also in full width. */
+const documentLines = /.{1,60}/gu;
+
+export function documentOfChanges(changes: readonly PartChange[]): string {
+  const parts = changes.map((change) => {
+    const lines = changedLines(change).lines.map(
+      ({ sign, text }) => `  ${sign} ${(text.match(documentLines) ?? []).join('\n    ')}`,
+    );
+    return [partLabel(change.part), ...lines].join('\n');
+  });
+  return `${t('Added (+) and removed (−):')}\n\n${parts.join('\n\n')}\n`;
+}
+
 function partLabel(part: SentPart): string {
   return {
     targets: capitalized(t('target URLs')),

@@ -2,9 +2,10 @@ import * as vscode from 'vscode';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { isLive, maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import type { EnteredPasswords, PasswordStore } from '../../core/workflows/passwordStore.ts';
+import type { EnteredPasswords } from '../../core/workflows/passwordStore.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
-import { askForPasswords } from '../blackbox/passwords.ts';
+import { isReopened } from '../blackbox/exactRequest.ts';
+import { askForPasswords, type PasswordDeps } from '../blackbox/passwords.ts';
 import { showRuns } from '../errors/errorActions.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatTime, moreLabel } from '../formats.ts';
@@ -58,10 +59,8 @@ export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> 
 }
 
 /** A person resolves an `unknown` run: enters its run ID, sends the dispatch again (which may cost twice), or stops watching. */
-export async function resend(
-  { tracker, passwords }: Tracking & { readonly passwords: PasswordStore },
-  run: Run,
-): Promise<void> {
+export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<void> {
+  const { tracker, passwords } = deps;
   // The run may have changed since the notification that offered this was shown.
   if (run.state !== 'unknown') return;
   const enterId = t('Enter Run ID…');
@@ -99,7 +98,9 @@ export async function resend(
   if (choice === again) {
     // A password may have been deleted since.
     const entered: EnteredPasswords = new Map();
-    if (await askForPasswords(run, entered, passwords)) {
+    const outcome = await askForPasswords(run, entered, deps);
+    if (outcome === 'readingChanges' && (await isReopened(outcome))) return resend(deps, run);
+    if (outcome === 'complete') {
       await passwords.approve(run, entered);
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
         tracker.resend(run.id, signal),

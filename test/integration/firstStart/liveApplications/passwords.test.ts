@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'mocha';
-import type * as vscode from 'vscode';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
 import {
   type EnteredPasswords,
   type PasswordRequest,
   PasswordStore,
 } from '../../../../src/core/workflows/passwordStore.ts';
+import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { answer, messages } from '../../dialogs.ts';
 import { makeMemory } from '../../doubles.ts';
@@ -17,6 +18,7 @@ const bob = { id: 'bob@example.com', role: 'seller' };
 describe('the passwords of a request', () => {
   let answers: (string | undefined)[];
   let passwords: PasswordStore;
+  let requests: RequestDocuments;
   const request = {
     workflow: 'blackbox-crawl' as const,
     baseUrl: 'https://assess.example.com/v1',
@@ -45,6 +47,7 @@ describe('the passwords of a request', () => {
       },
       makeMemory(),
     );
+    requests = provideRequests();
     answers = [];
     answer({
       showInputBox: (options: vscode.InputBoxOptions) => {
@@ -54,21 +57,23 @@ describe('the passwords of a request', () => {
     });
   });
 
-  const ask = async (asked: PasswordRequest): Promise<boolean> => {
+  afterEach(() => requests.dispose());
+
+  const ask = async (asked: PasswordRequest): Promise<string> => {
     const entered: EnteredPasswords = new Map();
-    const isComplete = await askForPasswords(asked, entered, passwords);
-    if (isComplete) await passwords.approve(asked, entered);
-    return isComplete;
+    const outcome = await askForPasswords(asked, entered, { passwords, requests });
+    if (outcome === 'complete') await passwords.approve(asked, entered);
+    return outcome;
   };
 
   it('are asked for once, and may be empty', async () => {
     answers = ['canary-1', undefined];
-    assert.equal(await ask(request), false);
+    assert.equal(await ask(request), 'cancelled');
     assert.deepEqual(await passwords.get(request), [undefined, undefined]);
     answers = ['canary-1', ''];
-    assert.equal(await ask(request), true);
+    assert.equal(await ask(request), 'complete');
     assert.deepEqual(await passwords.get(request), ['canary-1', '']);
-    assert.equal(await ask(request), true);
+    assert.equal(await ask(request), 'complete');
     assert.deepEqual(messages.shown, []);
   });
 
@@ -77,15 +82,15 @@ describe('the passwords of a request', () => {
     await ask(request);
     const entered: EnteredPasswords = new Map();
     messages.press = ({ buttons }) => buttons.find((button) => button === 'Use Saved Password');
-    assert.equal(await askForPasswords(changed, entered, passwords), true);
+    assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
     assert.deepEqual([...entered.values()], ['canary-1', 'canary-2']);
     assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
     // Not asked again once entered, for example after the request was read.
     const asked = messages.shown.length;
-    assert.equal(await askForPasswords(changed, entered, passwords), true);
+    assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
     assert.equal(messages.shown.length, asked);
     // The next question compares with what was started, not with what was cancelled.
-    assert.equal(await ask(changed), true);
+    assert.equal(await ask(changed), 'complete');
     assert.match(messages.shown.at(-1)?.detail ?? '', /\+ Log in at https:\/\/evil\.example\//);
   });
 
@@ -94,7 +99,7 @@ describe('the passwords of a request', () => {
     await ask(request);
     messages.press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
     answers = ['canary-3'];
-    assert.equal(await ask(changed), true);
+    assert.equal(await ask(changed), 'complete');
     assert.deepEqual(await passwords.get(changed), ['canary-1', 'canary-3']);
     assert.equal(
       messages.shown[0]?.detail.split('\n\n')[1],
@@ -106,24 +111,40 @@ describe('the passwords of a request', () => {
   it('F144 are reused only if the whole difference was shown, and never by Enter', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
-    assert.equal(await ask(changed), false);
+    assert.equal(await ask(changed), 'cancelled');
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Use Saved Password']);
     const oos_urls = Array.from({ length: 30 }, (_, at) => `${url}${String(at)}`);
     const long = { ...changed, input: { ...changed.input, oos_urls } };
-    messages.press = ({ buttons: [first] }) => first;
-    answers = ['canary-3', 'canary-4'];
-    assert.equal(await ask(long), true);
-    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
-    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*too long to show\. Enter/);
-    assert.deepEqual(await passwords.get(long), ['canary-3', 'canary-4']);
+    messages.press = () => 'Show All Changes';
+    assert.equal(await ask(long), 'readingChanges');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
+    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*read the changes/);
+    const document = vscode.window.activeTextEditor?.document;
+    assert.ok(document?.isDirty === false);
+    assert.match(
+      document.getText(),
+      /Out-of-scope URLs\n(?: {2}\+ \S+\n){30}[^]*\n {2}\+ Log in at https:\/\/evil\.example\//,
+    );
+    assert.deepEqual(await passwords.get(long), [undefined, undefined]);
+    // Another change was not shown.
+    const longer = { ...long, input: { ...long.input, oos_urls: [...oos_urls, `${url}30`] } };
+    messages.press = () => undefined;
+    assert.equal(await ask(longer), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
+    messages.press = () => 'Use Saved Password';
+    assert.equal(await ask(long), 'complete');
+    assert.deepEqual(await passwords.get(long), ['canary-1', 'canary-2']);
   });
 
   it('F144 are asked for again if they were saved for another target file', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
     const elsewhere = { ...changed, targetFile: '/invented/other.blackbox.json' };
+    assert.equal(await ask(elsewhere), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
+    messages.press = ({ buttons }) => buttons[0];
     answers = ['canary-3', 'canary-4'];
-    assert.equal(await ask(elsewhere), true);
+    assert.equal(await ask(elsewhere), 'complete');
     assert.deepEqual(await passwords.get(elsewhere), ['canary-3', 'canary-4']);
   });
 
