@@ -152,7 +152,7 @@ describe('the passwords of a request', () => {
     answers = ['canary-1', 'canary-2'];
     await ask({ ...request, input: { ...request.input, additional_instructions: 'Start here.' } });
     const assessment = { ...request, workflow: 'blackbox-assessment' as const };
-    assert.equal(await ask(assessment), true);
+    assert.equal(await ask(assessment), 'complete');
     assert.deepEqual(await passwords.get(assessment), ['canary-1', 'canary-2']);
     assert.deepEqual(messages.shown, []);
   });
