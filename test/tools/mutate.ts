@@ -42,7 +42,7 @@ const rooms: Readonly<Record<string, Room>> = {
   disk: runFolder('disk', ['drive/{watching,cancelling}']),
   start: runFolder('start', ['drive/unknownRun', 'disk/{kills,notKept,runNotes}']),
   steps: runFolder('steps', ['drive/{cancelling,oneNotice,poll}']),
-  drive: runFolder('drive', ['steps/{history,removeUploads,downloadAgain}', 'disk/{notKept,withoutStorage}']),
+  drive: runFolder('drive', ['steps/{removeUploads,downloadAgain}', 'disk/{notKept,withoutStorage}']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
     tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],
