@@ -3,15 +3,10 @@ import type { Fixture } from './runWindow.ts';
 export const minuteMs = 60_000;
 export const dayMs = 24 * 3600_000;
 
-/** Sleeps in heartbeats while another caller advances the time. */
-export async function sleepOn({ clock }: Fixture, ms: number): Promise<void> {
-  const until = clock.now() + ms;
-  while (clock.now() < until) await clock.sleep(5_000);
-}
-
 /** Lets time pass in heartbeats. */
-export async function pass(fixture: Fixture, ms: number): Promise<void> {
-  await fixture.passUntil(sleepOn(fixture, ms));
+export async function pass({ clock, passUntil }: Fixture, ms: number): Promise<void> {
+  const until = clock.now() + ms;
+  while (clock.now() < until) await passUntil(clock.sleep(5_000));
 }
 
 /** Like `pass`, with a fifth of the heartbeats: the longest steps that do not count as sleep. */

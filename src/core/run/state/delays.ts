@@ -36,7 +36,7 @@ export class Delays {
   /** How many tokens were refused since the last good answer. */
   #refusedTokens = 0;
   /** Until when the service asked to wait: a wrong wall clock cannot extend it. */
-  #quiet = { retryAt: 0, until: -Infinity };
+  #quiet = { retryAt: 0, until: 0 };
 
   constructor(run: Run | undefined, clock: Clock, random: () => number) {
     this.#clock = clock;
@@ -54,7 +54,7 @@ export class Delays {
 
   /** When the next poll is due (wall clock, ms); undefined while it waits for a token. */
   nextCheckAt(run: Run): number | undefined {
-    const dueAt = this.#dueAt.get(run.state === 'collecting' ? 'download' : 'poll');
+    const dueAt = this.#dueAt.get('poll') ?? this.#dueAt.get('download');
     if (dueAt === undefined || dueAt === Infinity) return undefined;
     const leftMs = Math.max(dueAt - this.#clock.monotonic(), retryAfterMs(run, this.#clock.now()));
     return Math.round(this.#clock.now() + leftMs);

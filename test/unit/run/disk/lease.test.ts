@@ -213,15 +213,6 @@ describe('a lease', () => {
     assert.equal(await renews(lease), false);
   });
 
-  test('F63 depends on its own files only', async (t) => {
-    const folder = await tempFolder(t);
-    const others = ['lease-8.json.tmp', 'lease-x.json', 'notes.txt', 'old-lease-9.json'];
-    for (const name of others) await writeFile(join(folder, name), '');
-    const lease = await takeLease(folder, depsOf(new VirtualClock()));
-    assert.equal(await renews(lease), true);
-    assert.deepEqual((await readdir(folder)).toSorted(), ['lease-1.json', ...others]);
-  });
-
   test(
     "F63 with an unreadable file or folder is not acquired, with the system's reason",
     { skip: withRights.skip || (!isRoot && 'whoever may not become somebody else owns all files') },

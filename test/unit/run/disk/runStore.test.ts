@@ -232,11 +232,4 @@ describe('the run store', () => {
     assert.equal((await stat(join(root, 'one'))).mode & 0o777, 0o700);
     assert.deepEqual(await readdir(join(root, 'one')), ['run.json'], 'and nothing temporary is left');
   });
-
-  test('creates unique IDs sortable by time that fit the schema', async (t) => {
-    const { store } = await storeWith(t);
-    const ids = Array.from({ length: 50 }, () => store.newId());
-    assert.equal(new Set(ids).size, 50);
-    for (const id of ids) assert.match(id, /^\d{14}-[0-9a-f]{8}$/);
-  });
 });

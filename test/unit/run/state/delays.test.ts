@@ -121,7 +121,9 @@ describe('the delay before a poll', () => {
   test('at a take-over is over, unless the run has answered or failed 15 s ago', () => {
     const started = new VirtualClock().now();
     const trouble = { kind: 'timeout', since: started };
-    const fresh = [begin(0), begin(5_000), begin(dayMs, { trouble }), begin(-minuteMs), begin(20_000)];
+    const cancelling = begin(5_000, { state: 'cancelling' });
+    const collecting = begin(5_000, { state: 'collecting' });
+    const fresh = [begin(0), cancelling, begin(dayMs, { trouble }), begin(-minuteMs), collecting];
     assert.deepEqual(
       fresh.map(({ minutes }) => minutes() * minuteMs),
       [15_000, 10_000, 15_000, 0, 0],
@@ -140,8 +142,10 @@ describe('the delay before a poll', () => {
   });
 
   test('F56 after the second change of a token comes a minute later, then ever later', () => {
-    const { fail, wake, minutes, answer } = begin();
+    const { fail, wake, minutes, answer, journal } = begin();
     const waits: number[] = [];
+    // Other failures refuse no token.
+    for (let failures = 0; failures < 3; failures += 1) fail('timeout');
     for (let change = 0; change < 5; change += 1) {
       fail('unauthorized');
       wake('token');
@@ -151,6 +155,9 @@ describe('the delay before a poll', () => {
     answer();
     fail('unauthorized');
     assert.equal(wake('token'), true, 'a good answer is a new beginning');
+    journal({ trouble: undefined } as Partial<Run>);
+    answer();
+    assert.equal(wake('token'), false, 'nothing waits for a token');
   });
 
   test('F53 is ended by a focus after a failed poll, and by a jump of the clocks, at most once a minute', () => {
@@ -165,6 +172,20 @@ describe('the delay before a poll', () => {
       clock.advance(minuteMs);
       assert.equal(wake(waker), true);
     }
+  });
+
+  test('ends at the time of the next check, which is not known while it waits for a token', () => {
+    const { clock, delays, answer, fail, minutes } = begin();
+    const inMinutes = (): number => ((delays.nextCheckAt(runOf.running) ?? NaN) - clock.now()) / minuteMs;
+    answer();
+    const expected = inMinutes();
+    assert.ok(Math.abs(minutes() - expected) < 0.1 && expected > 2);
+    assert.ok(inMinutes() <= 0, 'it is over');
+    fail('unauthorized');
+    assert.ok(Number.isNaN(inMinutes()));
+    const collecting = new Delays(runOf.collecting, clock, () => 1);
+    collecting.failed('download', new AssessmentError('timeout'));
+    assert.equal(collecting.nextCheckAt(runOf.collecting), clock.now() + 30_000);
   });
 
   test('F51 is never shorter than a Retry-After, whoever asks', () => {
@@ -204,7 +225,7 @@ test('F66 F100 a step that fails is done again after a backoff, or at once for a
     assert.equal(isOver('removeUploads'), true);
   }
   delays.failed('removeUploads', new AssessmentError('timeout'));
-  delays.wake('focus', run);
+  delays.wake('clock', run);
   assert.equal(isOver('removeUploads'), false);
   delays.wake('person', run);
   assert.equal(isOver('removeUploads'), true);
