@@ -49,7 +49,7 @@ const rooms: Readonly<Record<string, Room>> = {
     isHeld: true,
   },
   paths: {
-    files: ['place/workspacePath', 'parse/pathText', 'place/search'].map(
+    files: ['place/workspacePath', 'parse/pathText', 'place/resolver'].map(
       (name) => `src/core/findings/${name}.ts`,
     ),
     tests: ['test/unit/findings/{place,parse}/*.test.ts'],
