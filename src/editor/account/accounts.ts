@@ -107,6 +107,16 @@ export class Accounts {
     await this.#secrets.store(keyOf(destination), token);
   }
 
+  /** The accounts with a stored token other than that in the settings. */
+  async others(): Promise<readonly Destination[]> {
+    const destination = currentDestination();
+    const current = destination && keyOf(destination);
+    return (await this.#secrets.keys()).flatMap((key) => {
+      const account = key === current ? undefined : readTokenKey(key);
+      return account === undefined ? [] : { baseUrl: account.origin, organizationId: account.organizationId };
+    });
+  }
+
   /** Deletes all tokens, but not the passwords of applications, which are in the same storage. False if there are none. */
   async deleteAll(): Promise<boolean> {
     const tokens = (await this.#secrets.keys()).filter((key) => readTokenKey(key) !== undefined);

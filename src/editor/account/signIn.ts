@@ -8,7 +8,7 @@ import type { Run } from '../../core/run/state/run.ts';
 import { extensionId } from '../runs/runLink.ts';
 import { describeError } from '../errors/messages.ts';
 import { openSetting } from '../errors/errorActions.ts';
-import { formatAccount } from '../formats.ts';
+import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import {
   type Destination,
@@ -17,7 +17,7 @@ import {
   readRawDestination,
   writeDestination,
 } from '../settings.ts';
-import { showError, showInformation } from '../showMessage.ts';
+import { askInDialog, showError, showInformation } from '../showMessage.ts';
 import type { Accounts } from './accounts.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 
@@ -193,8 +193,14 @@ function messageOf(read: () => unknown): string | undefined {
   }
 }
 
-/** Deletes the tokens of all accounts. */
+/** Deletes the tokens of all accounts. Asks first if tokens of other accounts than that in the settings are saved. */
 export async function signOut(accounts: Accounts): Promise<void> {
+  const others = await accounts.others();
+  if (others.length > 0) {
+    const yes = t('Sign Out of All Accounts');
+    const detail = `${t('Tokens for these other accounts are saved on this machine:')}\n${firstLines(others.map(formatAccount))}`;
+    if ((await askInDialog({ question: t('Sign out of all accounts?'), detail }, yes)) !== yes) return;
+  }
   const wasSignedIn = await accounts.deleteAll();
   if (hasTokenCommand()) {
     const message = t(

@@ -30,19 +30,30 @@ describe('signing out', () => {
     });
   });
 
-  const signedOut = async (): Promise<readonly ShownMessage[]> => {
-    const { shown } = watchMessages();
+  const signedOut = async (pressed?: string): Promise<readonly ShownMessage[]> => {
+    const { shown } = watchMessages(() => pressed);
     await signOut(accounts);
     return shown;
   };
 
-  it('forgets the tokens of all accounts, without a question', async () => {
+  it('forgets the only saved token without a question', async () => {
     await accounts.save(here, 'token-here');
-    await accounts.save(there, 'token-there');
     const [said, ...more] = await signedOut();
     assert.match(said?.text ?? '', /^Signed out\. All tokens were removed from this machine/);
     assert.deepEqual([more, [...kept.keys()]], [[], []]);
     assert.equal((await signedOut())[0]?.text, 'You weren’t signed in.');
+  });
+
+  it('asks before it forgets the tokens of other accounts, naming them', async () => {
+    await accounts.save(here, 'token-here');
+    await accounts.save(there, 'token-there');
+    const [question, ...more] = await signedOut();
+    assert.match(question?.detail ?? '', /\nhttps:\/\/there\.test:8443, organization former$/);
+    assert.deepEqual([question?.isModal, question?.buttons, more], [true, ['Sign Out of All Accounts'], []]);
+    assert.deepEqual([...kept.values()], ['token-here', 'token-there']);
+    const [, said] = await signedOut('Sign Out of All Accounts');
+    assert.match(said?.text ?? '', /^Signed out\. All tokens were removed/);
+    assert.equal(kept.size, 0);
   });
 
   it('says that a token command signs in again', async () => {
