@@ -38,15 +38,14 @@ export async function writeDestination(destination: Destination): Promise<void> 
 
 const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);
 const secretCheckSchema = z.enum(['block', 'warn', 'off']);
-const maxSizeSchema = z.number().check(z.positive());
-const retainLocalDaysSchema = z.number().check(z.minimum(1));
+const atLeastOneSchema = z.number().check(z.minimum(1));
 const notificationsSchema = z.enum(['all', 'attention', 'none']);
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
 /** Throws `badSetting` for an invalid value of any setting of a run, even one that is read later with a fallback (docs/api.md, section 8). */
 export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
-  checkedUserValue('runs.retainLocalDays', retainLocalDaysSchema);
+  checkedUserValue('runs.retainLocalDays', atLeastOneSchema);
   checkedUserValue('secrets.checkBeforeUpload', secretCheckSchema);
   checkedUserValue('runs.deleteSourceAfterRun', z.boolean());
   const language = checked('report.language', reportLanguageSchema, settings.get('report.language'));
@@ -57,7 +56,7 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined) {
     archiveType: checked('archive.format', archiveTypeSchema, settings.get('archive.format')),
     exclude: excludeLists(settings),
     includeNestedRepositories: checkedUserValue('archive.includeNestedRepositories', z.boolean()),
-    maxArchiveBytes: checkedUserValue('archive.maxSizeMB', maxSizeSchema) * 1_000_000,
+    maxArchiveBytes: checkedUserValue('archive.maxSizeMB', atLeastOneSchema) * 1_000_000,
   };
 }
 
@@ -99,8 +98,8 @@ export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
 
 /** An invalid value means the manifest's default; the next start of an assessment reports it. */
 export function readRetainLocalDays(): number {
-  const { data } = retainLocalDaysSchema.safeParse(userValue('runs.retainLocalDays'));
-  return data ?? retainLocalDaysSchema.parse(inspected('runs.retainLocalDays')?.defaultValue);
+  const { data } = atLeastOneSchema.safeParse(userValue('runs.retainLocalDays'));
+  return data ?? atLeastOneSchema.parse(inspected('runs.retainLocalDays')?.defaultValue);
 }
 
 /** An invalid value hides nothing. */

@@ -21,7 +21,7 @@ export const targetFileSchema = z.strictObject({
   $schema: optional(z.string(), 'URL of a JSON schema. It is never sent.'),
   target_urls: targetUrlsSchema.check(
     z.describe(
-      'URLs of the application to crawl and test. Its ownership must be verified for your organization.',
+      'URLs of the application to crawl and test. The ownership of each URL must be verified for your organization.',
     ),
   ),
   oos_urls: optional(oosUrlsSchema, 'Out-of-scope URLs. They are neither crawled nor tested.'),

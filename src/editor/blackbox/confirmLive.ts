@@ -46,7 +46,7 @@ export function confirmationLabel({ run, feature, perspective, result }: Confirm
 function resultLabel(result: LiveResult): string {
   return {
     pending: t('test in progress'),
-    found: t('a live finding in this pair: choose “Confirm Live…” to say whether it’s the same'),
+    found: t('live finding in this pair; to say whether it’s the same, choose “Confirm Live…”'),
     same: t('live finding in this pair; you marked it as the same'),
     other: t('live finding in this pair; you marked it as a different one'),
     nothing: t('nothing found in this pair'),

@@ -15,7 +15,7 @@ export async function newTargetFile(): Promise<void> {
   const url = await vscode.window.showInputBox({
     title: t('New Blackbox Target File'),
     prompt: t(
-      'URL of the application to crawl or assess, such as a staging deployment. Its ownership must be verified for your organization.',
+      'URL of the application to crawl or assess, such as a staging deployment. The ownership of the URL must be verified for your organization.',
     ),
     placeHolder: 'https://staging.example.com/',
     ignoreFocusOut: true,

@@ -201,7 +201,7 @@ export async function managePasswords(
       placeHolder:
         rows.length === 1
           ? t(
-              'No passwords are saved. When you start a run, you’re asked for the passwords that its target file needs.',
+              'No passwords are saved. When you start a run, VS Code asks for the passwords that its target file needs.',
             )
           : t('Choose a login from the file to set its password, or a saved password to delete it'),
       ignoreFocusOut: true,

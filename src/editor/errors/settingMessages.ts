@@ -23,9 +23,8 @@ export function describeBadSetting(subject: string, values: string | undefined):
     case 'notification.webhookEndpointIds':
       return inSettings(t('The {0} setting must be a list of at most 100 IDs, none of them empty.', key));
     case 'runs.retainLocalDays':
-      return inSettings(t('The {0} setting must be a number of at least 1.', key));
     case 'archive.maxSizeMB':
-      return inSettings(t('The {0} setting must be a number greater than 0.', key));
+      return inSettings(t('The {0} setting must be a number of at least 1.', key));
     case 'archive.includeNestedRepositories':
     case 'runs.deleteSourceAfterRun':
       return inSettings(t('The {0} setting must be true or false, without quotes.', key));

@@ -48,7 +48,10 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
     const changed = await undoTriage();
     if (changed > 0)
       void showInformation(
-        t('Not undone because the triage state has changed since then: {0}.', countFindings(changed)),
+        t(
+          'VS Code didn’t undo the triage state of findings whose state has changed since then: {0}.',
+          countFindings(changed),
+        ),
       );
   };
   // Not awaited: the message may stay open for hours.

@@ -133,7 +133,7 @@ function addRetention(run: Run, now: number, add: AddLine): void {
     (isLive(run) && run.trouble !== undefined) ||
     ('artifacts' in run && run.artifacts?.some(({ file }) => file === undefined) === true);
   if (until === undefined || until < now || !lacksResults) return;
-  add(t('The service keeps the results until {0}', formatTime(until)), 'history');
+  add(t('The service keeps the results at least until {0}', formatTime(until)), 'history');
 }
 
 /** The runs that this one continues, and the other way round; and what a blackbox run was asked. */

@@ -189,7 +189,7 @@ describe('findings of a live application', () => {
     };
     assert.match(
       confirmationLabel(tried),
-      /^a live finding in this pair: choose “Confirm Live…” to say whether it’s the same \(Search · Injection, /,
+      /^live finding in this pair; to say whether it’s the same, choose “Confirm Live…” \(Search · Injection, /,
     );
     const { deps, answered, offered } = confirming(['It’s the Same Finding'], [tried]);
     await confirmLive(code, deps);

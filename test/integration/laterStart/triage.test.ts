@@ -69,7 +69,10 @@ describe('triage of findings', () => {
     pressed[0]?.('Undo');
     await eventually(
       () => messages.shown.map(({ text }) => text),
-      (texts) => texts.includes('Not undone because the triage state has changed since then: 1 finding.'),
+      (texts) =>
+        texts.includes(
+          'VS Code didn’t undo the triage state of findings whose state has changed since then: 1 finding.',
+        ),
     );
     assert.match(await decision(), /a colleague’s/);
     pressed[1]?.('Undo');

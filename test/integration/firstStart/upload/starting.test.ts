@@ -32,7 +32,7 @@ describe('starting an assessment', () => {
       /whitebox\.runs\.deleteSourceAfterRun setting must be true or false/,
     ],
     ['report.language', 'german', /whitebox\.report\.language .* auto, english, japanese\./],
-    ['archive.maxSizeMB', '1 GB', /whitebox\.archive\.maxSizeMB setting must be a number greater than 0/],
+    ['archive.maxSizeMB', '1 GB', /whitebox\.archive\.maxSizeMB setting must be a number of at least 1/],
     ['archive.exclude', 'customers/', /whitebox\.archive\.exclude setting must be a list/],
     [
       'archive.includeNestedRepositories',
