@@ -155,7 +155,7 @@ describe('the delay before a poll', () => {
     answer();
     fail('unauthorized');
     assert.equal(wake('token'), true, 'a good answer is a new beginning');
-    journal({ trouble: undefined } as Partial<Run>);
+    journal({ trouble: undefined });
     answer();
     assert.equal(wake('token'), false, 'nothing waits for a token');
   });
