@@ -99,7 +99,7 @@ export class FindingStore implements Disposable {
     isComplete: true,
   };
   #shownRuns: readonly ShownRun[] = [];
-  #byIndex: ReadonlyMap<string, ShownFinding> | undefined;
+  #byName: ReadonlyMap<string, readonly ShownFinding[]> | undefined;
   readonly #showFinding: ShowFinding;
   readonly #failures = new Map<string, Failure>();
   /** Reading and placing run one at a time, so that each starts from the value of the one before. */
@@ -249,7 +249,7 @@ export class FindingStore implements Disposable {
       compared === shown.compared;
     this.#shown = shown;
     this.#shownRuns = shownRuns;
-    this.#byIndex = undefined;
+    this.#byName = undefined;
     if (!isSame) this.#changed.fire();
   }
 
@@ -270,15 +270,17 @@ export class FindingStore implements Disposable {
     return this.#shownRuns.flatMap(({ absent = [] }) => absent);
   }
 
-  /** A shown finding, by the local ID of its run and its `Finding.index`. */
-  find(runId: string, index: number): ShownFinding | undefined {
-    const keyOf = (run: string, at: number): string => `${run}:${String(at)}`;
-    this.#byIndex ??= new Map(
-      [...this.all(), ...this.absent()]
-        .toReversed()
-        .map((each) => [keyOf(each.run.id, each.finding.index), each] as const),
+  /** A shown finding, by the local ID of its run and its name, which it keeps if the run is downloaded again. */
+  find(runId: string, name: string): ShownFinding | undefined {
+    this.#byName ??= Map.groupBy([...this.all(), ...this.absent()], (each) => each.name);
+    return this.#byName.get(name)?.find(({ run }) => run.id === runId);
+  }
+
+  /** A shown finding, by the local ID of its run and its present `Finding.index`. */
+  findByIndex(runId: string, index: number): ShownFinding | undefined {
+    return [...this.all(), ...this.absent()].find(
+      ({ run, finding }) => run.id === runId && finding.index === index,
     );
-    return this.#byIndex.get(keyOf(runId, index));
   }
 
   failureOf(runId: string): Failure | undefined {

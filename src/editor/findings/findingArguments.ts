@@ -34,9 +34,7 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
   const chosen = Array.isArray(second) && second.length > 0 ? (second as unknown[]) : [first];
   const nodes = isSelection ? sources.findingsView.selection : chosen;
   const found = nodes.flatMap((node) => findingsOfNode(node, sources.findings));
-  return [
-    ...new Map(found.map((shown) => [`${shown.run.id}:${String(shown.finding.index)}`, shown])).values(),
-  ];
+  return [...new Map(found.map((shown) => [`${shown.run.id} ${shown.name}`, shown])).values()];
 }
 
 /** The first finding of the clicked or focused row, whatever else is selected. */
@@ -51,7 +49,7 @@ export async function findInRun(
   findings: FindingStore,
 ): Promise<ShownFinding | undefined> {
   return (
-    findings.find(run.id, index) ??
+    findings.findByIndex(run.id, index) ??
     (await findings.read(run)).shown.find(({ finding }) => finding.index === index)
   );
 }
@@ -121,11 +119,11 @@ function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFi
   if (!isObject(node)) return [];
   const { kind, runId, index, shown } = node;
   if (kind === 'finding' && typeof runId === 'string') {
-    const found = findings.find(runId, Number(index));
+    const found = findings.findByIndex(runId, Number(index));
     return found === undefined ? [] : [found];
   }
   const known = (Array.isArray(shown) ? shown : [shown]).filter(isShownFinding);
-  return known.map((finding) => findings.find(finding.run.id, finding.finding.index) ?? finding);
+  return known.map((finding) => findings.find(finding.run.id, finding.name) ?? finding);
 }
 
 function isShownFinding(value: unknown): value is ShownFinding {

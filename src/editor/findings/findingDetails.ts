@@ -58,8 +58,8 @@ export function registerFindingDetails(deps: PanelDeps & FindingStores): Documen
       await findings.load();
     },
     find: (id) => {
-      const at = id.lastIndexOf(':');
-      return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
+      const [runId = '', name = ''] = id.split(' ');
+      return findings.find(runId, name);
     },
     toDocument: (shown) => toDetails(shown, findings),
     onDidChange: (refresh) => {
@@ -74,15 +74,15 @@ export function registerFindingDetails(deps: PanelDeps & FindingStores): Documen
 
 export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDocument {
   const { run, finding } = shown;
-  const current = (): ShownFinding => findings.find(run.id, finding.index) ?? shown;
+  const current = (): ShownFinding => findings.find(run.id, shown.name) ?? shown;
   let linked = shown;
   /** Kept, since an edit of the file changes only places, and a removed run has no details. */
   let read: { readonly of: Finding; readonly details: Details } | undefined;
   return {
-    id: `${run.id}:${String(finding.index)}`,
+    id: `${run.id} ${shown.name}`,
     title: clip(titleOfFinding(finding), 60),
     load: async () => {
-      linked = findings.find(run.id, finding.index) ?? linked;
+      linked = findings.find(run.id, linked.name) ?? linked;
       const [{ details }] = read?.of === linked.finding ? [read] : await findings.withDetails([linked]);
       read = { of: linked.finding, details };
       return toContent({ ...linked, details }, await findings.confirmationsOf(linked));

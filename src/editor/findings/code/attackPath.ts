@@ -49,7 +49,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
     void showInformation(t('This finding has only one location, so there is no attack path to show.'));
     return;
   }
-  const current = (): ShownFinding => findings.find(shown.run.id, shown.finding.index) ?? shown;
+  const current = (): ShownFinding => findings.find(shown.run.id, shown.name) ?? shown;
   const steps = await toSteps(shown, findings);
   const start = steps.find(({ location }) => location !== undefined)?.location;
   const view = await referencesView();
