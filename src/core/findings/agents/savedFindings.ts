@@ -115,7 +115,9 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
           const toTool = (some: readonly ToolFinding[] = []): readonly ToolFinding[] =>
             some
               .filter((each) => isInside(each, folders))
-              .map((each) => (hasDecisions ? each : { ...each, triage: undefined }));
+              .map((each) =>
+                hasDecisions ? each : { ...each, triage: undefined, decidedBefore: undefined },
+              );
           return {
             ...shown,
             savedAt: shown.failure === undefined ? (savedAt ?? 'never') : undefined,

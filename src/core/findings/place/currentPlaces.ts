@@ -64,7 +64,7 @@ function linesOf(
   return { startLine, endLine, startColumn, endColumn, drift };
 }
 
-/** Follows the places of a file from the text that was sent, or that was opened, to the current one. Takes long: only in the worker. */
+/** Follows the places of a file from the text that was sent, or that was opened, to the current one. Takes long: the extension host asks the worker. */
 export async function followFile(
   each: PlacesOfFile,
   texts: EditorTexts,
