@@ -25,6 +25,7 @@ interface DispatchDeps extends RunDeps {
  */
 export async function dispatch(intended: RunIn<'dispatching'>, deps: DispatchDeps): Promise<RunEvent> {
   const { clock, log, signal } = deps;
+  const { intendedAt } = intended;
   const workflow = workflows[intended.workflow];
   const progress = { mayBeSent: false };
   const beforeSend = async (): Promise<void> => {
@@ -43,16 +44,18 @@ export async function dispatch(intended: RunIn<'dispatching'>, deps: DispatchDep
       return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
     // Logged before the journal is written: if the disk fails, this is the only trace of a paid run.
     log.info(`Run ${intended.id} was accepted as ${visibleLine(runId)}`);
-    return { type: 'dispatched', intendedAt: intended.intendedAt, runId, at: clock.now() };
+    return { type: 'dispatched', intendedAt, runId, at: clock.now() };
   } catch (cause) {
     const at = clock.now();
-    if (isAbortError(cause))
-      return { type: 'dispatchStopped', by: deps.cancelled?.aborted === true ? 'person' : 'windowClose', at };
+    if (isAbortError(cause)) {
+      const by = deps.cancelled?.aborted === true ? 'person' : 'windowClose';
+      return { type: 'dispatchStopped', intendedAt, by, at };
+    }
     const error = knownError(cause);
     if (error.kind === 'busyElsewhere') throw error;
     const failure = toFailure(error);
     return !progress.mayBeSent || wasRefused(error)
-      ? { type: 'failed', failure, at }
+      ? { type: 'failed', intendedAt, failure, at }
       : { type: 'dispatchLost', reason: failure, at };
   }
 }
@@ -72,7 +75,7 @@ async function requireIntent(
     // The client sends again after `unsent`.
     throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
   } finally {
-    // Replaces the error: a closing window has released the lease itself.
+    // Replaces the error: a start that was stopped says so, whatever failed meanwhile.
     signal.throwIfAborted();
   }
 }

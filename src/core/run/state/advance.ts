@@ -25,11 +25,16 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchIntended' }
   /** The answer to the start request of that intent, also a late one, or the run ID that a person found for it. */
   | { readonly type: 'dispatched'; readonly intendedAt: number; readonly runId: string }
-  | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
+  | { readonly type: 'dispatchStopped'; readonly intendedAt: number; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
-  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended. */
-  | { readonly type: 'answered'; readonly status: string; readonly exit?: Exit | undefined }
+  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended; `emptyMs`: for how long it has not. */
+  | {
+      readonly type: 'answered';
+      readonly status: string;
+      readonly exit?: Exit | undefined;
+      readonly emptyMs?: number;
+    }
   /** A step failed: trouble of a live run. The service may have asked to wait. */
   | { readonly type: 'stepFailed'; readonly failure: Failure; readonly retryAt?: number | undefined }
   /** A cancellation; without an answer it is about to be sent. */
@@ -41,7 +46,8 @@ export type RunEvent = { readonly at: number } & (
   /** An artifact is here, or is given up with its failure. */
   | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
   | { readonly type: 'collected' }
-  | { readonly type: 'failed'; readonly failure: Failure }
+  /** Without an intent before there was one. */
+  | { readonly type: 'failed'; readonly intendedAt?: number; readonly failure: Failure }
   | { readonly type: 'abandoned' }
   | { readonly type: 'uploadRemoved'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
   | { readonly type: 'endNotified' }
@@ -62,55 +68,56 @@ const maxEmptyMs = 30 * 60 * 1000;
  * uploads, notices, names, downloads and a person's answers apply in every state.
  */
 export function advance(run: Run, event: RunEvent): Run {
+  // The answer to another intent is not about this one: an accepted run becomes one of its own.
+  if ('intendedAt' in event && !('intendedAt' in run && run.intendedAt === event.intendedAt)) return run;
+  // What is kept is counted from a run's times: a clock that is behind puts none before its making.
+  const at = Math.max(event.at, run.createdAt);
   switch (event.type) {
     case 'reserved':
       return run.state === 'preparing'
         ? withTarget(run, event.target, {
-            upload: { fileId: event.fileId, state: 'reserved', at: event.at, host: event.host },
+            upload: { fileId: event.fileId, state: 'reserved', at, host: event.host },
           })
         : run;
     case 'confirmed':
-      return run.state === 'preparing' ? withUpload(run, event.target, 'confirmed', event.at) : run;
+      return run.state === 'preparing' ? withUpload(run, event.target, 'confirmed', at) : run;
     case 'dispatchIntended':
       return intendDispatch(run, event.at);
     case 'dispatched':
       return dispatched(run, event);
     case 'dispatchStopped':
-      return run.state === 'dispatching' ? dispatchStopped(run, event) : run;
+      return run.state === 'dispatching' ? dispatchStopped(run, event, at) : run;
     case 'dispatchLost':
       return run.state === 'dispatching' ? dispatchLost(run, event.reason) : run;
     case 'takenOver':
-      return takenOver(run, event.at);
+      return takenOver(run, at);
     case 'answered':
-      return run.state === 'running' || run.state === 'cancelling' ? answered(run, event, event.at) : run;
+      return run.state === 'running' || run.state === 'cancelling' ? answered(run, event, at) : run;
     case 'stepFailed':
       return stepFailed(run, event);
     case 'cancelSent':
       return cancelSent(run, event);
     case 'artifactDownloaded':
-      return run.state === 'collecting'
-        ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
-        : run;
+      return run.state === 'collecting' ? withArtifact(run, event.artifact) : run;
     case 'collected':
-      return run.state === 'collecting' ? collected(run, event.at) : run;
+      return run.state === 'collecting' ? collected(run, at) : run;
     case 'failed':
-      return failed(run, event.failure, event.at);
+      return failed(run, event.failure, at);
     case 'abandoned':
-      if (run.state === 'unknown')
-        return { ...toCancelled(run, event.at), noticeDue: false, mayStillRun: true };
-      return run.state === 'preparing' ? toCancelled(run, event.at) : run;
+      if (run.state === 'unknown') return { ...toCancelled(run, at), noticeDue: false, mayStillRun: true };
+      return run.state === 'preparing' ? toCancelled(run, at) : run;
     case 'uploadRemoved':
-      return withUpload(run, event.target, event.state, event.at);
+      return withUpload(run, event.target, event.state, at);
     case 'endNotified':
       return run.noticeDue ? { ...run, noticeDue: false } : run;
     case 'unwatched':
-      return isLive(run) ? unwatched(run, event.at) : run;
+      return isLive(run) ? unwatched(run, at) : run;
     case 'downloadedAgain':
       return isFinal(run) && 'exit' in run && run.exit !== undefined
         ? { ...run, artifacts: [...event.artifacts] }
         : run;
     case 'archivesRemoved':
-      return { ...run, archivesRemovedAt: event.at };
+      return { ...run, archivesRemovedAt: at };
     case 'renamed':
       return renamed(run, event.label.trim());
     case 'answeredIsSame':
@@ -128,28 +135,18 @@ function intendDispatch(run: Run, at: number): Run {
     return isConfirmed ? { ...shared(run), state: 'dispatching', confirmedAt: at, intendedAt: at } : run;
   }
   if (run.state !== 'unknown') return run;
-  const { intendedAt, reason } = run;
-  return {
-    ...shared(run),
-    noticeDue: false,
-    state: 'dispatching',
-    intendedAt: at,
-    resendOf: { intendedAt, reason },
-  };
+  const resendOf = { intendedAt: run.intendedAt, reason: run.reason };
+  return { ...shared(run), noticeDue: false, state: 'dispatching', intendedAt: at, resendOf };
 }
 
-/** The answer to another intent is that of another run. */
 function dispatched(run: Run, { runId, intendedAt }: EventOf<'dispatched'>): Run {
-  if ((run.state !== 'dispatching' && run.state !== 'unknown') || run.intendedAt !== intendedAt) return run;
+  if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
   // Not the time of this event: the answer may have been found in a note days later.
   return { ...shared(run), noticeDue: false, runId, state: 'running', dispatchedAt: intendedAt };
 }
 
 /** This dispatch was not sent; a lost one before it may have been accepted. A person's stop is a cancellation, a closed window a failure. */
-function dispatchStopped(
-  run: RunIn<'dispatching'>,
-  { by, at }: { by: 'person' | 'windowClose'; at: number },
-): Run {
+function dispatchStopped(run: RunIn<'dispatching'>, { by }: EventOf<'dispatchStopped'>, at: number): Run {
   if (run.resendOf !== undefined) return { ...shared(run), state: 'unknown', ...run.resendOf };
   return by === 'person' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
 }
@@ -174,7 +171,7 @@ function failed(run: Run, failure: Failure, at: number): Run {
 /** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyMs`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
-  { status, exit }: EventOf<'answered'>,
+  { status, exit, emptyMs = 0 }: EventOf<'answered'>,
   at: number,
 ): Run {
   const { runId, dispatchedAt } = run;
@@ -184,11 +181,9 @@ function answered(
     const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
     return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
-  const isExit = status === 'EXITED';
-  const emptySince = isExit ? (run.emptySince ?? at) : undefined;
-  if (emptySince === undefined || at - emptySince < maxEmptyMs) {
-    const unknown = status === 'RUNNING' || isExit ? undefined : status;
-    return { ...run, lastAnswerAt: at, emptySince, trouble: undefined, retryAt: undefined, status: unknown };
+  if (emptyMs < maxEmptyMs) {
+    const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
+    return { ...run, lastAnswerAt: at, trouble: undefined, retryAt: undefined, status: unknown };
   }
   return cancelAt === undefined
     ? { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt }
@@ -206,17 +201,8 @@ function stepFailed(run: Run, { failure, retryAt, at }: EventOf<'stepFailed'>): 
 
 function collected(run: RunIn<'collecting'>, at: number): Run {
   const { runId, dispatchedAt, exit, exitedAt, ranAt, artifacts = [] } = run;
-  const end = {
-    ...shared(run),
-    runId,
-    dispatchedAt,
-    exit,
-    exitedAt,
-    ranAt,
-    endedAt: at,
-    artifacts,
-    noticeDue: true,
-  };
+  const times = { dispatchedAt, exitedAt, ranAt, endedAt: at };
+  const end = { ...shared(run), ...times, runId, exit, artifacts, noticeDue: true };
   if (exit.kind === 'SUCCESS') return { ...end, state: 'succeeded' };
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
 }
@@ -246,6 +232,14 @@ function cancelSent(run: Run, { sentAt, answer, at }: EventOf<'cancelSent'>): Ru
 
 function renamed(run: Run, label: string): Run {
   return label === (run.label ?? '') ? run : { ...run, label: label === '' ? undefined : label };
+}
+
+/** In place of the one of its name, which another window may have saved; a file stays in place of a failure. */
+function withArtifact(run: RunIn<'collecting'>, artifact: Artifact): Run {
+  const { name, failure } = artifact;
+  const others = run.artifacts?.filter((each) => each.name !== name) ?? [];
+  const kept = failure === undefined ? artifact : keptOrFailed(run, name, failure);
+  return { ...run, artifacts: [...others, kept] };
 }
 
 function toCancelled(run: Run, at: number): RunIn<'cancelled'> {

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports.ts';
 import type { RunEvent } from './advance.ts';
 import type { Next } from './next.ts';
 import { isLive, type Run, type RunIn } from './run.ts';
-import { mayNeedOtherToken, waitsForToken } from './trouble.ts';
+import { mayNeedOtherToken, needsToken, waitsForToken } from './trouble.ts';
 
 const minPollMs = 15_000;
 const maxPollMs = 10 * 60_000;
@@ -35,6 +35,8 @@ export class Delays {
   #intervalMs = 0;
   /** How many tokens were refused since the last good answer. */
   #refusedTokens = 0;
+  /** True from the refusal of a token until there is another. */
+  #isRefused = false;
   /** Until when the service asked to wait: a wrong wall clock cannot extend it. */
   #quiet = { retryAt: 0, until: 0 };
 
@@ -47,6 +49,7 @@ export class Delays {
   }
 
   isOver({ step, run }: Next): boolean {
+    if (isCheck(step) && this.#isPaused(run)) return false;
     const isOfService = isCheck(step) || step === 'removeUploads';
     if (isOfService && this.#isQuiet(run)) return false;
     return this.#clock.monotonic() >= (this.#dueAt.get(step) ?? -Infinity);
@@ -55,7 +58,7 @@ export class Delays {
   /** When the next poll is due (wall clock, ms); undefined while it waits for a token. */
   nextCheckAt(run: Run): number | undefined {
     const dueAt = this.#dueAt.get('poll') ?? this.#dueAt.get('download');
-    if (dueAt === undefined || dueAt === Infinity) return undefined;
+    if (dueAt === undefined || this.#isPaused(run)) return undefined;
     const leftMs = Math.max(dueAt - this.#clock.monotonic(), retryAfterMs(run, this.#clock.now()));
     return Math.round(this.#clock.now() + leftMs);
   }
@@ -63,13 +66,13 @@ export class Delays {
   /** Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for a person. */
   wake(waker: Waker, run: Run): void {
     const trouble = isLive(run) ? run.trouble : undefined;
-    if (waker === 'token' && !(trouble !== undefined && mayNeedOtherToken(trouble))) return;
+    const mayHelp = this.#isRefused || (trouble !== undefined && mayNeedOtherToken(trouble));
+    if (waker === 'token' && !mayHelp) return;
     if (waker === 'focus' && trouble === undefined) return;
     const isAutomatic = waker === 'focus' || waker === 'clock';
-    if (isAutomatic && trouble !== undefined && waitsForToken(trouble)) return;
-    const gapMs = { person: 0, token: tokenGap(this.#refusedTokens), clock: minGapMs, focus: minGapMs }[
-      waker
-    ];
+    if (isAutomatic && needsToken(run)) return;
+    if (!isAutomatic) this.#isRefused = false;
+    const gapMs = isAutomatic ? minGapMs : tokenGap(waker === 'person' ? 0 : this.#refusedTokens);
     const at = this.#clock.monotonic() + Math.max(0, gapMs - this.#sinceCheckMs());
     for (const [step, dueAt] of this.#dueAt)
       if (isCheck(step) || waker === 'person') this.#dueAt.set(step, Math.min(dueAt, at));
@@ -81,7 +84,7 @@ export class Delays {
     this.#dueAt.delete(step);
     if (!isCheck(step)) return;
     this.#refusedTokens = 0;
-    this.#noteCheck();
+    this.#noteCheck(false);
     if (event?.type !== 'answered' || event.exit !== undefined || !('dispatchedAt' in run)) return;
     const now = this.#clock.monotonic();
     // The clock at the dispatch may have been ahead.
@@ -95,14 +98,20 @@ export class Delays {
     if (waitMs > 0) this.#hush(this.#clock.now() + waitMs);
     const failures = (this.#failures.get(step) ?? 0) + 1;
     this.#failures.set(step, failures);
-    const needsToken = isCheck(step) && waitsForToken({ kind });
-    if (needsToken) this.#refusedTokens += 1;
-    if (isCheck(step)) this.#noteCheck();
-    const delayMs = needsToken ? Infinity : waitMs + backoff(failures, this.#random());
+    const isRefused = isCheck(step) && waitsForToken({ kind });
+    if (isRefused) this.#refusedTokens += 1;
+    if (isCheck(step)) this.#noteCheck(isRefused);
+    const delayMs = isRefused ? maxBackoffMs : waitMs + backoff(failures, this.#random());
     this.#dueAt.set(step, this.#clock.monotonic() + delayMs);
   }
 
-  #noteCheck(): void {
+  /** As the journal says: another window may have got a good answer. */
+  #isPaused(run: Run): boolean {
+    return this.#isRefused && needsToken(run);
+  }
+
+  #noteCheck(isRefused: boolean): void {
+    this.#isRefused = isRefused;
     this.#checked = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
   }
 

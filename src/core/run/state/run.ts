@@ -132,8 +132,6 @@ const watched = {
   lastAnswerAt: z.optional(time),
   /** A status that this version does not know, in the service's words. */
   status: z.optional(z.string()),
-  /** Since when answers say EXITED without saying how. */
-  emptySince: z.optional(time),
   trouble: z.optional(troubleSchema),
 };
 

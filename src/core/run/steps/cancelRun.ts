@@ -36,12 +36,12 @@ export async function sendCancellation(
   };
   try {
     await withRetry(idempotent, send, deps);
-    await save('accepted');
-    return undefined;
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
     if (!progress.mayBeAccepted) await save('refused');
     if (error.kind !== 'conflict') throw error;
     return error;
   }
+  await save('accepted');
+  return undefined;
 }

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { idempotent, once } from '../../api/retry.ts';
-import { AssessmentError, type ErrorKind } from '../../errors.ts';
+import { AssessmentError, type ErrorKind, knownError } from '../../errors.ts';
 import { replaceFile } from '../../files.ts';
 import { workflows } from '../../workflows/workflows.ts';
 import {
@@ -15,28 +15,24 @@ import {
   toFailure,
 } from '../state/run.ts';
 import type { EventOf } from '../state/advance.ts';
-import type { RunDeps, StepDeps } from './step.ts';
+import { lasted, type StepDeps } from './step.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
-/** Of the network here, or waiting for a person or a time: such failures give nothing up. */
-const passing: readonly ErrorKind[] = [
-  ...(['unsent', 'connectionLost', 'timeout', 'intercepted', 'rateLimited'] as const),
-  ...(['unauthorized', 'notSignedIn', 'tokenCommand', 'secretStorage', 'diskFull', 'storage'] as const),
-];
 /** What the service says of an artifact that it does not have. */
-const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused'];
-/** An artifact that the service denies, or that fails otherwise, for so long since the exit and since downloads began to fail counts as lost. */
-const lostAfterMs = { denied: 30 * 60 * 1000, failing: 6 * 60 * 60 * 1000 };
+const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
+/** An artifact that the service denies for so long, without another failure in between, counts as lost. */
+const lostAfterMs = 6 * 60 * 60 * 1000;
 
-type DownloadDeps = Pick<RunDeps, 'store' | 'clientFor' | 'clock'> & { readonly signal: AbortSignal };
+type DownloadDeps = Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'signal'>;
+type CollectDeps = DownloadDeps & Pick<StepDeps, 'since'>;
 
 /**
  * Downloads the artifacts of an exited run that are not here yet, each tried once, and saves each. A failure does not stop the others, unless it is a
  * rate limit or waits for a person. Throws a temporary failure after all were tried, of several the one with the longest `Retry-After`. May be
  * repeated: what was saved is not asked for again.
  */
-export async function downloadArtifacts(run: RunIn<'collecting'>, deps: DownloadDeps): Promise<undefined> {
+export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectDeps): Promise<undefined> {
   const { store, clock } = deps;
   let temporary: AssessmentError | undefined;
   for (const name of run.exit.artifacts) {
@@ -46,8 +42,8 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: Download
       artifact = await downloadArtifact(run, name, fileOf(run, name), once.attempts, deps);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      if (!isLost(error, run, clock.now())) {
-        if (temporary === undefined || waitMsOf(error) > waitMsOf(temporary)) temporary = error;
+      if (!isLost(error, name, deps)) {
+        if ((error.data.retryAfterMs ?? 0) > (temporary?.data.retryAfterMs ?? -1)) temporary = error;
         if (error.kind === 'rateLimited' || waitsForPerson(error)) break;
         continue;
       }
@@ -79,7 +75,9 @@ export async function downloadAgain(
         const artifact = await downloadArtifact(run, name, temporary, idempotent.attempts, deps);
         artifacts.push({ ...artifact, file, at: clock.now() });
       } catch (error) {
-        if (!(error instanceof AssessmentError) || !isMissing(error) || isHere(run, name)) throw error;
+        const { kind } = knownError(error);
+        const isMissing = permanent.includes(kind) || denied.includes(kind);
+        if (!(error instanceof AssessmentError) || !isMissing || isHere(run, name)) throw error;
         artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(error) });
         arrived.pop();
       }
@@ -119,19 +117,11 @@ function isHere(run: RunWithResults, name: string): boolean {
   return keptArtifact(run, roleOf(artifactIn(run.exit, name))) !== undefined;
 }
 
-function waitMsOf({ data }: AssessmentError): number {
-  return data.retryAfterMs ?? 0;
-}
-
-function isLost({ kind }: AssessmentError, { trouble, exitedAt }: RunIn<'collecting'>, now: number): boolean {
+function isLost({ kind }: AssessmentError, name: string, deps: Pick<StepDeps, 'since' | 'clock'>): boolean {
   if (permanent.includes(kind)) return true;
-  if (passing.includes(kind) || trouble === undefined) return false;
-  const maxMs = lostAfterMs[denied.includes(kind) ? 'denied' : 'failing'];
-  return now - Math.max(exitedAt, trouble.since) >= maxMs;
-}
-
-function isMissing({ kind }: AssessmentError): boolean {
-  return permanent.includes(kind) || denied.includes(kind);
+  if (denied.includes(kind)) return lasted(name, deps) >= lostAfterMs;
+  deps.since.clear();
+  return false;
 }
 
 /** True for a failure that stops every download until a person has acted. */

@@ -43,6 +43,15 @@ export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: 
  * not be saved or its window was closed.
  */
 export interface StepDeps extends DriveDeps {
+  /** Since when the drive has found what at each look, by the monotonic clock. */
+  readonly since: Map<string, number>;
   /** Aborts when the window closes or loses the lease, or when a person asks for what cannot wait. */
   readonly signal: AbortSignal;
+}
+
+/** Milliseconds since the drive first found this. Not by the wall clock: nothing is given up because that jumped. */
+export function lasted(what: string, { since, clock }: Pick<StepDeps, 'since' | 'clock'>): number {
+  const now = clock.monotonic();
+  since.set(what, since.get(what) ?? now);
+  return now - (since.get(what) ?? now);
 }

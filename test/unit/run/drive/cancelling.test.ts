@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { storeWithoutSpaceFor } from '../hookedStore.ts';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
 import { setUpWindow } from '../runWindow.ts';
 import { setUpRun } from '../seededRuns.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -46,9 +47,11 @@ describe('a cancellation', () => {
 
   test('that was accepted but cannot be saved lets the run end as cancelled', async (t) => {
     const { fixture, window, id } = await setUpRun(t, {
-      store: storeWithoutSpaceFor('cancelSent', Infinity, 'accepted'),
+      store: storeWithHook((event) => {
+        if ('answer' in event && event.answer === 'accepted') throw new AssessmentError('storage');
+      }),
     });
-    await assert.rejects(fixture.passUntil(window.tracker.cancel(id)), /no space/);
+    await assert.rejects(fixture.passUntil(window.tracker.cancel(id)), { kind: 'storage' });
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
-import { type Run } from '../../../../src/core/run/state/run.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
 import {
   answered,
   asJournaled,
@@ -25,6 +25,7 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
   dispatched:                       '·           running     running     ·           ·           ·           ·     ·     ·     ·     ·',
   'dispatched for another intent':  '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchStopped:                  '·           cancelled   ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  'dispatchStopped for another intent': '·         ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   'dispatchStopped by the window':  '·           failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
   takenOver:                        'failed      unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchLost:                     '·           unknown     ·           ·           ·           ·           ·     ·     ·     ·     ·',
@@ -38,6 +39,7 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
   'cancelSent and accepted':        '·           ·           ·           cancelling  ·           ·           ·     ·     ·     ·     ·',
   collected:                        '·           ·           ·           ·           ·           succeeded   ·     ·     ·     ·     ·',
   failed:                           'failed      failed      ·           ·           ·           ·           ·     ·     ·     ·     ·',
+  'failed for another intent':      '·           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   abandoned:                        'cancelled   ·           cancelled   ·           ·           ·           ·     ·     ·     ·     ·',
   uploadRemoved:                    '=           =           =           =           =           =           =     =     =     =     =',
   'stepFailed with Retry-After':    '=           =           =           =           =           =           =     =     =     =     =',
@@ -86,12 +88,13 @@ describe('advance', () => {
     const { unknown } = runOf;
     const again = advance(unknown, { type: 'dispatchIntended', at: 5_000 });
     assert.equal(again.state, 'dispatching');
-    assert.deepEqual(advance(again, eventOf.dispatchStopped), { ...unknown, noticeDue: false });
+    const stopped = { ...eventOf.dispatchStopped, intendedAt: 5_000 };
+    assert.deepEqual(advance(again, stopped), { ...unknown, noticeDue: false });
     const failure = { kind: 'forbidden', status: 403 } as const;
     const refused = advance(again, { type: 'failed', failure, at: 6_000 });
     assert.deepEqual(refused, { ...unknown, refusal: failure });
     const third = advance(refused, { type: 'dispatchIntended', at: 7_000 });
-    assert.deepEqual(advance(third, eventOf.dispatchStopped), { ...unknown, noticeDue: false });
+    assert.deepEqual(advance(third, { ...stopped, intendedAt: 7_000 }), { ...unknown, noticeDue: false });
     const lost = advance(third, eventOf.dispatchLost);
     assert.deepEqual([lost.state, 'intendedAt' in lost && lost.intendedAt], ['unknown', 7_000]);
   });
@@ -118,20 +121,19 @@ describe('advance', () => {
   });
 
   test('F59 half an hour of exits without a result ends a run', () => {
-    const bare = (at: number) => answered(emptyExit, at);
     const half = 30 * 60_000;
-    const waiting = [bare(1), bare(half)].reduce<Run>(advance, runOf.running);
+    // Whatever the wall clock says.
+    const bare = (emptyMs: number) => ({ ...answered(emptyExit, 99 * half), emptyMs });
+    const waiting = [bare(0), bare(half - 1)].reduce<Run>(advance, runOf.running);
     assert.ok(waiting.state === 'running');
-    assert.deepEqual([waiting.status, waiting.emptySince], [undefined, 1], 'the status is no unknown one');
-    const failed = advance(waiting, bare(half + 1));
+    assert.equal(waiting.status, undefined, 'the status is no unknown one');
+    const failed = advance(waiting, bare(half));
     assert.ok(failed.state === 'failed');
     assert.deepEqual(
       [failed.failure, failed.runId, failed.dispatchedAt],
       [{ kind: 'noResult' }, 'run-1', 10],
     );
-    const interrupted = advance(advance(waiting, answered(stillRunning, 1)), bare(half + 1));
-    assert.equal(interrupted.state, 'running');
-    const cancelled = [bare(1), bare(half + 1)].reduce<Run>(advance, runOf.cancelling);
+    const cancelled = advance(runOf.cancelling, bare(half));
     assert.deepEqual([cancelled.state, cancelled.noticeDue], ['cancelled', true]);
   });
 
@@ -152,6 +154,25 @@ describe('advance', () => {
     const good = advance(denied, answered(stillRunning, 500));
     assert.ok(good.state === 'running');
     assert.deepEqual([good.trouble, good.retryAt, good.lastAnswerAt], [undefined, undefined, 500]);
+  });
+
+  test('an artifact takes the place of the one of its name, but no failure that of a file', () => {
+    const { artifact: file } = eventOf.artifactDownloaded;
+    const failure = { name: file.name, failure: { kind: 'tooLarge' } } as const;
+    for (const before of [file, failure])
+      for (const artifact of [file, failure]) {
+        const run = { ...runOf.collecting, artifacts: [before] } as Run;
+        const { artifacts } = advance(run, {
+          ...eventOf.artifactDownloaded,
+          artifact,
+        }) as RunIn<'collecting'>;
+        assert.deepEqual(artifacts, [before === failure ? artifact : file]);
+      }
+  });
+
+  test('a run ends no earlier than it was made, however far behind the clock is', () => {
+    const run = advance(runOf.collecting, { type: 'collected', at: -5 });
+    assert.equal('endedAt' in run && run.endedAt, run.createdAt);
   });
 
   test('artifacts are collected up to a limit for the disk', () => {

@@ -141,6 +141,19 @@ describe('the delay before a poll', () => {
     assert.equal(wake('person'), true);
   });
 
+  test('F56 without a token ends once the journal says another thing, or nothing, and still for a token', () => {
+    for (const trouble of [undefined, { kind: 'timeout', since: 1 }] as const) {
+      const { fail, wake, minutes, journal } = begin();
+      fail('unauthorized');
+      journal({ trouble });
+      assert.equal(minutes(), 15, 'as after any failure');
+      fail('unauthorized');
+      journal({ trouble });
+      wake('token');
+      assert.equal(minutes(), 1);
+    }
+  });
+
   test('F56 after the second change of a token comes a minute later, then ever later', () => {
     const { fail, wake, minutes, answer, journal } = begin();
     const waits: number[] = [];
@@ -175,8 +188,8 @@ describe('the delay before a poll', () => {
   });
 
   test('ends at the time of the next check, which is not known while it waits for a token', () => {
-    const { clock, delays, answer, fail, minutes } = begin();
-    const inMinutes = (): number => ((delays.nextCheckAt(runOf.running) ?? NaN) - clock.now()) / minuteMs;
+    const { clock, delays, answer, fail, minutes, journal } = begin();
+    const inMinutes = (): number => ((delays.nextCheckAt(journal({})) ?? NaN) - clock.now()) / minuteMs;
     answer();
     const expected = inMinutes();
     assert.ok(Math.abs(minutes() - expected) < 0.1 && expected > 2);
