@@ -10,16 +10,11 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { dayMs as day } from '../passTime.ts';
 import { holdsAfter as after, runOf } from '../sampleRuns.ts';
 
-test('a run being cancelled may be given up a day later, not before', () => {
+test('a run being cancelled for a day may be given up; that, and an unconfirmed start, needs a decision', () => {
   const run = runOf.cancelling;
   assert.ok(run.state === 'cancelling');
-  assert.deepEqual(after(mayStopWatching, run, run.cancelAskedAt, [0, day - 1, day]), [false, false, true]);
-});
-
-test('a run that may be given up, or has an unconfirmed start, needs a decision', () => {
-  const run = runOf.cancelling;
-  assert.ok(run.state === 'cancelling');
-  assert.deepEqual(after(needsDecision, run, run.cancelAskedAt, [day - 1, day]), [false, true]);
+  for (const holds of [mayStopWatching, needsDecision])
+    assert.deepEqual(after(holds, run, run.cancelAskedAt, [0, day - 1, day]), [false, false, true]);
   assert.deepEqual([runOf.unknown, runOf.running].map((each) => needsDecision(each, 0)), [true, false]); // prettier-ignore
 });
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Description } from '../../../../src/core/api/schema.ts';
-import { toAnswered } from '../../../../src/core/run/steps/poll.ts';
+import type { AssessmentClient } from '../../../../src/core/api/client.ts';
+import type { RunIn } from '../../../../src/core/run/state/run.ts';
+import { poll, toAnswered } from '../../../../src/core/run/steps/poll.ts';
+import { emptyExit, runOf, stillRunning } from '../sampleRuns.ts';
+import { VirtualClock } from '../virtualClock.ts';
 
 const reference = (artifact_name: string) => ({ artifact_name });
 
@@ -66,4 +70,17 @@ test('an answer other than EXITED says nothing of an end', () => {
     type: 'answered',
     status: 'RUNNING',
   });
+});
+
+test('F59 only exits without a result in a row count together, and not by the wall clock', async () => {
+  const [clock, since, seconds] = [new VirtualClock(), new Map<string, number>(), [] as number[]];
+  for (const said of [emptyExit, emptyExit, stillRunning, emptyExit]) {
+    const client = { describe: () => Promise.resolve(said) } as unknown as AssessmentClient;
+    const deps = { clientFor: () => client, clock, since };
+    const { emptyMs = NaN } = await poll(runOf.running as RunIn<'running'>, deps);
+    seconds.push(Math.floor(emptyMs / 1_000));
+    clock.advance(1_000);
+    clock.moveWall(99_000);
+  }
+  assert.deepEqual(seconds, [0, 1, NaN, 0]);
 });
