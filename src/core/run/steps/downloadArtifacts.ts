@@ -21,16 +21,16 @@ const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
 /** What the service says of an artifact that it does not have. */
 const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
-/** An artifact that the service denies for so long, without another failure in between, counts as lost. */
+/** An artifact that the service still denies so long after the exit counts as lost, but no sooner than this after the drive's first try. */
 const lostAfterMs = 6 * 60 * 60 * 1000;
+const deniedForMs = 30 * 60 * 1000;
 
 type DownloadDeps = Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'signal'>;
 type CollectDeps = DownloadDeps & Pick<StepDeps, 'since'>;
 
 /**
- * Downloads the artifacts of an exited run that are not here yet, each tried once, and saves each. A failure does not stop the others, unless it is a
- * rate limit or waits for a person. Throws a temporary failure after all were tried, of several the one with the longest `Retry-After`. May be
- * repeated: what was saved is not asked for again.
+ * Downloads and saves the artifacts of an exited run that are not here yet. A failure does not stop the others, unless it is a rate limit or waits for a
+ * person. Throws a temporary failure after all were tried, of several the one with the longest `Retry-After`. May be repeated.
  */
 export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectDeps): Promise<undefined> {
   const { store, clock } = deps;
@@ -42,7 +42,7 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectD
       artifact = await downloadArtifact(run, name, fileOf(run, name), once.attempts, deps);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      if (!isLost(error, name, deps)) {
+      if (!isLost(error, name, run.exitedAt, deps)) {
         if ((error.data.retryAfterMs ?? 0) > (temporary?.data.retryAfterMs ?? -1)) temporary = error;
         if (error.kind === 'rateLimited' || waitsForPerson(error)) break;
         continue;
@@ -54,10 +54,7 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectD
   if (temporary !== undefined) throw temporary;
 }
 
-/**
- * Downloads every artifact again, under names that no other window removes, and that replace the earlier copies together. Cancelled or failed, nothing has changed; but an artifact
- * that is not here and that the service does not have keeps its failure.
- */
+/** Downloads every artifact again, under temporary names that replace the earlier copies together. One that is not here and is denied keeps its failure. */
 export async function downloadAgain(
   run: RunWithResults,
   deps: DownloadDeps,
@@ -117,9 +114,12 @@ function isHere(run: RunWithResults, name: string): boolean {
   return keptArtifact(run, roleOf(artifactIn(run.exit, name))) !== undefined;
 }
 
-function isLost({ kind }: AssessmentError, name: string, deps: Pick<StepDeps, 'since' | 'clock'>): boolean {
+function isLost({ kind }: AssessmentError, name: string, exitedAt: number, deps: CollectDeps): boolean {
   if (permanent.includes(kind)) return true;
-  if (denied.includes(kind)) return lasted(name, deps) >= lostAfterMs;
+  if (denied.includes(kind)) {
+    const deniedMs = lasted(name, deps);
+    return deniedMs >= deniedForMs && Math.max(deniedMs, deps.clock.now() - exitedAt) >= lostAfterMs;
+  }
   deps.since.clear();
   return false;
 }
