@@ -49,7 +49,7 @@ export interface StepDeps extends DriveDeps {
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds since the drive first found this. Not by the wall clock: nothing is given up because that jumped. */
+/** Milliseconds since the drive first found this, by the monotonic clock: nothing is given up at once because the wall clock jumped. */
 export function lasted(what: string, { since, clock }: Pick<StepDeps, 'since' | 'clock'>): number {
   const now = clock.monotonic();
   since.set(what, since.get(what) ?? now);
