@@ -125,7 +125,7 @@ test('a filter by severity and text is described in the view and survives a relo
   await workbench.pick('Text');
   await workbench.answer('ＳＱＬ');
   await untilHeadings(workbench, 'Critical 1');
-  assert.match(await workbench.viewText('Findings'), /Filter: Critical, High · “ＳＱＬ” \(1 of 12\)/);
+  await workbench.untilViewText('Findings', 'Filter: Critical, High · “ＳＱＬ” (1 of 12)');
   await workbench.stateKept(/ＳＱＬ/);
   await workbench.reload();
   await untilHeadings(workbench, 'Critical 1');
