@@ -5,7 +5,7 @@ import path from 'node:path';
 import { inspect, parseArgs } from 'node:util';
 import { downloadAndUnzipVSCode, runTests } from '@vscode/test-electron';
 import { bundleIntegrationTests } from '../integration/runner/bundle.ts';
-import { certificateEnvironment } from '../integration/certificates.ts';
+import { certificateEnvironment } from '../integration/network/certificates.ts';
 import { grepVariable, resultsVariable, storageVariable } from '../integration/events.ts';
 import { addTallies, followResults, type Tally } from '../integration/runner/results.ts';
 import { activationWatchFolder, storageUnder, testWindows } from '../integration/runner/windows.ts';

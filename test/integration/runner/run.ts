@@ -7,7 +7,7 @@ import { startVsCode } from '../../host/server.ts';
 import { setUp } from '../../host/setUp.ts';
 import { supportedVersions } from '../../host/vscode.ts';
 import { bundleIntegrationTests } from './bundle.ts';
-import { certificateEnvironment } from '../certificates.ts';
+import { certificateEnvironment } from '../network/certificates.ts';
 import { grepVariable, type IntegrationEvent, resultsVariable, storageVariable } from '../events.ts';
 import { addTallies, followResults, type Tally } from './results.ts';
 import { activationWatchFolder, storageUnder, type TestSet, testWindows } from './windows.ts';

@@ -45,7 +45,8 @@ export interface Cut {
 }
 
 /**
- * Reads the text of a findings file of any plausible shape. Every item of its list becomes a finding. Throws `malformedFindings` when there is no list, and `findingsTooLarge`. Runs in a worker: see `readFindings`.
+ * Reads the text of a findings file of any plausible shape. Every item of its list becomes a finding. Throws `malformedFindings` when there is no list,
+ * and `findingsTooLarge`. Runs in a worker: see `readFindings`.
  */
 export function parseFindings(text: string): ParsedFindings {
   const items = findList(readJson(withoutFence(text)));

@@ -17,8 +17,8 @@ import type { ResultFinding } from './result.ts';
 
 /*
  * Pairs the findings of a run with earlier ones. What is in the same findings file at the same index is the same. Then rule by rule, two findings are paired
- * if each is the only candidate of the other among all findings of both sides; a pair by a rule with `isSure` copies the name. Twins, which no rule tells apart, are paired
- * in their order, not surely. A finding is paired once.
+ * if each is the only candidate of the other among all findings of both sides. A pair by a rule with `isSure` copies the name. Twins, which no rule tells
+ * apart, are paired in their order, not surely. A finding is paired once.
  */
 
 export interface LaterRun {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { openFolders } from '../../openFolders.ts';
-import { type RecordingServer, startRecording } from '../../recordingServer.ts';
+import { type RecordingServer, startRecording } from '../../network/recordingServer.ts';
 import { ofFolder, storage } from '../../runsInStorage.ts';
 import { call, signInEachTest } from '../../signedIn.ts';
 import { storeLiveRun } from '../../storedRuns.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { certificatesVariable } from './events.ts';
+import { certificatesVariable } from '../events.ts';
 
 /** Host name of the service; only a proxy resolves it (RFC 6761 reserves `.test`). */
 export const serviceHost = 'assessment.example.test';
