@@ -220,6 +220,8 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
       const started = tracker.start(await assessment(changes));
       const run = await fixture.passUntil(started);
       assert.ok(run !== undefined, 'the start was given up');
+      // What was announced is noted right after.
+      await fixture.clock.rest(fixture.traffic);
       return run;
     },
     until,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import {
   isFolder,
@@ -285,7 +284,7 @@ export class RunStore {
 
   /** The mark of a known journal that was not there a moment ago. Throws `storage` if all runs are gone: then the disk is. */
   async #lookAgain(path: string): Promise<string | undefined> {
-    await sleep(secondLookMs);
+    await this.#clock.sleep(secondLookMs);
     const mark = await markOf(path);
     if (mark === undefined && !(await isFolder(this.#root)))
       throw new AssessmentError('storage', { subject: this.#root, detail: 'ENOENT' });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { systemClock } from '../../../../src/core/ports.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { asJournaled, uploadingRun, runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
-import { VirtualClock } from '../virtualClock.ts';
 import { withRights } from '../../core/systemSkips.ts';
 
 interface Opened {
@@ -19,7 +19,7 @@ function open(root: string): Opened {
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
   const log = { debug: write, info: write, warn: write, error: write };
-  const store = new RunStore(root, { clock: new VirtualClock(), log });
+  const store = new RunStore(root, { clock: systemClock, log });
   const changes: string[] = [];
   store.onDidChange((changed) => changes.push(...changed.map(({ id }) => id)));
   return { store, lines, changes };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { describe, test, type TestContext } from 'node:test';
 import { storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, setUpWindow } from '../runWindow.ts';
@@ -136,7 +137,9 @@ describe('a removed run', () => {
       const start = window.tracker.start(await window.assessment()).catch(() => undefined);
       const id = await reserved;
       await fixture.passUntil(remover.tracker.remove(id));
-      await window.store.reload();
+      // A stalled upload lets no time pass by itself.
+      const reloaded = window.store.reload().then(() => true);
+      while (!(await Promise.race([reloaded, setImmediate(false)]))) fixture.clock.advance(10);
       await fixture.passUntil(start);
       assert.deepEqual([states(fixture), await readdir(fixture.root)], [['cancelled'], []]);
     });
