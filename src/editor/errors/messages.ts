@@ -42,7 +42,7 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const described = describeFailure(failure, run);
   if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;
   const ownership = t(
-    'The ownership of a target URL might not be verified for your organization. Blackbox runs require this.',
+    'The ownership of a target URL might not be verified for your organization. Blackbox runs require verified ownership.',
   );
   switch (failure.status) {
     case 400:

@@ -81,11 +81,11 @@ export function continuationLabel(continuation: Continuation): string {
 export function noContinuationLabel(continuation: Continuation, reason: NoContinuation): string {
   const command = continuationLabel(continuation);
   if (reason === 'noFeatures')
-    return t('{0} isn’t available: this run’s features aren’t on this machine.', command);
+    return t('“{0}” isn’t available: this run’s features aren’t on this machine.', command);
   return continuation === 'crawlFurther'
-    ? t('{0} isn’t available: the service can continue only from a finished crawl.', command)
+    ? t('“{0}” isn’t available: the service can continue only from a finished crawl.', command)
     : t(
-        '{0} isn’t available: the service can continue only from a run that finished or reached its credit limit.',
+        '“{0}” isn’t available: the service can continue only from a run that finished or reached its credit limit.',
         command,
       );
 }

@@ -204,6 +204,9 @@ async function openKnown(
     details.open(linked);
     return;
   }
-  const message = t('The run in this link is in the Runs view ({0}), but the finding isn’t.', nameOf(run));
+  const message = t(
+    'The run in this link is in the Runs view ({0}), but VS Code can’t find the finding.',
+    nameOf(run),
+  );
   void showInformation(message, showRuns());
 }

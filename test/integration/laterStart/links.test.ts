@@ -64,7 +64,10 @@ describe('links to findings and runs', () => {
     assert.deepEqual(await followed(linkTo(run)), []);
     assert.deepEqual(opened, [shown]);
     const said = await followed(linkTo(run, '/finding', '1:other'));
-    assert.match(said.join(), /^The run in this link is in the Runs view \(.+\), but the finding isn’t\.$/);
+    assert.match(
+      said.join(),
+      /^The run in this link is in the Runs view \(.+\), but VS Code can’t find the finding\.$/,
+    );
   });
 
   it('F142 offer to track a run that is not local, and do nothing unless the user agrees', async () => {

@@ -206,7 +206,7 @@ describe('starting a blackbox run', () => {
       ),
       linesOf(stopped).join(),
     );
-    assert.match(limited.tooltip as string, /Assess Chosen Pairs… isn’t available: /);
+    assert.match(limited.tooltip as string, /“Assess Chosen Pairs…” isn’t available: /);
     assert.ok(linesOf(stopped).some((line) => line.startsWith('Continues: Crawl, ')));
 
     await write({ oos_urls: [`${application.origin}/contact`] });
@@ -237,7 +237,7 @@ describe('starting a blackbox run', () => {
     assert.doesNotMatch(row?.contextValue ?? '', /continueAssessment|assessPairs/);
     assert.match(
       row?.tooltip as string,
-      /Continue with More Credits… isn’t available: the service can continue only/,
+      /“Continue with More Credits…” isn’t available: the service can continue only/,
     );
     const sent = dispatches().length;
     await call('continueAssessment', rowOf(id));
