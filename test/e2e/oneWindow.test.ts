@@ -5,7 +5,7 @@ import type { Log } from 'sarif';
 import { zipBundle } from '../../src/core/findings/importExport/bundle.ts';
 import { readBundle, sha256 } from '../../src/core/findings/importExport/readContent.ts';
 import type { Workbench } from '../host/workbench.ts';
-import { eventually, readWithin } from '../host/workbench/eventually.ts';
+import { eventually, readWithin, untilEqual } from '../host/workbench/eventually.ts';
 import { importFrom, importInvented, signedIn, type Stage } from './stage.ts';
 import { test } from './fixtures.ts';
 
@@ -21,15 +21,10 @@ test.use({
 });
 
 const untilHeadings = (workbench: Workbench, ...expected: string[]): Promise<string[]> =>
-  eventually(
-    async () => {
-      const rows = await workbench.treeRows('Findings');
-      return rows
-        .filter(({ level }) => level === 1)
-        .map(({ label, description }) => `${label} ${description}`);
-    },
-    (found) => found.join() === expected.join(),
-  );
+  untilEqual(async () => {
+    const rows = await workbench.treeRows('Findings');
+    return rows.filter(({ level }) => level === 1).map(({ label, description }) => `${label} ${description}`);
+  }, expected);
 const allHeadings = ['Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1'] as const;
 
 const besides = ({ folder }: Stage, name: string): string => path.join(path.dirname(folder), name);
@@ -268,7 +263,7 @@ test('a finished run is exported as SARIF and as a bundle, in which decisions co
   const file = besides(stage, 'decided.zip');
   await writeFile(file, await withDecisions(bundle, decided));
   await workbench.runCommand('Whitebox: Clear Findings from Editor');
-  await eventually(workbench.problems, (rows) => rows.length === 0);
+  await untilEqual(workbench.problems, []);
   for (const [answer, left] of [
     ['Leave Findings Open', 12],
     ['Import Decisions', 11],

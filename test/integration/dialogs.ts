@@ -25,6 +25,9 @@ type Members = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 const undo: (() => unknown)[] = [];
 
+/** Their texts. */
+export const shownTexts = (): string[] => messages.shown.map(({ text }) => text);
+
 /** Does this after the running test, the last first. */
 export function afterTest(work: () => unknown): void {
   undo.push(work);

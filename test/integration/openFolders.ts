@@ -1,14 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { before } from 'mocha';
 import * as vscode from 'vscode';
 import { eventually } from '../host/workbench/eventually.ts';
 
+/** The folders of this window, of which the second start has two; known before the first test. */
+export let [folder, secondFolder] = ['', ''];
+
 /**
- * The folders of this window, once there are so many. The web workbench forgets the folders of a workspace file that it gets to
- * read sooner than it expects, as from this machine, until the file changes.
+ * The web workbench forgets the folders of a workspace file that it gets to read sooner than it expects, as from this
+ * machine, until the file changes.
  */
-export async function openFolders(count: number): Promise<string[]> {
+before(async () => {
   const folders = (): string[] => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   const file = vscode.workspace.workspaceFile?.fsPath;
+  const count = file === undefined ? 1 : 2;
   let rewrittenAt = performance.now();
   const look = async (): Promise<string[]> => {
     if (file !== undefined && folders().length < count && performance.now() - rewrittenAt > 500) {
@@ -17,5 +22,5 @@ export async function openFolders(count: number): Promise<string[]> {
     }
     return folders();
   };
-  return eventually(look, ({ length }) => length === count);
-}
+  [folder = '', secondFolder = ''] = await eventually(look, ({ length }) => length === count);
+});

@@ -6,7 +6,7 @@ import { systemClock as clock } from '../../src/core/ports.ts';
 import { RunStore } from '../../src/core/run/disk/runStore.ts';
 import { silent } from '../silentLog.ts';
 import { storageVariable } from './events.ts';
-import { openFolders } from './openFolders.ts';
+import { folder } from './openFolders.ts';
 import { showOf } from './shownRuns.ts';
 import { call } from './signedIn.ts';
 import { inventedAccount, type StoredRun } from './storedRuns.ts';
@@ -35,11 +35,10 @@ afterEach(async () => {
 });
 
 /** What identifies a stored run of this folder, and of the account of `service`. */
-export async function ofFolder(
+export function ofFolder(
   id: string,
   { baseUrl, organizationId }: Pick<StoredRun, 'baseUrl' | 'organizationId'> = inventedAccount,
-): Promise<StoredRun> {
-  const [folder = ''] = await openFolders(1);
+): StoredRun {
   return { id, folder, baseUrl, organizationId };
 }
 

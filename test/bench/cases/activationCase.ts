@@ -55,7 +55,7 @@ async function activateInWindows(scratch: string, rounds: number): Promise<reado
     const page = await browser.newPage();
     for (let round = 1; round <= rounds; round++) {
       await page.goto(server.urlFor({ folder: scratch, payload }), { waitUntil: 'domcontentloaded' });
-      await eventually(readTimes, ({ length }) => length === round, 60_000);
+      await eventually(readTimes, ({ length }) => length === round);
       // Tells the server to end this window's extension host: the next window gets a new one.
       await page.goto('about:blank');
     }

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { playBlackbox } from '../../demo/playBlackbox.ts';
 import type { Workbench } from '../../host/workbench.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
+import { untilEqual } from '../../host/workbench/eventually.ts';
 import { test } from '../fixtures.ts';
 import { signedIn, type Stage, targetFile } from '../stage.ts';
 
@@ -85,8 +85,5 @@ test('F144 the question fits the window and shows a late change before a saved p
   const question = await readQuestion(workbench);
   assert.match(question.detail, /since the last start[^]*\+ ….*https:\/\/evil\.example\.\n/);
   await workbench.dialogButton('Start Crawl');
-  await eventually(
-    () => dispatches(stage),
-    (count) => count === sent + 1,
-  );
+  await untilEqual(() => dispatches(stage), sent + 1);
 });

@@ -1,8 +1,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { openWorkbench } from '../../host/workbench.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
+import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { storeEndedRun } from '../../integration/storedRuns.ts';
 import { test } from '../fixtures.ts';
 import { signedIn } from '../stage.ts';
@@ -74,10 +73,7 @@ test('each of several windows shows every row of the Findings view, though a run
     await page.evaluate(`window.stallAt = 'severity:'`);
     refreshes = 0;
     await workbench.openView('Whitebox Assessment');
-    await eventually(
-      () => page.evaluate<boolean>('window.isStalled()'),
-      (isStalled) => isStalled,
-    );
+    await untilEqual(() => page.evaluate<boolean>('window.isStalled()'), true);
     await store();
     await eventually(
       () => refreshes,
@@ -88,6 +84,6 @@ test('each of several windows shows every row of the Findings view, though a run
       (await workbench.treeRows('Findings')).map(({ label }) => label);
     await eventually(labels, (found) => found.length > 3);
     await workbench.expandAll('Findings');
-    await eventually(labels, (found) => isDeepStrictEqual(found, rows));
+    await untilEqual(labels, rows);
   }
 });

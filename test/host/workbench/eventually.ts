@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** How long a test waits for a workbench: enough for one in Wine to restart, on a machine that does other work as well. */
 export const patienceMs = 120_000;
 
@@ -11,21 +13,18 @@ export async function readWithin<T>(ms: number, read: () => Promise<T | undefine
   }
 }
 
-/**
- * Reads until the reading is acceptable and returns that reading; rejects with the last one after `timeoutMs`.
- * For what a page gives no event for.
- */
-export async function eventually<T>(
-  read: () => T | Promise<T>,
-  accept: (reading: T) => boolean,
-  timeoutMs = patienceMs,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
+/** Reads until the reading is acceptable and returns that reading, else rejects with the last one. */
+export async function eventually<T>(read: () => T | Promise<T>, accept: (reading: T) => boolean): Promise<T> {
+  let last: T | undefined;
+  const accepted = await readWithin(patienceMs, async () => {
     const reading = await read();
-    if (accept(reading)) return reading;
-    if (performance.now() > deadline)
-      throw new Error(`Not so within ${timeoutMs} ms. Last reading: ${JSON.stringify(reading, null, 2)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    last = reading;
+    return accept(reading) ? { reading } : undefined;
+  });
+  if (accepted !== undefined) return accepted.reading;
+  throw new Error(`Not so within ${patienceMs} ms. Last reading: ${JSON.stringify(last, null, 2)}`);
 }
+
+/** Reads until the reading is this. */
+export const untilEqual = <T>(read: () => T | Promise<T>, expected: T): Promise<T> =>
+  eventually(read, (reading) => isDeepStrictEqual(reading, expected));

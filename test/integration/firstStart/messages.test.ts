@@ -6,8 +6,8 @@ import * as vscode from 'vscode';
 import { AssessmentError, type ErrorKind, workerCrash } from '../../../src/core/errors.ts';
 import { zipBundle } from '../../../src/core/findings/importExport/bundle.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
-import { answer, link, messages } from '../dialogs.ts';
-import { openFolders } from '../openFolders.ts';
+import { answer, link, shownTexts } from '../dialogs.ts';
+import { folder } from '../openFolders.ts';
 import { call, signInEachTest } from '../signedIn.ts';
 
 const hostile = '[Sign in](command:workbench.action.quit)';
@@ -20,7 +20,7 @@ describe('a message', () => {
     const reply = { kind: 'reply', status, ...(body && { body: JSON.stringify(body) }) } as const;
     service().addFault({ match: { path: '/get-upload-url' }, before: reply });
     await call('testConnection');
-    return messages.shown.map(({ text }) => text).join('\n');
+    return shownTexts().join('\n');
   };
   const assertPlain = (text: string, part: string): void => {
     assert.ok(text.includes(part), text);
@@ -34,13 +34,12 @@ describe('a message', () => {
   });
 
   it('has the name of a file in an archive as plain text', async () => {
-    const [folder = ''] = await openFolders(1);
     const file = path.join(folder, 'bundle.zip');
     await writeFile(file, zipBundle([{ path: hostile, content: Buffer.from('{}') }]));
     answer({ showOpenDialog: () => [vscode.Uri.file(file)] });
     await call('importFindings');
     await rm(file);
-    assertPlain(messages.shown.map(({ text }) => text).join('\n'), 'Nothing was imported');
+    assertPlain(shownTexts().join('\n'), 'Nothing was imported');
   });
 
   it('F112 names address and organization if the service knows neither', async () => {

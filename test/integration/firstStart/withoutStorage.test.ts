@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'mocha';
 import { afterTest, watchMessages } from '../dialogs.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder } from '../openFolders.ts';
 import { storage } from '../runsInStorage.ts';
 import { call, signInEachTest } from '../signedIn.ts';
 
@@ -12,7 +12,6 @@ describe('storage that cannot be written', () => {
   const service = signInEachTest();
 
   it('F66 refuses a start with the cause, before any question and before anything is sent', async () => {
-    const [folder = ''] = await openFolders(1);
     await writeFile(path.join(folder, 'a.js'), 'one();\n');
     // The window has opened with working storage.
     await call('refreshRuns');

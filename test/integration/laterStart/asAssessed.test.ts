@@ -17,7 +17,7 @@ import {
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { storeManifest, toSpot } from '../../unit/findings/result/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
-import { messages, recordCommand } from '../dialogs.ts';
+import { messages, recordCommand, shownTexts } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings } from '../doubles.ts';
 import { endedRun, inventedAccount } from '../storedRuns.ts';
 
@@ -93,13 +93,10 @@ describe('files as they were assessed', () => {
   it('are not shown if their text is not exactly what was sent, or was never sent', async () => {
     await openAsAssessed(shown[2]!, deps);
     await openAsAssessed(shown[3]!, deps);
-    assert.deepEqual(
-      messages.shown.map(({ text }) => text),
-      [
-        'lost.js can’t be shown as it was assessed: its content wasn’t saved, and commit aaaaaaaaaa contains a different version.',
-        '../secret.js can’t be shown as it was assessed: no uploaded file matches with certainty.',
-      ],
-    );
+    assert.deepEqual(shownTexts(), [
+      'lost.js can’t be shown as it was assessed: its content wasn’t saved, and commit aaaaaaaaaa contains a different version.',
+      '../secret.js can’t be shown as it was assessed: no uploaded file matches with certainty.',
+    ]);
     for (const name of ['../secret.js', '../../secret.js', 'src/kept.js/../../../secret.js']) {
       const uri = vscode.Uri.from({ scheme: 'whitebox-assessed', path: `/as-assessed/0/${name}` });
       await assert.rejects(Promise.resolve(vscode.workspace.openTextDocument(uri)), name);

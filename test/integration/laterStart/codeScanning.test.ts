@@ -22,7 +22,7 @@ import {
   sarifProse,
 } from '../../unit/findings/importExport/sarifRules.ts';
 import { shownOf } from '../../unit/findings/importExport/exportingFindings.ts';
-import { answer, messages } from '../dialogs.ts';
+import { answer, messages, shownTexts } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings } from '../doubles.ts';
 import { dist } from '../shownRuns.ts';
 import { endedRun, inventedAccount } from '../storedRuns.ts';
@@ -145,13 +145,10 @@ describe('exporting findings as SARIF', () => {
     assert.equal(part?.results?.length, 1);
     const { findingsHere, findingsInAll } = part.invocations?.[0]?.properties ?? {};
     assert.deepEqual([findingsHere, findingsInAll], [1, 2]);
-    assert.deepEqual(
-      messages.shown.map(({ text: shown }) => shown),
-      [
-        '2 findings saved to 1.sarif. The file contains everything, regardless of the filters.',
-        '1 finding saved to 1.sarif. The file contains only what the filters and settings show.',
-      ],
-    );
+    assert.deepEqual(shownTexts(), [
+      '2 findings saved to 1.sarif. The file contains everything, regardless of the filters.',
+      '1 finding saved to 1.sarif. The file contains only what the filters and settings show.',
+    ]);
   });
 
   it('F151 writes a file for each repository, with all findings and no credential, and says where paths start', async () => {

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
 import { watchDrift } from '../../../src/editor/findings/code/driftWatch.ts';
+import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { VirtualClock } from '../../unit/run/virtualClock.ts';
 import { storageVariable } from '../events.ts';
-import { openFolders } from '../openFolders.ts';
-import { until } from '../until.ts';
+import { folder as shop } from '../openFolders.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { shopRunId } from './workspace.ts';
 
@@ -20,7 +20,6 @@ describe('a finding in an edited file', () => {
   let document: vscode.TextDocument;
 
   before(async () => {
-    const [shop = ''] = await openFolders(2);
     uri = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
     original = await readFile(uri.fsPath, 'utf8');
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
@@ -41,12 +40,7 @@ describe('a finding in an edited file', () => {
       .filter(({ source }) => source === 'Whitebox')
       .map(({ range }) => range.start.line + 1);
 
-  const untilLines = (...expected: number[]): Promise<void> =>
-    until(
-      vscode.languages.onDidChangeDiagnostics,
-      () => JSON.stringify(lines()) === JSON.stringify(expected),
-      lines,
-    );
+  const untilLines = (...expected: number[]): Promise<unknown> => untilEqual(lines, expected);
 
   async function edit(change: (edits: vscode.WorkspaceEdit) => void): Promise<void> {
     const edits = new vscode.WorkspaceEdit();
@@ -105,10 +99,9 @@ describe('a finding in an edited file', () => {
 
   it('is marked when its code changes, and leaves Problems when its code is gone', async () => {
     await edit((edits) => edits.insert(uri, document.lineAt(53).range.end, ' edited'));
-    await until(
-      vscode.languages.onDidChangeDiagnostics,
-      () => vscode.languages.getDiagnostics(uri).some(({ message }) => message.includes('changed since')),
-      lines,
+    await eventually(
+      () => vscode.languages.getDiagnostics(uri).map(({ message }) => message),
+      (shown) => shown.some((message) => message.includes('changed since')),
     );
     await edit((edits) => edits.delete(uri, document.lineAt(53).rangeIncludingLineBreak));
     await untilLines(52);
@@ -129,12 +122,10 @@ describe('a finding in an edited file', () => {
     await mkdir(path.dirname(kept), { recursive: true });
     await copyFile(unopened.fsPath, kept);
     const count = (): number => vscode.languages.getDiagnostics(unopened).length;
-    const untilCount = (expected: number): Promise<void> =>
-      until(vscode.languages.onDidChangeDiagnostics, () => count() === expected, count);
-    await untilCount(4);
+    await untilEqual(count, 4);
     await rename(folder, `${folder}-away`);
-    await untilCount(0);
+    await untilEqual(count, 0);
     await rename(`${folder}-away`, folder);
-    await untilCount(4);
+    await untilEqual(count, 4);
   });
 });

@@ -23,7 +23,7 @@ import { describeError } from '../../../src/editor/errors/messages.ts';
 import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder } from '../openFolders.ts';
 import { answer } from '../dialogs.ts';
 import { partly } from '../doubles.ts';
 import { dist } from '../shownRuns.ts';
@@ -54,7 +54,6 @@ const progress = {
 
 describe('the Features view', () => {
   let storage: string;
-  let folder: string;
   let runs: RunStore;
   let view: FeaturesView;
   let tree: vscode.TreeDataProvider<FeaturesNode>;
@@ -85,7 +84,6 @@ describe('the Features view', () => {
   };
 
   beforeEach(async () => {
-    [folder = ''] = await openFolders(2);
     storage = await mkdtemp(path.join(tmpdir(), 'features-'));
     failures = [];
     open();

@@ -19,12 +19,12 @@ import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.t
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
 import { systemClock } from '../../../src/core/ports.ts';
+import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { answer, messages, replace } from '../dialogs.ts';
+import { answer, replace, shownTexts } from '../dialogs.ts';
 import { makeMemory, never, partly, storeOfFindings } from '../doubles.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
-import { until } from '../until.ts';
 
 /** The messages of a Findings view that these findings pass into, as these changes of the store make it. */
 const messageOf = (
@@ -172,10 +172,10 @@ describe('Changed on this branch', () => {
     });
     return branch;
   };
-  const untilKnown = (): Promise<void> =>
-    until(
-      (look) => filtering.onDidChange(look),
-      () => filtering.branch.kind !== 'pending',
+  const untilKnown = (): Promise<unknown> =>
+    eventually(
+      () => filtering.branch.kind,
+      (kind) => kind !== 'pending',
     );
 
   // The oldest supported VS Code opens no repository outside its workspace otherwise.
@@ -254,10 +254,7 @@ describe('Changed on this branch', () => {
     const watch = watchDrift({ findings, branch: comparison, clock: systemClock, log: silent });
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'same.js')));
     await editor.edit((edit) => edit.replace(new vscode.Range(1, 0, 1, 99), 'const value2 = eval(2);'));
-    await until(
-      (look) => filtering.onDidChange(look),
-      () => filtering.passes(typed),
-    );
+    await untilEqual(() => filtering.passes(typed), true);
     assert.deepEqual(
       all.filter(filtering.passes).length,
       shown.length + 2,
@@ -286,10 +283,7 @@ describe('Changed on this branch', () => {
     await git(shop, 'update-ref', 'refs/remotes/hub/main', 'HEAD');
     // VS Code looks by itself, but only while its window has the focus.
     await repository.status();
-    await until(
-      (look) => filtering.onDidChange(look),
-      () => all.every((shown) => !filtering.passes(shown)),
-    );
+    await untilEqual(() => all.filter(filtering.passes), []);
   });
 
   it('F159 asks for a branch if there is no base, and says why it isn’t available without repository, Git, or trust', async () => {
@@ -323,7 +317,7 @@ describe('Changed on this branch', () => {
     await inRestrictedMode(() => comparison.turnOn());
     assert.equal(filtering.filter.changedOnBranch, false);
     assert.deepEqual(
-      messages.shown.map((message) => message.text),
+      shownTexts(),
       [
         'VS Code has no Git repository open for these files',
         'VS Code’s Git extension is disabled or couldn’t find Git',

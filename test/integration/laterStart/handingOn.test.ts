@@ -4,10 +4,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { untilEqual } from '../../host/workbench/eventually.ts';
 import { answer, messages, replace } from '../dialogs.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder as shop } from '../openFolders.ts';
 import { call } from '../signedIn.ts';
-import { until } from '../until.ts';
 import { setUserSettings } from '../userSettings.ts';
 import { shopRunId } from './workspace.ts';
 
@@ -15,10 +15,7 @@ const openChat = 'workbench.action.chat.open';
 const nodeOf = (index: number): object => ({ kind: 'finding', runId: shopRunId, index });
 
 describe('sharing findings', () => {
-  let shop: string;
-
   before(async () => {
-    [shop = ''] = await openFolders(2);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
   });
 
@@ -53,7 +50,7 @@ describe('sharing findings', () => {
     await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'src', 'server.js')));
     await call('showFindingDetails', nodeOf(1));
     await vscode.commands.executeCommand('workbench.action.focusSecondEditorGroup');
-    await until(tabGroups.onDidChangeTabGroups, () => focused() === 'Weak hash', focused);
+    await untilEqual(focused, 'Weak hash');
     await call('copyFinding');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     assert.match(await clipboard(), /^## Weak hash$/m);

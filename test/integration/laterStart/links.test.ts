@@ -11,7 +11,7 @@ import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { answer, recordCommand, watchMessages, replace } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings, storeOfRuns } from '../doubles.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder } from '../openFolders.ts';
 import { dist } from '../shownRuns.ts';
 import { endedRun, inventedAccount as account } from '../storedRuns.ts';
 import { setUserSettings } from '../userSettings.ts';
@@ -26,8 +26,7 @@ describe('links to findings and runs', () => {
   let tracked: unknown[];
   let follow: (uri: vscode.Uri) => Promise<void>;
 
-  before(async () => {
-    const [folder = ''] = await openFolders(2);
+  before(() => {
     run = endedRun({ id: 'linked', folder, ...account });
     shown = { ...invent({ title: 'Weak hash', at: { path: 'a.js' } }), run };
   });

@@ -25,7 +25,7 @@ import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { answer, messages } from '../dialogs.ts';
 import { partly, storeOfFindings } from '../doubles.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder } from '../openFolders.ts';
 import { dist } from '../shownRuns.ts';
 import { endedRun, inventedAccount as place, storeCrawl } from '../storedRuns.ts';
 
@@ -40,12 +40,10 @@ const reflected = {
 const code = invent({ title: 'SQL from a request', cwes: [89], at: { path: 'src/orders.js' } });
 
 describe('findings of a live application', () => {
-  let folder: string;
   let storage: string;
   let runs: RunStore;
 
   beforeEach(async () => {
-    [folder = ''] = await openFolders(2);
     storage = await mkdtemp(path.join(tmpdir(), 'live-findings-'));
     runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
   });

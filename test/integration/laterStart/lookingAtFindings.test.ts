@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { ErrorKind } from '../../../src/core/errors.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
@@ -21,24 +21,18 @@ import { describeRuns, showFindings, stateOf } from '../../../src/editor/finding
 import { createTriage, setTriage } from '../../../src/editor/findings/triage.ts';
 import { formatTime } from '../../../src/editor/formats.ts';
 import { pickShownRun } from '../../../src/editor/runs/pickRun.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
+import { untilEqual } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
-import { afterTest, answer, messages, recordCommand } from '../dialogs.ts';
+import { afterTest, answer, messages, recordCommand, shownTexts } from '../dialogs.ts';
 import { makeMemory, partly, storeOfFindings, storeOfRuns } from '../doubles.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder as shop } from '../openFolders.ts';
 import { showOf } from '../shownRuns.ts';
 import { endedRun, inventedAccount } from '../storedRuns.ts';
 import { setUserSettings } from '../userSettings.ts';
 
 describe('messages about findings and runs', () => {
-  let shop: string;
-
-  before(async () => {
-    [shop = ''] = await openFolders(2);
-  });
-
   const placeIn = (name: string, drift: ShownPlace['drift']): ShownPlace => ({
     ...{ file: path.join(shop, name), folder: shop, path: name, startLine: 2 },
     ...{ reported: { path: name }, target: 0, drift },
@@ -67,10 +61,7 @@ describe('messages about findings and runs', () => {
 
   it('say that the code is gone if its file was deleted', async () => {
     await revealPlace(placeIn('deleted.js', 'gone'));
-    assert.deepEqual(
-      messages.shown.map(({ text }) => text),
-      ['The code of this finding is no longer in deleted.js.'],
-    );
+    assert.deepEqual(shownTexts(), ['The code of this finding is no longer in deleted.js.']);
   });
 
   it('F155 start the row of a finding with what needs a person, and name no line of code that is gone', () => {
@@ -265,10 +256,7 @@ describe('messages about findings and runs', () => {
     const { item } = showOf(storeOfRuns(), { findings: storeOfFindings(all) });
     assert.equal(item.text, '$(shield) 1');
     await setUserSettings({ 'whitebox.findings.hideTriaged': false });
-    await eventually(
-      () => item.text,
-      (text) => text === '$(shield) 2',
-    );
+    await untilEqual(() => item.text, '$(shield) 2');
   });
 
   it('ask for a folder if the main place of findings is missing, even if other places exist', async () => {
@@ -284,10 +272,7 @@ describe('messages about findings and runs', () => {
     const both = storeOfFindings([found(0), found(1)]);
     await mapFindingPaths(both);
     assert.deepEqual(titles, ['Base Folder for the Paths of 1 finding']);
-    assert.deepEqual(
-      messages.shown.map(({ text }) => text),
-      ['Every finding that names a file already has a location.'],
-    );
+    assert.deepEqual(shownTexts(), ['Every finding that names a file already has a location.']);
     answer({ showOpenDialog: () => [vscode.Uri.file(tmpdir())] });
     const { message } = await mapFindingPaths(both).then(() => assert.fail(), describeError);
     const expected = 'Choose the assessed folder or a folder inside it. This folder is outside: ';

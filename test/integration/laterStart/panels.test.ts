@@ -14,24 +14,21 @@ import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
 import { toReport } from '../../../src/editor/report/report.ts';
 import { toTrend } from '../../../src/editor/report/trend.ts';
 import type { HostMessage } from '../../../src/core/report/protocol.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
+import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { splitReported } from '../../../src/core/findings/finding.ts';
 import { partly, storeOfFindings, storeOfRuns } from '../doubles.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder as shop } from '../openFolders.ts';
 import { storage } from '../runsInStorage.ts';
 import { endedRun, inventedAccount } from '../storedRuns.ts';
-import { until } from '../until.ts';
 import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
 import { identityFor, invent } from '../../unit/findings/shownFindings.ts';
 
 const identity = identityFor('invented');
 describe('an open document', () => {
-  let shop: string;
   let run: RunIn<'succeeded'>;
 
-  before(async () => {
-    [shop = ''] = await openFolders(2);
+  before(() => {
     run = endedRun({ id: shopRunId, folder: shop, ...inventedAccount });
   });
 
@@ -124,7 +121,7 @@ describe('an open document', () => {
     await vscode.commands.executeCommand('whitebox.showTrend', { kind: 'folder', latestId: shopRunId });
     const { tabGroups } = vscode.window;
     const active = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;
-    await until(tabGroups.onDidChangeTabs, () => active() === 'Trend: shop', active);
+    await untilEqual(active, 'Trend: shop');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
     const known = { run: run.id, severity: 'high', finding: { places: [] } } as const;

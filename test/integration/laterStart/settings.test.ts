@@ -11,26 +11,21 @@ import {
   readDisplaySettings,
   readRetainLocalDays,
 } from '../../../src/editor/settings.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
-import { openFolders } from '../openFolders.ts';
+import { untilEqual } from '../../host/workbench/eventually.ts';
+import { folder, secondFolder } from '../openFolders.ts';
 import { storage } from '../runsInStorage.ts';
 import { setUserSettings } from '../userSettings.ts';
 
 it('F25 what a killed window left of an archive that it saved is removed at the next start', () =>
-  eventually(
-    () => readdir(path.join(storage, 'saving')),
-    ({ length }) => length === 0,
-  ));
+  untilEqual(() => readdir(path.join(storage, 'saving')), []));
 
 describe('settings in a workspace of two folders', () => {
   let shop: vscode.Uri;
   let many: vscode.Uri;
 
-  before(async () => {
-    [shop, many] = (await openFolders(2)).map((folder) => vscode.Uri.file(folder)) as [
-      vscode.Uri,
-      vscode.Uri,
-    ];
+  before(() => {
+    shop = vscode.Uri.file(folder);
+    many = vscode.Uri.file(secondFolder);
   });
 
   it('apply to a folder in the order folder, workspace, user', () => {

@@ -8,11 +8,11 @@ import type { TriageState } from '../../../src/core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import { extendAcceptance, watchTriage } from '../../../src/editor/findings/triage.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { answer, link, messages, replace } from '../dialogs.ts';
+import { answer, link, messages, replace, shownTexts } from '../dialogs.ts';
 import { partly, storeOfFindings } from '../doubles.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { openFolders } from '../openFolders.ts';
+import { folder } from '../openFolders.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 import { shopRunId } from './workspace.ts';
 
@@ -21,7 +21,6 @@ describe('triage of findings', () => {
   const finding = { kind: 'finding', runId: shopRunId, index: 4 };
 
   before(async () => {
-    const [folder = ''] = await openFolders(2);
     shop = vscode.Uri.file(folder);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
   });
@@ -67,12 +66,10 @@ describe('triage of findings', () => {
     await decide('confirmed', 'mine');
     await decide('falsePositive', 'a colleague’s');
     pressed[0]?.('Undo');
-    await eventually(
-      () => messages.shown.map(({ text }) => text),
-      (texts) =>
-        texts.includes(
-          'VS Code didn’t undo the triage state of findings whose state has changed since then: 1 finding.',
-        ),
+    await eventually(shownTexts, (texts) =>
+      texts.includes(
+        'VS Code didn’t undo the triage state of findings whose state has changed since then: 1 finding.',
+      ),
     );
     assert.match(await decision(), /a colleague’s/);
     pressed[1]?.('Undo');
@@ -204,10 +201,9 @@ describe('triage of findings', () => {
         /Restricted Mode/,
       );
     });
-    assert.deepEqual(
-      messages.shown.map(({ text }) => text),
-      ['This isn’t available in Restricted Mode. To use it, trust this workspace.'],
-    );
+    assert.deepEqual(shownTexts(), [
+      'This isn’t available in Restricted Mode. To use it, trust this workspace.',
+    ]);
     assert.doesNotMatch(await decision(), /unseen/);
   });
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { extensionId } from '../../../../src/editor/runs/runLink.ts';
-import { eventually } from '../../../host/workbench/eventually.ts';
+import { eventually, untilEqual } from '../../../host/workbench/eventually.ts';
 import { type ActivationWatch, activationWatch } from '../../runner/activationWatch.ts';
 
 const extension = vscode.extensions.getExtension(extensionId)!;
@@ -66,10 +66,7 @@ describe('activation without runs', () => {
   it('holds no timer while no run is live, with the main part loaded', async () => {
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
-    await eventually(
-      () => watch.timers.held(),
-      (lines) => lines.length === 0,
-    );
+    await untilEqual(() => watch.timers.held(), []);
     assert.notDeepEqual(watch.timers.seen, [], 'those that ended were seen');
   });
 });

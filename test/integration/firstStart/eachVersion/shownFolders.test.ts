@@ -4,16 +4,14 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { answer, messages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { call, signInEachTest } from '../../signedIn.ts';
 
 describe('the folders shown in the Upload Preview', () => {
-  let folder: string;
   let api: vscode.Uri;
   const service = signInEachTest();
 
   before(async () => {
-    [folder = ''] = await openFolders(1);
     api = vscode.Uri.file(path.join(folder, 'packages', 'api'));
     await mkdir(api.fsPath, { recursive: true });
     await writeFile(path.join(api.fsPath, 'server.js'), 'serve();\n');

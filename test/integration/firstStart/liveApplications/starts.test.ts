@@ -4,23 +4,29 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { eventually } from '../../../host/workbench/eventually.ts';
+import { eventually, untilEqual } from '../../../host/workbench/eventually.ts';
 import { inventedShop as application } from '../../../service/blackbox/inventedShop.ts';
 import type { LoggedRequest } from '../../../service/httpServer.ts';
 import type { RunOutcome } from '../../../service/runs/run.ts';
-import { afterTest, answer, link, messages, type ShownMessage, watchMessages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import {
+  afterTest,
+  answer,
+  link,
+  messages,
+  type ShownMessage,
+  watchMessages,
+  shownTexts,
+} from '../../dialogs.ts';
+import { folder } from '../../openFolders.ts';
 import { linesOf, newRuns, runItems, runLines, storage } from '../../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../../signedIn.ts';
 
 describe('starting a blackbox run', () => {
-  let folder: string;
   const service = signInEachTest({}, { webhookEndpointIds: ['hook-1'] });
   let file: string;
   let inputs: string[];
 
-  before(async () => {
-    [folder = ''] = await openFolders(1);
+  before(() => {
     file = path.join(folder, 'starts.blackbox.json');
   });
 
@@ -133,7 +139,7 @@ describe('starting a blackbox run', () => {
     await call(command, argument);
     messages.press = () => undefined;
     const id = (await newRuns()).find((name) => !before.includes(name)) ?? '';
-    assert.equal(dispatches().length, sent + 1, messages.shown.map(({ text }) => text).join('\n'));
+    assert.equal(dispatches().length, sent + 1, shownTexts().join('\n'));
     // A refusal may come before the body is read.
     const { input = {} } = (dispatches()[sent]?.body ?? {}) as { input?: Record<string, unknown> };
     return { id, input };
@@ -329,10 +335,7 @@ describe('starting a blackbox run', () => {
     messages.press = async (message) => {
       if (!message.isModal) return undefined;
       // Answered after the second click had no effect.
-      await eventually(
-        () => messages.shown.some(({ text }) => refusal.test(text)),
-        (isRefused) => isRefused,
-      );
+      await untilEqual(() => messages.shown.some(({ text }) => refusal.test(text)), true);
       return start(message);
     };
     await Promise.all([call('startCrawl', uri), call('startBlackboxAssessment', uri)]);

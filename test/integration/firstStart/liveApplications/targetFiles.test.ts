@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { passesSecretCheck } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
-import { afterTest, answer, messages, replace } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { afterTest, answer, messages, replace, shownTexts } from '../../dialogs.ts';
+import { folder } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { dist } from '../../shownRuns.ts';
 import { call } from '../../signedIn.ts';
@@ -18,12 +18,6 @@ const alice = { id: 'alice@example.com', role: 'buyer' };
 const bob = { id: 'bob@example.com', role: 'seller' };
 
 describe('a target file', () => {
-  let folder: string;
-
-  before(async () => {
-    [folder = ''] = await openFolders(1);
-  });
-
   beforeEach(async () => {
     await setUserSettings({
       'whitebox.baseUrl': 'https://assess.example.com/v1',
@@ -161,7 +155,7 @@ describe('a target file', () => {
     await call('blackboxPasswords', uri);
     const [problem] = problemsOf(uri);
     assert.match(problem?.message ?? '', /\\u\{202E\}/);
-    assert.doesNotMatch(messages.shown.map(({ text }) => text).join(), /\]\(|\u202e/);
+    assert.doesNotMatch(shownTexts().join(), /\]\(|\u202e/);
   });
 
   it('F117 with errors gets problems at their lines when a start is refused, until it is edited', async () => {

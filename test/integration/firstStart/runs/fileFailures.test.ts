@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { afterTest, answer, messages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { ofFolder, storage } from '../../runsInStorage.ts';
 import { call, rowOf } from '../../signedIn.ts';
 import { storeEndedRun } from '../../storedRuns.ts';
@@ -12,12 +12,11 @@ import { storeEndedRun } from '../../storedRuns.ts';
 describe('a file that cannot be written', () => {
   for (const command of ['exportCsv', 'saveReport', 'saveArchive'])
     it(`by ${command} is named with the system error code`, async () => {
-      const [folder = ''] = await openFolders(1);
       const to = path.join(folder, '..', 'taken');
       await mkdir(to, { recursive: true });
       await writeFile(path.join(folder, 'a.js'), 'one();\n');
       for (const file of [to, path.join(folder, 'a.js')]) afterTest(() => rm(file, { recursive: true }));
-      await storeEndedRun(storage, await ofFolder('20260101000000-unwritten'), { findings: [] });
+      await storeEndedRun(storage, ofFolder('20260101000000-unwritten'), { findings: [] });
       await call('refreshRuns');
       answer({ showSaveDialog: () => vscode.Uri.file(to), showQuickPick: ([first]: unknown[]) => first });
       await call(command, rowOf('20260101000000-unwritten'));

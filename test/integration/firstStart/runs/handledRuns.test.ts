@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { answer, messages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { newRuns, ofFolder, runLines, storage } from '../../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../../signedIn.ts';
 import { storeEndedRun, storeLiveRun } from '../../storedRuns.ts';
@@ -19,7 +19,7 @@ describe('a run', () => {
   };
 
   it('keeps the name the user gives it until it is reset, and gives its ID to the clipboard', async () => {
-    await storeEndedRun(storage, await ofFolder(id, service()), []);
+    await storeEndedRun(storage, ofFolder(id, service()), []);
     await call('refreshRuns');
     const [unnamed = ''] = await runLines(id);
     const type = async (name: string | undefined): Promise<string> => {
@@ -37,7 +37,7 @@ describe('a run', () => {
   it('is given up when the service no longer knows it, after the user agrees to the consequences', async () => {
     const since = Date.now() - 2 * dayMs;
     const trouble = { kind: 'notFound', since, deniedSince: since } as const;
-    await storeLiveRun(storage, await ofFolder(id, service()), trouble);
+    await storeLiveRun(storage, ofFolder(id, service()), trouble);
     await call('refreshRuns');
     const offered = (lines: readonly string[]): boolean =>
       lines.some((line) => line.startsWith('VS Code can’t tell whether the run has ended. Stop watching?'));
@@ -59,7 +59,6 @@ describe('a run', () => {
   });
 
   it('assesses only the folder whose menu was used, and deletes its source on request', async () => {
-    const [folder = ''] = await openFolders(1);
     const part = path.join(folder, 'part');
     await mkdir(part);
     await writeFile(path.join(part, 'only.js'), 'one();\n');

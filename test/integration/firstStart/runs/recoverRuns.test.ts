@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
@@ -9,7 +9,7 @@ import { offerLostRuns } from '../../../../src/editor/runs/recoverRuns.ts';
 import { silent } from '../../../silentLog.ts';
 import { watchMessages } from '../../dialogs.ts';
 import { partly, storeOfRuns } from '../../doubles.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { inventedAccount } from '../../storedRuns.ts';
 
 interface Lost extends Pick<RunNote, 'workflow'> {
@@ -19,12 +19,6 @@ interface Lost extends Pick<RunNote, 'workflow'> {
 }
 
 describe('a run of which only the recovery note is left', () => {
-  let folder: string;
-
-  before(async () => {
-    [folder = ''] = await openFolders(1);
-  });
-
   /** Messages, questions and removed keys when the service does not know the runs, and these buttons are pressed. */
   async function offered(
     presses: readonly (string | undefined)[] = [],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { before, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { answer, messages, replace } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { newRuns, ofFolder, runLines, storage } from '../../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../../signedIn.ts';
 import {
@@ -20,15 +20,10 @@ const { createInputBox } = vscode.window;
 
 /** VS Code passes the focused row to commands in a view title, like a row to its own commands. */
 describe('commands in the title and on the rows of the Runs view', () => {
-  let folder: string;
   const service = signInEachTest();
   let pressed: readonly string[];
   let asked: string[];
   let typed: string | undefined;
-
-  before(async () => {
-    [folder = ''] = await openFolders(1);
-  });
 
   beforeEach(() => {
     [pressed, asked, typed] = [[], [], undefined];
@@ -82,7 +77,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('sign in to the configured service whatever row is focused, and ignore imported runs', async () => {
     const imported = '20260101000000-imported';
-    await storeImportedRun(storage, await stored(imported));
+    await storeImportedRun(storage, stored(imported));
     await call('refreshRuns');
     const shown = messages.shown.length;
     await call('signIn', rowOf(imported));
@@ -122,7 +117,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
     const { id: forgotten, runId } = await startUnconfirmed();
     await rm(path.join(storage, 'runs', forgotten), { recursive: true });
     const id = '20260101000000-unconfirmed';
-    await storeUnknownRun(storage, await stored(id), { kind: 'timeout' });
+    await storeUnknownRun(storage, stored(id), { kind: 'timeout' });
     await call('refreshRuns');
     pick(1, 0);
     typed = runId;
@@ -138,7 +133,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('ask before cancelling a run, with one button that keeps it running', async () => {
     const id = '20260101000000-kept';
-    await storeLiveRun(storage, await stored(id));
+    await storeLiveRun(storage, stored(id));
     await call('refreshRuns');
     for (const answer of ['Keep Running', undefined]) {
       pressed = answer === undefined ? [] : [answer];
@@ -152,8 +147,8 @@ describe('commands in the title and on the rows of the Runs view', () => {
   it('compare only runs that have findings, and explain others', async () => {
     const [ended, before, unsent] = ['ended', 'before', 'unsent'].map((name) => `20260101000000-${name}`);
     assert.ok(ended !== undefined && before !== undefined && unsent !== undefined);
-    for (const id of [before, ended]) await storeEndedRun(storage, await stored(id), []);
-    await storeUnsentRun(storage, await stored(unsent));
+    for (const id of [before, ended]) await storeEndedRun(storage, stored(id), []);
+    await storeUnsentRun(storage, stored(unsent));
     await call('refreshRuns');
     const rows = [unsent, ended].map(rowOf);
     for (const args of [[rows[0]], [rows[0], rows]]) {
@@ -166,7 +161,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('act on no other run if their run was removed', async () => {
     const id = '20260101000000-left';
-    await storeEndedRun(storage, await stored(id), []);
+    await storeEndedRun(storage, stored(id), []);
     await call('refreshRuns');
     const commands = ['openReport', 'showRunFindings', 'downloadArtifacts', 'retryUpload', 'resendDispatch'];
     for (const command of commands) {
@@ -180,7 +175,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('remove all selected rows after one question', async () => {
     const ids = ['20260101000000-one', '20260101000000-two'];
-    for (const id of ids) await storeEndedRun(storage, await stored(id), []);
+    for (const id of ids) await storeEndedRun(storage, stored(id), []);
     await call('refreshRuns');
     pressed = ['Remove'];
     const rows = ids.map(rowOf);
@@ -192,7 +187,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('say where a listed ID is, and that no run with an unlisted ID is under way', async () => {
     const id = '20260101000000-listed';
-    await storeEndedRun(storage, await stored(id), []);
+    await storeEndedRun(storage, stored(id), []);
     await call('refreshRuns');
     assert.equal(messages.shown.at(-1)?.text, 'There are no runs in progress to check.');
     typed = `invented-${id}`;
@@ -213,7 +208,7 @@ describe('commands in the title and on the rows of the Runs view', () => {
         return withProgress(options, ...rest);
       },
     });
-    await storeLiveRun(storage, await stored('20260101000000-asked'));
+    await storeLiveRun(storage, stored('20260101000000-asked'));
     await call('refreshRuns');
     assert.deepEqual(places, [{ viewId: 'whitebox.runs' }]);
   });

@@ -23,7 +23,7 @@ const detail = (): string => messages.shown.at(-1)?.detail ?? '';
 describe('runs without an answer to their start', () => {
   const id = '20260101000000-unknown';
   const store = async (reason: Failure): Promise<void> => {
-    await storeUnknownRun(storage, await ofFolder(id), reason);
+    await storeUnknownRun(storage, ofFolder(id), reason);
     await call('refreshRuns');
   };
 

@@ -69,7 +69,7 @@ describe('runs that wait for the user', () => {
   });
 
   it('are listed by the command, without sign-in while the workspace is untrusted', async () => {
-    await storeUnsentRun(storage, await ofFolder('20260101000000-menu'));
+    await storeUnsentRun(storage, ofFolder('20260101000000-menu'));
     await call('refreshRuns');
     await call('showMenu');
     assert.deepEqual(offered, ['Sign In…', 'Retry Upload…', 'Show Runs', 'Show Log']);
@@ -89,7 +89,7 @@ describe('runs that wait for the user', () => {
           () => runLines(id),
           (lines) => lines.some((line) => line.startsWith(text)),
         );
-      await storeLiveRun(storage, await ofFolder(id, service()));
+      await storeLiveRun(storage, ofFolder(id, service()));
       await call('refreshRuns');
       await says('Sign in to ');
       await setUserSettings({ 'whitebox.tokenCommand': [process.execPath, '-e', ''] });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { openFolders } from '../../openFolders.ts';
+import { untilEqual } from '../../../host/workbench/eventually.ts';
+import { folder } from '../../openFolders.ts';
 import { type RecordingServer, startRecording } from '../../network/recordingServer.ts';
 import { ofFolder, storage } from '../../runsInStorage.ts';
 import { call, signInEachTest } from '../../signedIn.ts';
 import { storeLiveRun } from '../../storedRuns.ts';
-import { until } from '../../until.ts';
 import { printing, setUserSettings } from '../../userSettings.ts';
 
 const testConnection = (): Thenable<unknown> => call('testConnection');
@@ -18,7 +18,6 @@ describe('the destination of code and tokens', () => {
   const service = signInEachTest();
   let other: RecordingServer;
   let otherUrl: string;
-  let folder: string;
 
   /** Without the polls of runs, which come by themselves, too. */
   const calls = (): string[] => answers().filter((each) => !each.startsWith('describe'));
@@ -26,10 +25,6 @@ describe('the destination of code and tokens', () => {
   const answers = (): string[] =>
     service().requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`);
   const accepted = ['get-upload-url 200', 'cancel-upload 200'];
-
-  before(async () => {
-    [folder = ''] = await openFolders(1);
-  });
 
   beforeEach(async () => {
     other = await startRecording();
@@ -56,12 +51,12 @@ describe('the destination of code and tokens', () => {
       };
       await mkdir(path.dirname(settingsFile()), { recursive: true });
       await writeFile(settingsFile(), JSON.stringify(settings));
-      await until(vscode.workspace.onDidChangeConfiguration, () => language() === 'japanese', language);
+      await untilEqual(language, 'japanese');
     });
 
     afterEach(async () => {
       await rm(settingsFile());
-      await until(vscode.workspace.onDidChangeConfiguration, () => language() === 'auto', language);
+      await untilEqual(language, 'auto');
     });
 
     it('F82 without user settings, nothing is sent or run', async () => {
@@ -115,7 +110,7 @@ describe('the destination of code and tokens', () => {
     });
 
     it('F83 a run keeps its origin and its token', async () => {
-      await storeLiveRun(storage, await ofFolder('20260101000000-live', service()));
+      await storeLiveRun(storage, ofFolder('20260101000000-live', service()));
       await setUserSettings({
         'whitebox.baseUrl': otherUrl,
         'whitebox.tokenCommand': printing('invented-other-token'),

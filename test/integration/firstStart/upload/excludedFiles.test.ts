@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { PathChoices } from '../../../../src/core/upload/choose/choices.ts';
 import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
@@ -9,16 +9,10 @@ import { UploadChoices } from '../../../../src/editor/upload/checkAndPack.ts';
 import { skipBecause } from '../../events.ts';
 import { afterTest, messages } from '../../dialogs.ts';
 import { makeMemory } from '../../doubles.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { call } from '../../signedIn.ts';
 
 describe('files that the user excludes from uploads', () => {
-  let folder: string;
-
-  before(async () => {
-    [folder = ''] = await openFolders(1);
-  });
-
   it('are not excluded through a .whiteboxignore that is a link', async function () {
     if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
     const rules = path.join(folder, 'rules.txt');

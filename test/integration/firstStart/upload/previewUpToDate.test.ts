@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { LazyView } from '../../../../src/lazyView.ts';
 import type { PreviewNode } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 import { createPreparation } from '../../../../src/editor/upload/checkAndPack.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
+import { untilEqual } from '../../../host/workbench/eventually.ts';
 import { silent } from '../../../silentLog.ts';
 import { replace } from '../../dialogs.ts';
 import { makeMemory, partly } from '../../doubles.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder as top } from '../../openFolders.ts';
 import { dist } from '../../shownRuns.ts';
-import { until } from '../../until.ts';
 import { setUserSettings } from '../../userSettings.ts';
 
 describe('the Upload Preview is updated', () => {
   const { getWorkspaceFolder } = vscode.workspace;
-  let top: string;
   let preview: UploadPreview;
-  let changes: vscode.EventEmitter<void>;
   let folderChanges: vscode.EventEmitter<void>;
   let attempts: number;
   const closed = new Set<string>();
@@ -30,7 +28,7 @@ describe('the Upload Preview is updated', () => {
       .shown()
       .map(({ folder, selection }) => [folder.name, ...selection.files.map((file) => file.path)].join(' '))
       .join('; ');
-  const shows = (text: string): Promise<unknown> => until(changes.event, () => shown() === text, shown);
+  const shows = (text: string): Promise<unknown> => untilEqual(shown, text);
 
   const save = async (file: string, text: string): Promise<void> => {
     await writeFile(file, '');
@@ -41,10 +39,6 @@ describe('the Upload Preview is updated', () => {
     assert.ok(await document.save());
   };
 
-  before(async () => {
-    [top = ''] = await openFolders(1);
-  });
-
   beforeEach(async () => {
     for (const name of ['api', 'web', 'docs']) {
       await mkdir(at(name), { recursive: true });
@@ -53,18 +47,12 @@ describe('the Upload Preview is updated', () => {
     }
     attempts = 0;
     closed.clear();
-    changes = new vscode.EventEmitter();
     folderChanges = new vscode.EventEmitter();
     replace(vscode.workspace, {
       onDidChangeWorkspaceFolders: folderChanges.event,
       getWorkspaceFolder: (uri: vscode.Uri) => (closed.has(uri.fsPath) ? undefined : getWorkspaceFolder(uri)),
     });
-    const view = {
-      onDidChangeCheckboxState: new vscode.EventEmitter().event,
-      set message(_text: string) {
-        changes.fire();
-      },
-    };
+    const view = { onDidChangeCheckboxState: new vscode.EventEmitter().event };
     const lazy = partly<LazyView<PreviewNode>>({ view, fill: () => undefined });
     preview = createUploadPreview(lazy, {
       ...createPreparation(makeMemory(), dist('secretWorker.cjs')),

@@ -4,23 +4,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { afterTest, messages, watchMessages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { afterTest, messages, watchMessages, shownTexts } from '../../dialogs.ts';
+import { folder } from '../../openFolders.ts';
 import { ofFolder, storage } from '../../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../../signedIn.ts';
 import { storeUnsentRun } from '../../storedRuns.ts';
 import { setUserSettings } from '../../userSettings.ts';
 
 describe('starting an assessment', () => {
-  let folder: string;
   const service = signInEachTest();
 
   before(async () => {
-    [folder = ''] = await openFolders(1);
     await writeFile(path.join(folder, 'a.js'), 'one();\n');
   });
-
-  const texts = (): string[] => messages.shown.map(({ text }) => text);
 
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
     ['tokenCommand', 'vendor print-token', /whitebox\.tokenCommand setting must be a list of the program/],
@@ -50,7 +46,7 @@ describe('starting an assessment', () => {
     it(`is refused before a question while ${name} is ${JSON.stringify(value)}`, async () => {
       await setUserSettings({ [`whitebox.${name}`]: value });
       await call(name === 'tokenCommand' ? 'testConnection' : 'startAssessment');
-      assert.equal(messages.shown.length, 1, texts().join('\n'));
+      assert.equal(messages.shown.length, 1, shownTexts().join('\n'));
       assert.match(messages.shown[0]!.text, message);
       assert.deepEqual(messages.shown[0]!.buttons, ['Open Settings']);
       assert.deepEqual(service().requests, []);
@@ -84,7 +80,7 @@ describe('starting an assessment', () => {
       assert.ok(await vscode.workspace.applyEdit(edit));
       assert.ok(notebook.isDirty);
       await call('startAssessment');
-      assert.match(texts()[0] ?? '', /^There are unsaved changes in 1 file\./);
+      assert.match(shownTexts()[0] ?? '', /^There are unsaved changes in 1 file\./);
     } finally {
       await notebook.save();
       await rm(file);
@@ -94,7 +90,7 @@ describe('starting an assessment', () => {
   it('again lists the files that the run before would not have sent', async () => {
     const id = '20260101000000-again';
     const csv = path.join(folder, 'customers.csv');
-    await storeUnsentRun(storage, await ofFolder(id, service()), { 'a.js': 'one();\n' });
+    await storeUnsentRun(storage, ofFolder(id, service()), { 'a.js': 'one();\n' });
     await writeFile(csv, 'left out before\n');
     afterTest(() => rm(csv));
     await call('refreshRuns');
@@ -111,7 +107,7 @@ describe('starting an assessment', () => {
     await mkdir(path.join(elsewhere, 'customers'));
     await writeFile(path.join(elsewhere, 'customers', 'list.csv'), 'left out there\n');
     const id = '20260101000000-unsent';
-    await storeUnsentRun(storage, { ...(await ofFolder(id, service())), folder: elsewhere });
+    await storeUnsentRun(storage, { ...ofFolder(id, service()), folder: elsewhere });
     await call('refreshRuns');
     const { shown } = watchMessages(({ isModal }) => (isModal ? 'Upload and Start' : undefined));
     await call('retryUpload', rowOf(id));

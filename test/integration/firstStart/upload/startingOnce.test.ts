@@ -6,7 +6,7 @@ import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import { silent } from '../../../silentLog.ts';
 import { messages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { ofFolder, storage } from '../../runsInStorage.ts';
 import { call, signInEachTest } from '../../signedIn.ts';
 import { storeLiveRun } from '../../storedRuns.ts';
@@ -15,11 +15,9 @@ const busy = 'You’re already starting another run. Finish or cancel that one f
 const uploadQuestion = /^Upload \d+ files? of .* for assessment\?$/;
 
 describe('starting an assessment, which costs credits', () => {
-  let folder: string;
   const service = signInEachTest({ 'whitebox.notifications.level': 'attention' });
 
   beforeEach(async () => {
-    [folder = ''] = await openFolders(1);
     await writeFile(path.join(folder, 'once.js'), 'once();\n');
   });
 
@@ -59,7 +57,7 @@ describe('starting an assessment, which costs credits', () => {
   });
 
   it('F47 asks first if the folder has a run already, also one of another window', async () => {
-    await storeLiveRun(storage, await ofFolder('20260101000000-live', service()));
+    await storeLiveRun(storage, ofFolder('20260101000000-live', service()));
     await call('startAssessment');
     const [{ text, detail, buttons } = { text: '' }, ...others] = messages.shown;
     assert.deepEqual(

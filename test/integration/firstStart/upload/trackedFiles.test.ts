@@ -4,11 +4,10 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import { type ShownMessage, watchMessages } from '../../dialogs.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { call, signInEachTest } from '../../signedIn.ts';
 
 describe('files that Git tracks although they are ignored', () => {
-  let folder: string;
   const service = signInEachTest();
 
   const git = (...args: string[]): void => {
@@ -17,7 +16,6 @@ describe('files that Git tracks although they are ignored', () => {
   };
 
   before(async () => {
-    [folder = ''] = await openFolders(1);
     await mkdir(path.join(folder, 'dist'));
     await writeFile(path.join(folder, '.gitignore'), 'dist/\n');
     await writeFile(path.join(folder, 'dist', 'app.js'), 'tracked();\n');

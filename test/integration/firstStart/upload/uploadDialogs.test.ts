@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
@@ -16,7 +16,7 @@ import { invent } from '../../../unit/findings/shownFindings.ts';
 import { storeManifest } from '../../../unit/findings/result/storedManifest.ts';
 import { afterTest, answer, messages, type ShownMessage } from '../../dialogs.ts';
 import { partly } from '../../doubles.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder } from '../../openFolders.ts';
 import { storage } from '../../runsInStorage.ts';
 import { call } from '../../signedIn.ts';
 import { endedRun, inventedAccount } from '../../storedRuns.ts';
@@ -28,12 +28,6 @@ const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false } as c
 const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
 
 describe('the question before an upload', () => {
-  let folder: string;
-
-  before(async () => {
-    [folder = ''] = await openFolders(1);
-  });
-
   it('F79 shows control and bidi characters in names, and how many names are not shown', async () => {
     const name = 'a\u202Etxt.exe\nSize: 0';
     const suspicion = {

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { showAttackPath } from '../../../../src/editor/findings/code/attackPath.ts';
-import { eventually, readWithin } from '../../../host/workbench/eventually.ts';
+import { eventually, readWithin, untilEqual } from '../../../host/workbench/eventually.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
-import { openFolders } from '../../openFolders.ts';
+import { folder as shop } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 import { answer } from '../../dialogs.ts';
 import { storeOfFindings } from '../../doubles.ts';
@@ -17,7 +17,6 @@ interface Input {
 
 describe('the attack path of a finding', () => {
   before(async () => {
-    const [shop = ''] = await openFolders(2);
     const orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
     // The window may still be reading them.
     await eventually(
@@ -70,7 +69,7 @@ describe('the attack path of a finding', () => {
       return Promise.resolve(`${name}:${String((selection?.active.line ?? -1) + 1)}`);
     };
     await show();
-    await eventually(here, (at) => at === 'orders.js:2');
+    await untilEqual(here, 'orders.js:2');
     for (const [command, at] of [
       ['next', 'server.js:1'],
       ['next', 'server.js:3'],

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { eventually } from '../../../host/workbench/eventually.ts';
-import { openFolders } from '../../openFolders.ts';
-import { until } from '../../until.ts';
+import { eventually, untilEqual } from '../../../host/workbench/eventually.ts';
+import { folder as shop, secondFolder as manyFolder } from '../../openFolders.ts';
 import { setUserSettings } from '../../userSettings.ts';
 import { many, shopRunId } from '../workspace.ts';
 
@@ -24,9 +23,7 @@ function count(): number {
   return shown().reduce((sum, [, diagnostics]) => sum + diagnostics.length, 0);
 }
 
-function untilShown(expected: number): Promise<void> {
-  return until(vscode.languages.onDidChangeDiagnostics, () => count() === expected, count);
-}
+const untilShown = (expected: number): Promise<unknown> => untilEqual(count, expected);
 
 interface Row {
   readonly source?: string;
@@ -46,13 +43,7 @@ async function problems(): Promise<Row[]> {
 }
 
 describe('findings of ended runs', () => {
-  let shop: string;
-  let manyFolder: string;
-
-  before(async () => {
-    [shop = '', manyFolder = ''] = await openFolders(2);
-    await untilShown(everything);
-  });
+  before(() => untilShown(everything));
 
   const inShop = (name: string): vscode.Diagnostic[] =>
     vscode.languages.getDiagnostics(vscode.Uri.file(path.join(shop, name)));
@@ -129,7 +120,7 @@ describe('findings of ended runs', () => {
   it('disappear when cleared, and return when a run is chosen', async () => {
     await vscode.commands.executeCommand('whitebox.clearFindings');
     await untilShown(0);
-    await eventually(problems, ({ length }) => length === 0);
+    await untilEqual(problems, []);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
     await untilShown(6);
   });

@@ -3,23 +3,19 @@ import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { extensionId } from '../../../../src/editor/runs/runLink.ts';
-import { eventually } from '../../../host/workbench/eventually.ts';
-import { openFolders } from '../../openFolders.ts';
+import { eventually, untilEqual } from '../../../host/workbench/eventually.ts';
+import { folder as shop } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 
 describe('findings in the code', () => {
   let orders: vscode.Uri;
 
   before(async () => {
-    const [shop = ''] = await openFolders(2);
     orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
     // Findings shown by other tests would be visited, too.
     await vscode.commands.executeCommand('whitebox.clearFindings');
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
-    await eventually(
-      () => vscode.languages.getDiagnostics(orders).length,
-      (count) => count === 2,
-    );
+    await untilEqual(() => vscode.languages.getDiagnostics(orders).length, 2);
   });
 
   const hoverAt = async (line: number): Promise<vscode.MarkdownString[]> => {
@@ -67,10 +63,10 @@ describe('findings in the code', () => {
   });
 
   it('are visited by file and line, in a circle', async () => {
-    const here = (): Promise<string> => {
+    const here = (): string => {
       const { document, selection } = vscode.window.activeTextEditor ?? {};
       const name = path.basename(document?.uri.fsPath ?? '');
-      return Promise.resolve(`${name}:${String((selection?.active.line ?? -1) + 1)}`);
+      return `${name}:${String((selection?.active.line ?? -1) + 1)}`;
     };
     // The first finding in server.js has no line: there the cursor stays where it was in the file.
     for (const [name, line] of [
@@ -79,7 +75,7 @@ describe('findings in the code', () => {
     ] as const) {
       const uri = vscode.Uri.joinPath(orders, '..', name);
       await vscode.window.showTextDocument(uri, { selection: new vscode.Range(line - 1, 0, line - 1, 0) });
-      await eventually(here, (at) => at === `${name}:${line}`);
+      await untilEqual(here, `${name}:${line}`);
     }
     for (const [command, at] of [
       ['next', 'orders.js:4'],
@@ -91,7 +87,7 @@ describe('findings in the code', () => {
       ['previous', 'server.js:4'],
     ] as const) {
       await vscode.commands.executeCommand(`whitebox.${command}Finding`);
-      await eventually(here, (now) => now === at);
+      await untilEqual(here, at);
     }
   });
 
@@ -113,7 +109,7 @@ describe('findings in the code', () => {
     await eventually(tabs, ([tab]) => tab === '2: Weak hash');
     const finding = { kind: 'finding', runId: shopRunId, index: 0 };
     await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
-    await eventually(tabs, (all) => all.join() === '2: SQL from a request');
+    await untilEqual(tabs, ['2: SQL from a request']);
     await vscode.commands.executeCommand('workbench.action.closeEditorsInOtherGroups');
   });
 });

@@ -6,7 +6,6 @@ import { systemClock } from '../../../../src/core/ports.ts';
 import { createTools } from '../../../../src/editor/agents/languageModelTools.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { storeOfFindings, storeOfRuns } from '../../doubles.ts';
-import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 
 async function call(name: string, input: object): Promise<string> {
@@ -25,7 +24,6 @@ function dataOf(answer: string): unknown {
 describe('language model tools', () => {
   before(async () => {
     await vscode.extensions.getExtension(extensionId)?.activate();
-    await openFolders(2);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
   });
 
