@@ -10,7 +10,7 @@ import { identityOf, type Named } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parseFindings.ts';
 import type { EvidenceOfPlaces } from './place/evidence.ts';
-import type { SentFile, SentSpot } from './place/sentFiles.ts';
+import type { SentFile } from './place/sentFiles.ts';
 import type { TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './place/owners.ts';
 
@@ -48,7 +48,7 @@ export interface ShownFinding extends Named {
   /** Absent where earlier runs say nothing. */
   readonly verdict?: Verdict | undefined;
   /** The sent files of the finding's places, in their order. */
-  readonly sent?: readonly (SentSpot | undefined)[] | undefined;
+  readonly sent?: readonly (SentFile | undefined)[] | undefined;
   readonly evidence?: EvidenceOfPlaces | undefined;
   /** Of the main place's file, by CODEOWNERS. Absent until known, and where no such file covers it. */
   readonly owners?: readonly string[] | undefined;

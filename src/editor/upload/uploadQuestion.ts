@@ -141,8 +141,8 @@ async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<strin
   const added: string[] = [];
   for (const [index, { folder }] of run.targets.entries()) {
     const earlierIndex = earlier.targets.findIndex((target) => isSamePath(folder, target.folder));
-    const files = await readSentFiles(runs.folderOf(run.id), index);
-    const earlierFiles = await readSentFiles(runs.folderOf(earlier.id), earlierIndex);
+    const files = await readSentFiles(run, index, runs.folderOf(run.id));
+    const earlierFiles = await readSentFiles(earlier, earlierIndex, runs.folderOf(earlier.id));
     if (files !== undefined && earlierFiles !== undefined)
       added.push(...[...files.keys()].filter((path) => !earlierFiles.has(path)));
   }
@@ -151,11 +151,10 @@ async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<strin
 
 /** The last complete run of the same folders: its duration, its findings, and how many files differ. */
 async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise<string[]> {
-  const filesOf = ({ id, targets }: Run, folder: string): ReturnType<typeof readSentFiles> =>
-    readSentFiles(
-      runs.folderOf(id),
-      targets.findIndex((target) => isSamePath(target.folder, folder)),
-    );
+  const filesOf = (of: Run, folder: string): ReturnType<typeof readSentFiles> => {
+    const index = of.targets.findIndex((target) => isSamePath(target.folder, folder));
+    return readSentFiles(of, index, runs.folderOf(of.id));
+  };
   for (const last of runsBefore(runs.all(), run).filter(hasAllFindings)) {
     const differing: boolean[] = [];
     let isKnown = true;

@@ -15,7 +15,7 @@ import {
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
-import { storeManifest, toSpot } from '../../unit/findings/result/storedManifest.ts';
+import { storeManifest, toSent } from '../../unit/findings/result/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
 import { messages, recordCommand, shownTexts } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings } from '../doubles.ts';
@@ -39,7 +39,7 @@ describe('files as they were assessed', () => {
     await mkdir(path.join(runFolder, 'source'), { recursive: true });
     await mkdir(path.join(folder, 'src'), { recursive: true });
     await storeManifest(runFolder, 0, sent);
-    await writeFile(sourceFile(runFolder, 0, 'src/kept.js'), sent['src/kept.js']);
+    await writeFile(sourceFile(runFolder, { target: 0, path: 'src/kept.js' }), sent['src/kept.js']);
     await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
     await writeFile(path.join(root, 'secret.js'), 'not sent');
     const files = [...Object.keys(sent), '../secret.js', 'elsewhere/kept.js'];
@@ -47,7 +47,7 @@ describe('files as they were assessed', () => {
     const { findings } = parseFindings(JSON.stringify(items));
     shown = findings.map((finding) => ({
       ...{ run, finding, places: [], folder, ...identityFor('invented'), triage: undecided },
-      sent: finding.places.map((place) => toSpot(place.path, sent, folder)),
+      sent: finding.places.map((place) => toSent(place.path, sent, folder)),
     }));
     const kept = { folder, target: 0, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };
     shown = shown.map((each) => ({

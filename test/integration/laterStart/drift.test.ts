@@ -118,7 +118,8 @@ describe('a finding in an edited file', () => {
     const folder = path.dirname(uri.fsPath);
     const unopened = vscode.Uri.file(path.join(folder, 'server.js'));
     // The scanned text comes from the copy that is kept with the run.
-    const kept = sourceFile(path.join(process.env[storageVariable]!, 'runs', shopRunId), 0, 'src/server.js');
+    const runFolder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
+    const kept = sourceFile(runFolder, { target: 0, path: 'src/server.js' });
     await mkdir(path.dirname(kept), { recursive: true });
     await copyFile(unopened.fsPath, kept);
     const count = (): number => vscode.languages.getDiagnostics(unopened).length;

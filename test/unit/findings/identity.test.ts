@@ -118,7 +118,9 @@ test('a fingerprint is independent of local files and folder names', async (t) =
 });
 
 test('a path with the number of its archive is resolved alike with and without the list of sent files', async () => {
-  const files = new Map([['src/a.ts', { path: 'src/a.ts', bytes: 1, sha256: '' }]]);
+  const files = new Map([
+    ['src/a.ts', { target: 0, folder: '/shop', path: 'src/a.ts', bytes: 1, sha256: '' }],
+  ]);
   const pathOf = async (reported: string, sent: SentOfRun): Promise<string> => {
     const place = { path: reported, targetIndex: 0 };
     const resolver = createResolver({ targets: shopRun.targets, sent, places: [place] });

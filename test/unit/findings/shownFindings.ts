@@ -26,7 +26,7 @@ export function identityFor(text: string, index = 0): Named {
 }
 
 /** Properties of an invented finding; `at` is its place, if any. */
-export interface Invented extends Partial<Omit<Finding, 'places'>> {
+export interface Invented extends Partial<Finding> {
   readonly at?:
     { readonly path: string; readonly line?: number; readonly drift?: (typeof DRIFTS)[number] } | undefined;
   readonly state?: (typeof TRIAGE_STATES)[number];

@@ -84,7 +84,7 @@ export async function followFile(
       : { places: each.places.map(() => ({ drift: 'gone' })), isChanged: true };
   }
   const isAsSent = content !== undefined && file.sent !== undefined && isSent(content, file.sent);
-  const kept = sourceFile(runFolderOf(run), file.target, file.path);
+  const kept = sourceFile(runFolderOf(run), file);
   const sent = isAsSent ? decode(content, file.file).text : await readKept(file, kept, decode);
   const from = sent ?? texts.opened.get(pathKey(file.file));
   // What was sent is nowhere: the file has changed, but it is not known where.

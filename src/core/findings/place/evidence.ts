@@ -11,7 +11,7 @@ import {
   readSentText,
   readTextBelow,
   type RunSource,
-  type SentSpot,
+  type SentFile,
 } from './sentFiles.ts';
 
 /** The most doubtful kind first. */
@@ -50,7 +50,7 @@ export type KnownEvidence = ReadonlyMap<Place, Evidence | undefined>;
 /** The places of a finding as reported, and the sent file of each. */
 interface ReportedPlaces {
   readonly places: readonly Place[];
-  readonly sent: readonly (SentSpot | undefined)[];
+  readonly sent: readonly (SentFile | undefined)[];
 }
 
 /** Looks up all quotes and lines in what was sent. Each place gets its lines in the sent text, as far as that is here, and its evidence. */
@@ -64,25 +64,25 @@ export async function checkEvidence(
   const anchored = new Map<Place, Place>();
   // What could not be checked before is tried again.
   const isKnown = (place: Place): boolean => known.has(place) && known.get(place)?.kind !== 'unchecked';
-  const byFile = new Map<string, { readonly spot: SentSpot; readonly places: Place[] }>();
+  const byFile = new Map<string, { readonly file: SentFile; readonly places: Place[] }>();
   for (const { places, sent } of findings)
     for (const [at, place] of places.entries()) {
-      const spot = sent[at];
-      if (spot === undefined) {
+      const file = sent[at];
+      if (file === undefined) {
         checked.set(place, isKnown(place) ? known.get(place) : await withoutFile(place, source));
         if (source.sent.includes(undefined)) anchored.set(place, await anchoredHere(place, source, decode));
         continue;
       }
-      const file = `${String(spot.target)} ${spot.file.path}`;
-      const ofFile = byFile.get(file);
-      if (ofFile === undefined) byFile.set(file, { spot, places: [place] });
+      const key = `${String(file.target)} ${file.path}`;
+      const ofFile = byFile.get(key);
+      if (ofFile === undefined) byFile.set(key, { file, places: [place] });
       else ofFile.places.push(place);
     }
-  for (const { spot, places } of byFile.values()) {
-    const text = await readSentText(source.runFolder, spot, decode);
+  for (const { file, places } of byFile.values()) {
+    const text = await readSentText(source.runFolder, file, decode);
     const lines = splitLines(text?.text ?? '');
     const anchorOf = anchorIn(lines);
-    const check = checkIn(text, lines, spot.file.path);
+    const check = checkIn(text, lines, file.path);
     for (const place of places) {
       const there = text === undefined ? place : inText(place, text.text);
       if (text !== undefined) anchored.set(place, anchoredAt(there, anchorOf(there)));

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
+import type { Clock } from '../../ports.ts';
 import type { Run } from '../../run/state/run.ts';
-import { inParallel, once } from '../../yieldingWork.ts';
+import { answerOf, inParallel, once } from '../../yieldingWork.ts';
 import type { Place } from '../finding.ts';
 import type { ResultFinding } from '../result/result.ts';
 import type { ShownPlace } from '../shownFinding.ts';
@@ -16,7 +17,7 @@ import {
 } from './currentPlaces.ts';
 import type { PathMapping } from './mappings.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { readSentFiles, type SentSpot } from './sentFiles.ts';
+import { readSentFiles, type SentFile } from './sentFiles.ts';
 
 /*
  * Finds where the places of a run's findings are now, on the extension host: a file with the bytes that were sent needs no worker, since places have their
@@ -47,37 +48,35 @@ export function filesOf(
   return { run, runFolder, resolver: createResolver({ targets: run.targets, sent, places, mappingOf }) };
 }
 
-/** A place of a finding. `spot` is its sent file, if that is known. */
-interface SpotPlace {
-  readonly place: Place;
-  readonly spot: SentSpot | undefined;
-}
+/** A place of a finding, and its sent file, if that is known. */
+type PlaceAsSent = readonly [place: Place, sent: SentFile | undefined];
 
-type Locate = (place: SpotPlace) => Promise<LocatedFile | undefined>;
-
-/** Finds the file of a place. If there is none, adds its paths to `missing`. */
-function locateIn({ run: { targets }, runFolder, resolver }: RunFiles, missing: Set<string>): Locate {
+/** Finds the file of a place. If there is none, adds its path to `missing`. */
+function locateIn(
+  { run, runFolder, resolver }: RunFiles,
+  missing: Set<string>,
+): (place: PlaceAsSent) => Promise<LocatedFile | undefined> {
+  const { targets } = run;
   // Only a mapping leads to another sent file than the result names.
-  const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(runFolder, target)));
-  return async ({ place, spot }) => {
-    const known = spot && { target: spot.target, path: spot.file.path };
-    const found = await resolver.locate(place, known);
+  const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(run, target, runFolder)));
+  return async ([place, named]) => {
+    const found = await resolver.locate(place, named);
     if (found.kind === 'file') {
       const { absolute: file, target, path } = found;
-      const isSpot = target === known?.target && path === known.path;
-      const sent = isSpot ? spot?.file : (await sentOfTarget[target]?.())?.get(path);
+      const isNamed = target === named?.target && path === named.path;
+      const sent = isNamed ? named : (await sentOfTarget[target]?.())?.get(path);
       return { file, folder: targets[target]?.folder ?? '', target, path, sent };
     }
-    missing.add(spot?.file.path ?? place.path);
+    missing.add(named?.path ?? place.path);
     return undefined;
   };
 }
 
-/** Equal keys mean one file, except that a reported path can be in several targets. */
-function spotKey({ place, spot }: SpotPlace): string {
-  return spot === undefined
+/** Places with one key are in one file. */
+function keyOfFile([place, sent]: PlaceAsSent): string {
+  return sent === undefined
     ? `${place.path}\0${String(place.targetIndex)}`
-    : `${String(spot.target)}\0${spot.file.path}`;
+    : `${String(sent.target)}\0${sent.path}`;
 }
 
 /** Where the places of a run's findings are. */
@@ -96,6 +95,7 @@ interface PlaceOptions {
   readonly follow: (files: readonly PlacesOfFile[], texts: EditorTexts) => Promise<readonly CurrentPlaces[]>;
   /** Gets what is known once the first files are read, if others follow. */
   readonly onSome?: ((placed: PlacedFiles) => void) | undefined;
+  readonly clock?: Pick<Clock, 'sleep'>;
 }
 
 const filesAtOnce = 16;
@@ -107,7 +107,7 @@ const maxSilenceMs = 2_000;
 export async function placeFindings(
   files: RunFiles,
   found: readonly ResultFinding[],
-  { texts, follow, onSome }: PlaceOptions,
+  { texts, follow, onSome, clock }: PlaceOptions,
 ): Promise<PlacedFiles> {
   const { targets } = files.run;
   const missing = new Set<string>();
@@ -118,38 +118,38 @@ export async function placeFindings(
     if (current.isChanged) changed.add(file.file);
     for (const [place, now] of toShownPlaces(file, places, current)) placed.set(place, now);
   };
-  const spots = found.flatMap(({ finding, sent }) =>
-    finding.places.map((place, at): SpotPlace => ({ place, spot: sent[at] })),
+  const all = found.flatMap(({ finding, sent }) =>
+    finding.places.map((place, at): PlaceAsSent => [place, sent[at]]),
   );
-  const keyOf = (folder: string | undefined, path: string): string => pathKey(`${folder ?? ''}/${path}`);
-  const isOpen = ({ place, spot }: SpotPlace): boolean => {
-    const key =
-      spot === undefined ? keyOf(targets[0]?.folder, place.path) : keyOf(spot.folder, spot.file.path);
+  const isOpen = ([place, sent]: PlaceAsSent): boolean => {
+    const { path } = sent ?? place;
+    const key = pathKey(`${sent?.folder ?? targets[0]?.folder ?? ''}/${path}`);
     return texts.edited.has(key) || texts.opened.has(key);
   };
-  const groups = [...Map.groupBy(spots, spotKey).values()].sort(
+  const groups = [...Map.groupBy(all, keyOfFile).values()].sort(
     ([one], [other]) =>
       Number(other !== undefined && isOpen(other)) - Number(one !== undefined && isOpen(one)),
   );
   const known = (): PlacedFiles => ({ places: placed, missing, changed });
   const others: PlacesOfFile[] = [];
-  const isAnswering = new SilenceWatch();
+  const ask = askFolders(clock);
   let done = 0;
   await inParallel(groups, filesAtOnce, async (group) => {
     const [first] = group;
     if (first === undefined) return;
-    const folder = first.spot?.folder ?? '';
-    const file = await isAnswering.within(folder, locate(first));
-    const places = group.map(({ place }) => place);
+    const [, sent] = first;
+    const folder = sent?.folder ?? '';
+    const file = await ask(folder, () => locate(first));
+    const places = group.map(([place]) => place);
     if (file === undefined) for (const place of places) placed.set(place, undefined);
     else if (file !== 'silent') {
       const each = { run: files.run.id, file, places };
-      const state = await isAnswering.within(folder, stateOf(file, texts));
+      const state = await ask(folder, () => stateOf(file, texts));
       if (state === 'other') others.push(each);
       else add(each, state === 'asSent' ? asSent(each) : asReported(each));
-    } else if (first.spot !== undefined) {
-      const { target, folder: within, file: sent } = first.spot;
-      const unread = { file: `${within}/${sent.path}`, folder: within, path: sent.path, target, sent };
+    } else if (sent !== undefined) {
+      const { target, path } = sent;
+      const unread = { file: `${folder}/${path}`, folder, target, path, sent };
       const reported = { run: files.run.id, file: unread, places };
       add(reported, asReported(reported));
     }
@@ -176,21 +176,21 @@ async function stateOf(file: LocatedFile, texts: EditorTexts): Promise<'asSent' 
   return file.sent !== undefined || texts.edited.has(key) || texts.opened.has(key) ? 'other' : 'unknown';
 }
 
-/** Waits for a folder until it has not answered for a while. */
-class SilenceWatch {
-  readonly #silent = new Set<string>();
-
-  async within<T>(folder: string, answer: Promise<T>): Promise<T | 'silent'> {
-    if (this.#silent.has(folder)) return 'silent';
-    const ended = new AbortController();
-    const silence = sleep(maxSilenceMs, 'silent' as const, { signal: ended.signal }).catch(
-      () => 'silent' as const,
-    );
-    const first = await Promise.race([answer, silence]);
-    ended.abort();
-    if (first === 'silent') this.#silent.add(folder);
-    return first;
-  }
+/** Asks something of a folder, unless that has left another question without an answer. */
+function askFolders(
+  clock: PlaceOptions['clock'],
+): <T>(folder: string, question: () => Promise<T>) => Promise<T | 'silent'> {
+  const silent = new Set<string>();
+  return async (folder, question) => {
+    if (silent.has(folder)) return 'silent';
+    try {
+      return await answerOf(question(), folder, { ...(clock && { clock }), maxMs: maxSilenceMs });
+    } catch (error) {
+      if (!(error instanceof AssessmentError) || error.kind !== 'noAnswer') throw error;
+      silent.add(folder);
+      return 'silent';
+    }
+  };
 }
 
 /** One file may lie in two targets, of which one is in the other. */

@@ -17,11 +17,19 @@ import { readArchive } from '../../upload/archive/readArchive.ts';
 /** The text of a larger file is neither kept nor read. */
 export const maxTextBytes = 5 * 1024 * 1024;
 
+/** A file of a run, as it was sent. */
 export interface SentFile {
+  /** The position of its target. */
+  readonly target: number;
+  /** As the target names it. */
+  readonly folder: string;
+  /** Relative to the folder, with `/`. */
   readonly path: string;
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
+  /** True if no other file of the target had these bytes: then it can be recognized under another path. */
+  readonly isOnlyCopy?: boolean | undefined;
 }
 
 /** By target, then by path; undefined where it is not known what was sent. */
@@ -34,26 +42,12 @@ export interface RunSource {
   readonly resolver: Resolver;
 }
 
-/** A sent file of a run. */
-export interface SentSpot {
-  /** A position. */
-  readonly target: number;
-  /** As the target names it. */
-  readonly folder: string;
-  readonly file: SentFile;
-  /** True if no other file of the target had these bytes: then it can be recognized under another path. */
-  readonly isOnlyCopy?: boolean | undefined;
-}
-
 export async function sentFileOf(
-  { run: { targets }, sent, resolver }: Pick<RunSource, 'run' | 'sent' | 'resolver'>,
+  { sent, resolver }: Pick<RunSource, 'sent' | 'resolver'>,
   place: Place,
-): Promise<SentSpot | undefined> {
+): Promise<SentFile | undefined> {
   const found = await resolver.sentFile(place);
-  if (found.kind === 'none') return undefined;
-  const file = sent[found.target]?.get(found.path);
-  const folder = targets[found.target]?.folder ?? '';
-  return file && { target: found.target, folder, file };
+  return found.kind === 'none' ? undefined : sent[found.target]?.get(found.path);
 }
 
 /** The file that was sent of a folder: undefined when it was not sent, `unknown` where that is not known. */
@@ -61,24 +55,23 @@ export function sentIn(
   { run: { targets }, sent }: Pick<RunSource, 'run' | 'sent'>,
   folder: string,
   path: string,
-): SentSpot | undefined | 'unknown' {
-  const target = targets.findIndex((each) => isSamePath(each.folder, folder));
-  const files = sent[target];
-  if (files === undefined) return 'unknown';
-  const file = files.get(path);
-  return file && { target, folder, file };
+): SentFile | undefined | 'unknown' {
+  const files = sent[targets.findIndex((each) => isSamePath(each.folder, folder))];
+  return files === undefined ? 'unknown' : files.get(path);
 }
 
 /** By path relative to the folder; undefined when it is not known what was sent, as for a run that was started elsewhere. */
 export async function readSentFiles(
-  runFolder: string,
+  { targets }: Pick<Run, 'targets'>,
   target: number,
+  runFolder: string,
 ): Promise<ReadonlyMap<string, SentFile> | undefined> {
+  const { folder } = targets[target] ?? {};
   const text = await readIfThere(manifestOf(runFolder, target));
-  if (text === undefined) return undefined;
+  if (folder === undefined || text === undefined) return undefined;
   const entries = entriesIn(text);
   await setImmediate(); // parsing and indexing both take long
-  return entries && new Map(entries.map((entry) => [entry.path, entry]));
+  return entries && new Map(entries.map((entry) => [entry.path, { target, folder, ...entry }]));
 }
 
 const manifestSchema = z.object({
@@ -86,7 +79,7 @@ const manifestSchema = z.object({
 });
 
 /** Undefined for a damaged manifest: it is not known what was sent. */
-function entriesIn(text: string): readonly SentFile[] | undefined {
+function entriesIn(text: string): z.infer<typeof manifestSchema>['entries'] | undefined {
   try {
     return manifestSchema.safeParse(JSON.parse(text)).data?.entries;
   } catch (error) {
@@ -95,8 +88,8 @@ function entriesIn(text: string): readonly SentFile[] | undefined {
   }
 }
 
-export async function readSent({ targets }: Pick<Run, 'targets'>, runFolder: string): Promise<SentOfRun> {
-  return Promise.all(targets.map((_, target) => readSentFiles(runFolder, target)));
+export async function readSent(run: Pick<Run, 'targets'>, runFolder: string): Promise<SentOfRun> {
+  return Promise.all(run.targets.map((_, target) => readSentFiles(run, target, runFolder)));
 }
 
 function manifestOf(runFolder: string, target: number): string {
@@ -104,25 +97,25 @@ function manifestOf(runFolder: string, target: number): string {
 }
 
 /** Where the text of a sent file is kept. The name is a hash, so that no path leads out of the run's folder. */
-export function sourceFile(runFolder: string, target: number, path: string): string {
+export function sourceFile(runFolder: string, { target, path }: Pick<SentFile, 'target' | 'path'>): string {
   const name = hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40);
   return join(runFolder, 'source', name);
 }
 
 /**
  * A file's content exactly as it was sent: from the kept texts, from the disk, or from `committed`, also with other line ends. Undefined where none of
- * these is what was sent. `target` is the position of its folder in the run.
+ * these is what was sent.
  */
 export async function readAsSent(
+  runFolder: string,
   sent: SentFile,
-  { runFolder, folder, target }: { runFolder: string; folder: string; target: number },
-  committed: () => Promise<Buffer | undefined>,
+  committed?: () => Promise<Buffer | undefined>,
 ): Promise<Buffer | undefined> {
-  const kept = await readText(sourceFile(runFolder, target, sent.path));
+  const kept = await readText(sourceFile(runFolder, sent));
   if (kept !== undefined && isSent(kept, sent)) return kept;
-  const onDisk = await readTextBelow(folder, sent.path);
+  const onDisk = await readTextBelow(sent.folder, sent.path);
   if (onDisk !== undefined && isSent(onDisk, sent)) return onDisk;
-  const content = await committed();
+  const content = await committed?.();
   return content && lineEndsOf(content).find((each) => isSent(each, sent));
 }
 
@@ -198,18 +191,18 @@ async function readWhole(fd: number, size: number): Promise<Buffer> {
   return content;
 }
 
-export function isSent(content: Buffer, sent: SentFile): boolean {
-  return content.length === sent.bytes && hash('sha256', content, 'hex') === sent.sha256;
+export function isSent(content: Buffer, { bytes, sha256 }: SentFile): boolean {
+  return content.length === bytes && hash('sha256', content, 'hex') === sha256;
 }
 
 /** Undefined where the text is neither kept nor still on the disk. */
 export async function readSentText(
   runFolder: string,
-  { target, folder, file }: SentSpot,
+  sent: SentFile,
   decode: Decode,
 ): Promise<DecodedText | undefined> {
-  const content = await readAsSent(file, { runFolder, folder, target }, () => Promise.resolve(undefined));
-  return content && decode(content, join(folder, ...file.path.split('/')));
+  const content = await readAsSent(runFolder, sent);
+  return content && decode(content, join(sent.folder, ...sent.path.split('/')));
 }
 
 /** Encodings as VS Code names them. Plain data: a worker gets them with its job. */
@@ -291,18 +284,17 @@ const maxTotalBytes = 128 * 1024 * 1024;
 export async function keepSource(
   { targets }: Run,
   runFolder: string,
-  spots: Iterable<SentSpot | undefined>,
+  sent: Iterable<SentFile | undefined>,
 ): Promise<void> {
   const wanted = targets.map(() => new Map<string, SentFile>());
-  for (const spot of spots)
-    if (spot !== undefined && spot.file.bytes <= maxTextBytes)
-      wanted[spot.target]?.set(spot.file.path, spot.file);
+  for (const file of sent)
+    if (file !== undefined && file.bytes <= maxTextBytes) wanted[file.target]?.set(file.path, file);
   await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
   let bytesLeft = maxTotalBytes;
   for (const [index, target] of targets.entries()) {
     const files = wanted[index] ?? new Map<string, SentFile>();
     for (const file of [...files.values()]) {
-      const kept = await readText(sourceFile(runFolder, index, file.path));
+      const kept = await readText(sourceFile(runFolder, file));
       if (kept === undefined || !isSent(kept, file)) continue;
       bytesLeft -= kept.length;
       files.delete(file.path);
@@ -310,7 +302,7 @@ export async function keepSource(
     for await (const { path, content } of sentTexts(target, files, runFolder)) {
       bytesLeft -= content.length;
       if (bytesLeft < 0) return;
-      await writeFile(sourceFile(runFolder, index, path), content, { mode: 0o600 });
+      await writeFile(sourceFile(runFolder, { target: index, path }), content, { mode: 0o600 });
     }
   }
 }

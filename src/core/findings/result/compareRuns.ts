@@ -5,7 +5,7 @@ import { perspectives } from '../../workflows/blackboxInput.ts';
 import { hasAllFindings } from '../chooseRun.ts';
 import { allNamesOf, maxMaybe, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
-import { sentIn, type SentSpot } from '../place/sentFiles.ts';
+import { type SentFile, sentIn } from '../place/sentFiles.ts';
 import { type LaterRun, pairFindings, type Pairs } from './match.ts';
 import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
@@ -110,7 +110,7 @@ function absenceCounts(run: ComparedRun): boolean {
 /** Why a run does not report a finding of an earlier run. */
 function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict {
   if (run.progress !== undefined) return blackboxVerdict(false, pairIn(finding, run));
-  const changes = sent.map((spot) => changeOf(spot, run));
+  const changes = sent.map((file) => changeOf(file, run));
   const [main = 'unknown'] = changes;
   if (main === 'unknown' || main === 'notSent') return main;
   return (['codeChanged', 'notSent', 'unknown'] as const).find((each) => changes.includes(each)) ?? main;
@@ -118,13 +118,13 @@ function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict 
 
 /** What became of a file that was sent. */
 function changeOf(
-  spot: SentSpot | undefined,
+  sent: SentFile | undefined,
   later: LaterRun,
 ): 'unknown' | 'notSent' | 'codeChanged' | 'sameBytes' {
-  const sentLater = spot && sentIn(later, spot.folder, later.laterPathOf(spot));
-  if (spot === undefined || sentLater === 'unknown') return 'unknown';
+  const sentLater = sent && sentIn(later, sent.folder, later.laterPathOf(sent));
+  if (sent === undefined || sentLater === 'unknown') return 'unknown';
   if (sentLater === undefined) return 'notSent';
-  return sentLater.file.sha256 === spot.file.sha256 ? 'sameBytes' : 'codeChanged';
+  return sentLater.sha256 === sent.sha256 ? 'sameBytes' : 'codeChanged';
 }
 
 /** `carried` is the pair's state in the run that this run continues; undefined if it continues none. */

@@ -5,14 +5,7 @@ import { followLines, isEditOf, lazily } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
 import { isWithoutCode, kindsOf, liveKeysOf, reportKey } from '../identity.ts';
 import { reportedPath } from '../place/resolver.ts';
-import {
-  type Decode,
-  readSentText,
-  type SentFile,
-  sentIn,
-  type SentOfRun,
-  type SentSpot,
-} from '../place/sentFiles.ts';
+import { type Decode, readSentText, type SentFile, sentIn, type SentOfRun } from '../place/sentFiles.ts';
 import type { ResultFinding } from './result.ts';
 
 /*
@@ -164,8 +157,8 @@ function doOverlap(one: LaterRange, other: LaterRange): boolean {
 function readTraits({ finding, home, path, sent, quotes }: ResultFinding, run: LaterRun): Traits {
   const folder = pathKey(home);
   const pathAt = (at: number): string => {
-    const spot = sent[at];
-    if (spot !== undefined) return run.laterPathOf(spot).normalize('NFC');
+    const file = sent[at];
+    if (file !== undefined) return run.laterPathOf(file).normalize('NFC');
     return at === 0 ? path : reportedPath(finding.places[at]?.path ?? '');
   };
   const quoted = quotes.map((quote, at) => (quote === '' ? undefined : keyOf(folder, pathAt(at), quote)));
@@ -262,12 +255,12 @@ type LaterLines = ReadonlyMap<ResultFinding, LineRange | 'gone'>;
 /** Follows the lines of main places from the text that each finding's run was sent to that of a later run. */
 async function findLaterLines(later: LaterRun, findings: readonly ResultFinding[]): Promise<LaterLines> {
   const lines = new Map<ResultFinding, LineRange | 'gone'>();
-  const byFile = Map.groupBy(findings, ({ run, sent: [spot] }) =>
-    JSON.stringify([run, spot?.target, spot?.file.path]),
+  const byFile = Map.groupBy(findings, ({ run, sent: [file] }) =>
+    JSON.stringify([run, file?.target, file?.path]),
   );
   for (const inFile of byFile.values()) {
-    const { run = '', sent: [spot] = [] } = inFile[0] ?? {};
-    const follow = spot && (await followToLater(later, run, spot));
+    const { run = '', sent: [file] = [] } = inFile[0] ?? {};
+    const follow = file && (await followToLater(later, run, file));
     for (const each of inFile) {
       const { startLine, endLine = startLine } = each.finding.places[0] ?? {};
       if (startLine === undefined || endLine === undefined) continue;
@@ -282,17 +275,17 @@ async function findLaterLines(later: LaterRun, findings: readonly ResultFinding[
 async function followToLater(
   later: LaterRun,
   run: string,
-  spot: SentSpot,
+  sent: SentFile,
 ): Promise<((range: LineRange) => LineRange | 'gone' | undefined) | undefined> {
-  const laterSpot = sentIn(later, spot.folder, later.laterPathOf(spot));
-  if (laterSpot === 'unknown') return undefined;
-  if (laterSpot === undefined) return () => 'gone';
-  if (laterSpot.file.sha256 === spot.file.sha256) return (range) => range;
-  const linesOf = async (id: string, sent: SentSpot): Promise<readonly string[] | undefined> => {
-    const text = await readSentText(join(later.runsFolder, id), sent, later.decode);
+  const sentLater = sentIn(later, sent.folder, later.laterPathOf(sent));
+  if (sentLater === 'unknown') return undefined;
+  if (sentLater === undefined) return () => 'gone';
+  if (sentLater.sha256 === sent.sha256) return (range) => range;
+  const linesOf = async (id: string, file: SentFile): Promise<readonly string[] | undefined> => {
+    const text = await readSentText(join(later.runsFolder, id), file, later.decode);
     return text && splitLines(text.text);
   };
-  const [before, after] = [await linesOf(run, spot), await linesOf(later.run.id, laterSpot)];
+  const [before, after] = [await linesOf(run, sent), await linesOf(later.run.id, sentLater)];
   if (before === undefined || after === undefined) return undefined;
   const mapRange = followLines(before)(after);
   return (range) => {
@@ -313,7 +306,7 @@ async function followToLater(
  * The path in its folder that an earlier sent file has in a later run: its own; where that was not sent again, the only one with its bytes, else the only
  * one that differs in letter case. Its own, too, where none of these was sent.
  */
-export type LaterPath = (spot: SentSpot) => string;
+export type LaterPath = (sent: SentFile) => string;
 
 export function laterPathsIn({ targets }: Run, sent: SentOfRun): LaterPath {
   const indexes = sent.map((files) => {
@@ -325,7 +318,7 @@ export function laterPathsIn({ targets }: Run, sent: SentOfRun): LaterPath {
       byCase: lazily(() => uniquePaths(files, ({ path }) => path.toLowerCase())),
     };
   });
-  return ({ folder, file: { path, sha256 }, isOnlyCopy }) => {
+  return ({ folder, path, sha256, isOnlyCopy }) => {
     const index = indexes[targets.findIndex((each) => isSamePath(each.folder, folder))];
     if (index === undefined || index.files.has(path)) return path;
     const moved = isOnlyCopy === true ? index.byBytes().get(sha256) : undefined;

@@ -5,7 +5,7 @@ import type { Run } from '../../run/state/run.ts';
 import type { Finding } from '../finding.ts';
 import type { Named } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
-import type { SentSpot } from '../place/sentFiles.ts';
+import type { SentFile } from '../place/sentFiles.ts';
 
 /*
  * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives places their lines in what was sent (`place/evidence`), pairs the
@@ -54,7 +54,7 @@ export interface ResultFinding extends Named {
   /** Of its main place, as sent, else as reported. */
   readonly path: string;
   /** The sent files of its places, in their order. */
-  readonly sent: readonly (SentSpot | undefined)[];
+  readonly sent: readonly (SentFile | undefined)[];
   /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfPlaces | undefined;
@@ -67,7 +67,7 @@ export interface ResultFinding extends Named {
 }
 
 /** Raised whenever results would come out differently: saved ones are then worked out again. */
-const format = 5;
+const format = 6;
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
 

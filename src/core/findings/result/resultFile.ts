@@ -37,10 +37,10 @@ const maxLineBytes = 16 * 1024 * 1024;
 
 const shared = ['run', 'home', 'folder', 'path', 'file'] as const;
 
-/** A finding as it is written: `at` are positions of its `shared` texts in the table, `spots` those of its sent files. */
+/** A finding as it is written: `at` are positions of its `shared` texts in the table, `sentAt` those of its sent files. */
 type Line = Omit<ResultFinding, (typeof shared)[number] | 'sent'> & {
   readonly at: readonly (number | null)[];
-  readonly spots: readonly (number | null)[];
+  readonly sentAt: readonly (number | null)[];
 };
 
 /** Throws what writing throws, and `RangeError` for a result that is too large. */
@@ -56,7 +56,7 @@ export async function writeResult(runFolder: string, { head, findings, absent }:
   const toLine = ({ run, home, folder, path, file, sent, ...others }: ResultFinding): Line => ({
     ...others,
     at: [run, home, folder, path, file].map(positionOf),
-    spots: sent.map(positionOf),
+    sentAt: sent.map(positionOf),
   });
   const lines: string[] = [];
   const all = [...findings, ...absent];
@@ -103,7 +103,7 @@ export async function readSaved(runFolder: string): Promise<RunResult | undefine
   });
 }
 
-function toFinding({ at, spots, ...others }: Line, table: readonly unknown[]): ResultFinding {
+function toFinding({ at, sentAt, ...others }: Line, table: readonly unknown[]): ResultFinding {
   const valueAt = (position: number | null | undefined): unknown => table[position ?? -1];
   const [run, home, folder, path, file] = at.map(valueAt) as string[];
   return {
@@ -115,7 +115,7 @@ function toFinding({ at, spots, ...others }: Line, table: readonly unknown[]): R
     folder,
     path: path ?? '',
     file: file ?? '',
-    sent: spots.map(valueAt) as ResultFinding['sent'],
+    sent: sentAt.map(valueAt) as ResultFinding['sent'],
   };
 }
 

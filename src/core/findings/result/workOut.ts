@@ -19,8 +19,8 @@ import {
   readSent,
   type RunSource,
   sentFileOf,
+  type SentFile,
   type SentOfRun,
-  type SentSpot,
 } from '../place/sentFiles.ts';
 import { compareFindings } from './compareRuns.ts';
 import { laterPathsIn, uniquePaths } from './match.ts';
@@ -81,9 +81,9 @@ export async function workOut(task: WorkOut): Promise<Unsaved> {
     reported.map(async (each) => {
       const found = await toOwn(each, file, source);
       // Where no other file had its bytes, a file can be recognized under another path.
-      const isOnlyCopy = ({ target, file: { sha256 } }: SentSpot): boolean =>
+      const isOnlyCopy = ({ target, sha256 }: SentFile): boolean =>
         onlyCopies[target]?.get(sha256) !== undefined;
-      return { ...found, sent: found.sent.map((spot) => spot && { ...spot, isOnlyCopy: isOnlyCopy(spot) }) };
+      return { ...found, sent: found.sent.map((one) => one && { ...one, isOnlyCopy: isOnlyCopy(one) }) };
     }),
   );
   let unsavedDetails: DetailsByIndex | undefined = details;
@@ -139,7 +139,6 @@ async function toOwn(reported: ReportedFinding, file: string, source: RunSource)
   const { run, resolver } = source;
   const { finding } = splitReported(reported);
   const { folder, path } = await resolver.sentPath(finding.places[0] ?? { path: '' });
-  const spots = await Promise.all(finding.places.map((place) => sentFileOf(source, place)));
   return {
     finding,
     run: run.id,
@@ -151,7 +150,7 @@ async function toOwn(reported: ReportedFinding, file: string, source: RunSource)
     home: folder ?? run.targets[0]?.folder ?? '',
     folder,
     path,
-    sent: spots,
+    sent: await Promise.all(finding.places.map((place) => sentFileOf(source, place))),
     quotes: finding.places.map((_, at) => quoteKeyOf(reported.places[at]?.snippet)),
     since: run.createdAt,
   };

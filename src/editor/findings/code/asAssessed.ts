@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Place } from '../../../core/findings/finding.ts';
@@ -9,10 +8,11 @@ import {
   readSentFiles,
   readText,
   sentIn,
-  type SentSpot,
+  type SentFile,
 } from '../../../core/findings/place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { AssessmentError } from '../../../core/errors.ts';
+import { markOf } from '../../../core/files.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
@@ -59,13 +59,13 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
     showNoPlace();
     return;
   }
-  const spot = located.get(place);
-  const path = visibleName(spot?.file.path ?? place.path);
+  const sent = located.get(place);
+  const path = visibleName(sent?.path ?? place.path);
   const found =
-    spot === undefined
+    sent === undefined
       ? await whyNotSent(run, deps)
-      : await readAssessed(run, spot.target, spot.file.path, deps.runs);
-  if (spot === undefined || 'why' in found) {
+      : await readAssessed(run, sent.target, sent.path, deps.runs);
+  if (sent === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
     const message = t('{0} can’t be shown as it was assessed: {1}.', path, why);
     const command = 'whitebox.showFindingDetails';
@@ -73,7 +73,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
     void showInformation(message, details);
     return;
   }
-  const document = await openDocument(toUri(run, spot));
+  const document = await openDocument(toUri(run, sent));
   await vscode.window.showTextDocument(document, {
     preview: true,
     ...(place.startLine === undefined ? {} : { selection: document.validateRange(toRange(place)) }),
@@ -87,15 +87,15 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
   const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
     const all = await filesWithFindings(run, deps);
-    for (const { file, target, folder, path } of all) {
+    for (const { sent, folder, path } of all) {
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
       const content = await readText(here);
-      if (content !== undefined && isSent(content, file) && unsavedText(here) === undefined) continue;
-      const found = await readAssessed(run, target, file.path, deps.runs);
+      if (content !== undefined && isSent(content, sent) && unsavedText(here) === undefined) continue;
+      const found = await readAssessed(run, sent.target, sent.path, deps.runs);
       const uri = vscode.Uri.file(here);
-      if ('why' in found) notCompared.push(`${visibleName(file.path)}: ${found.why}`);
-      else changes.push([uri, toUri(run, { target, file }), existsSync(here) ? uri : undefined]);
+      if ('why' in found) notCompared.push(`${visibleName(sent.path)}: ${found.why}`);
+      else changes.push([uri, toUri(run, sent), (await markOf(here)) === undefined ? undefined : uri]);
     }
     return all;
   });
@@ -128,29 +128,30 @@ export async function changedFilesOf(
   deps: FindingStores,
 ): Promise<readonly ChangedFile[]> {
   const changes: ChangedFile[] = [];
-  for (const { file, target, folder, path } of await filesWithFindings(run, deps, finding.index)) {
+  for (const { sent, folder, path } of await filesWithFindings(run, deps, finding.index)) {
     const after = await textBelow(folder, path);
-    changes.push({ path: file.path, before: await readAssessed(run, target, file.path, deps.runs), after });
+    const before = await readAssessed(run, sent.target, sent.path, deps.runs);
+    changes.push({ path: sent.path, before, after });
   }
   return changes;
 }
 
-function toUri({ id }: Run, { target, file }: Pick<SentSpot, 'target' | 'file'>): vscode.Uri {
-  return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${file.path}` });
+function toUri({ id }: Run, { target, path }: SentFile): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${path}` });
 }
 
 /** The sent files of a run's places. */
 async function locateAll(run: Run, { findings, runs }: FindingStores) {
   const { shown } = await findings.read(run);
   const sentOfRun = await readSent(run, runs.folderOf(run.id));
-  const located = new Map<Place, SentSpot>();
+  const located = new Map<Place, SentFile>();
   for (const { finding, places, sent } of shown)
     for (const [at, place] of finding.places.entries()) {
       // A path that a person has mapped leads to a local file.
       const local = localPlaceOf(place, { places });
       const mapped = local && sentIn({ run, sent: sentOfRun }, local.folder, local.path);
-      const spot = sent?.[at] ?? (typeof mapped === 'object' ? mapped : undefined);
-      if (spot !== undefined) located.set(place, spot);
+      const file = sent?.[at] ?? (typeof mapped === 'object' ? mapped : undefined);
+      if (file !== undefined) located.set(place, file);
     }
   return { shown, located };
 }
@@ -158,13 +159,13 @@ async function locateAll(run: Run, { findings, runs }: FindingStores) {
 /** The uploaded files of a run's findings, or of the one with the index `only`, and their local files. */
 async function filesWithFindings(run: Run, deps: FindingStores, only?: number) {
   const { shown, located } = await locateAll(run, deps);
-  const files = new Map<string, SentSpot & Pick<ShownPlace, 'path'>>();
+  const files = new Map<string, { readonly sent: SentFile } & Pick<ShownPlace, 'folder' | 'path'>>();
   for (const { finding, places } of shown)
     for (const place of only === undefined || finding.index === only ? finding.places : []) {
-      const spot = located.get(place);
-      if (spot === undefined) continue;
-      const { folder = spot.folder, path = spot.file.path } = localPlaceOf(place, { places }) ?? {};
-      files.set(`${String(spot.target)} ${spot.file.path}`, { ...spot, folder, path });
+      const sent = located.get(place);
+      if (sent === undefined) continue;
+      const { folder, path } = localPlaceOf(place, { places }) ?? sent;
+      files.set(`${String(sent.target)} ${sent.path}`, { sent, folder, path });
     }
   return [...files.values()];
 }
@@ -173,8 +174,8 @@ function pathIn(target: Target | undefined, path: string): string {
   return join(target?.folder ?? '', ...path.split('/'));
 }
 
-export async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
-  const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;
+export async function whyNotSent(run: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
+  const isKnown = (await readSentFiles(run, 0, runs.folderOf(run.id))) !== undefined;
   const why = isKnown
     ? t('no uploaded file matches with certainty')
     : t('the uploaded files are unknown because the run was started elsewhere or imported');
@@ -184,11 +185,11 @@ export async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<
 async function readAssessed(run: Run, index: number, path: string, runs: RunStore): Promise<AsSent> {
   const runFolder = runs.folderOf(run.id);
   const target = run.targets[index];
-  const sent = target && (await readSentFiles(runFolder, index))?.get(path);
+  const sent = (await readSentFiles(run, index, runFolder))?.get(path);
   if (target === undefined || sent === undefined) return { why: t('it wasn’t uploaded') };
   const file = pathIn(target, path);
   let why = '';
-  const content = await readAsSent(sent, { runFolder, folder: target.folder, target: index }, async () => {
+  const content = await readAsSent(runFolder, sent, async () => {
     const found = await readCommitted(target, file);
     why = 'why' in found ? found.why : found.otherwise;
     return 'why' in found ? undefined : found.content;

@@ -19,7 +19,7 @@ import { parseFindings } from '../../../../src/core/findings/parse/parseFindings
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { storeManifest, toSpot } from '../result/storedManifest.ts';
+import { storeManifest, toSent } from '../result/storedManifest.ts';
 import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
 import { hashLines } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
 import { brokenRules, codeScanningRules, ourRules, sarifProse } from './sarifRules.ts';
@@ -84,7 +84,7 @@ describe('findings for code scanning', () => {
   const findingsOf = (items: unknown, of: Run = run): DetailedFinding[] =>
     shownOf(parseFindings(JSON.stringify(items)).findings, undefined, of).map((shown) => ({
       ...shown,
-      sent: shown.finding.places.map((place) => toSpot(place.path, sent, folder)),
+      sent: shown.finding.places.map((place) => toSent(place.path, sent, folder)),
     }));
 
   const everything = async (source: DetailedRun): Promise<Log> => {

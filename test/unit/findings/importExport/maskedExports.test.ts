@@ -106,7 +106,7 @@ function sourceOf(tokenOf: (number: number) => string) {
   });
   // The main place is known by its file here only.
   const sent = shown.finding.places.map(({ path }, at) => {
-    return at === 0 ? undefined : { target: 0, folder, file: { path, bytes: 1, sha256: 'ab' } };
+    return at === 0 ? undefined : { target: 0, folder, path, bytes: 1, sha256: 'ab' };
   });
   const all: DetailedFinding = { ...shown, places, sent, owners: facts.owners, evidence: [facts.evidence] };
   const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };

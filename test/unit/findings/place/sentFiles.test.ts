@@ -90,7 +90,7 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
     runFolder,
     kept: async (file) => {
       try {
-        return await readFile(sourceFile(runFolder, 0, file), 'utf8');
+        return await readFile(sourceFile(runFolder, { target: 0, path: file }), 'utf8');
       } catch {
         return undefined;
       }
@@ -131,16 +131,17 @@ test('no archive is needed while the disk still has what was sent', async (t) =>
 
 test('names of stored files cannot leave their folder', () => {
   for (const name of ['../../escape', '/etc/passwd', 'a\0b', 'C:\\x']) {
-    assert.equal(path.dirname(sourceFile('/run', 0, name)), path.join('/run', 'source'));
+    assert.equal(path.dirname(sourceFile('/run', { target: 0, path: name })), path.join('/run', 'source'));
   }
-  assert.notEqual(sourceFile('/run', 0, 'a'), sourceFile('/run', 1, 'a'));
+  const [one, other] = [0, 1].map((target) => sourceFile('/run', { target, path: 'a' }));
+  assert.notEqual(one, other);
 });
 
 test('a sent file is read from the store, the disk or the commit with either line ends, or not at all', async (t) => {
-  const { folder, runFolder, save } = await send(t, 'tar_gz');
-  const sent = (await readSentFiles(runFolder, 0))?.get('src/orders.js');
+  const { run, folder, runFolder, save } = await send(t, 'tar_gz');
+  const sent = (await readSentFiles(run, 0, runFolder))?.get('src/orders.js');
   const asSent = async (committed?: string): Promise<string | undefined> => {
-    const content = await readAsSent(sent!, { runFolder, folder, target: 0 }, () =>
+    const content = await readAsSent(runFolder, sent!, () =>
       Promise.resolve(committed === undefined ? undefined : Buffer.from(committed)),
     );
     return content?.toString();

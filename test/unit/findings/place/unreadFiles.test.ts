@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { ResultFinding } from '../../../../src/core/findings/result/result.ts';
+import { placeFindings, placesOf } from '../../../../src/core/findings/place/placement.ts';
+import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
+import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
+import { runOf } from '../../run/sampleRuns.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
+import { invent } from '../shownFindings.ts';
 
 test('the code of a deleted file is gone, even if the scanned text is unknown', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
@@ -41,4 +47,37 @@ test('many snippets that do not occur in a long file are searched without blocki
   const { pausesMs } = await pausesWhile(() => fixture.store.load({ force: true }));
   assert.equal(fixture.store.all()[77]?.places[0]?.startLine, 78);
   assert.ok((pausesMs.at(-1) ?? 0) < 300, `${String(pausesMs.at(-1))} ms`);
+});
+
+test('findings in a folder that does not answer are shown as reported, and nothing more is asked of it', async () => {
+  const [folder, asked] = ['/share', new Set<string>()];
+  const never = (file: string): Promise<never> => {
+    asked.add(file);
+    return new Promise(() => undefined);
+  };
+  const run = { ...runOf.succeeded, targets: [{ folder, name: 'share' }] };
+  const found = Array.from({ length: 100 }, (_, index): ResultFinding => {
+    const place = { path: `${String(index)}.js`, startLine: index + 1 };
+    const sent = [{ target: 0, folder, path: place.path, bytes: 1, sha256: '' }];
+    const { finding: each, ...identity } = invent({ index, places: [place] });
+    return { ...identity, finding: each, run: run.id, home: folder, path: '', sent, quotes: [], since: 1 };
+  });
+  const places = found.flatMap((each) => each.finding.places);
+  const realpath = (file: string): Promise<string> => (file === folder ? Promise.resolve(file) : never(file));
+  const resolver = createResolver({
+    targets: run.targets,
+    sent: [new Map()],
+    places,
+    links: { realpath, stat: never },
+  });
+  const placed = await placeFindings({ run, runFolder: '', resolver }, found, {
+    texts: { edited: new Map(), opened: new Map(), encodings: utf8Only },
+    follow: () => Promise.resolve([]),
+    clock: { sleep: () => Promise.resolve() },
+  });
+  assert.deepEqual(
+    found.map((each) => placesOf(each, placed).map(({ startLine, drift }) => [startLine, drift])),
+    found.map((_, index) => [[index + 1, 'unknown']]),
+  );
+  assert.ok(asked.size < 20, `${String(asked.size)} files`);
 });

@@ -65,7 +65,7 @@ export async function startHistory(t: TestContext): Promise<History> {
         if (sent === undefined) continue;
         await storeManifest(folderOf(run), target, sent);
         for (const [name, text] of Object.entries(sent))
-          await writeFile(sourceFile(folderOf(run), target, name), text);
+          await writeFile(sourceFile(folderOf(run), { target, path: name }), text);
       }
       runs = [run, ...runs];
       return run;

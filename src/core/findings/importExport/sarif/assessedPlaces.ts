@@ -39,12 +39,12 @@ export async function readAssessedPlaces(
     const text = first && (await readSentText(first, runFolderOf));
     const lines = splitLines(text ?? '');
     const hashes = hashLines(text ?? '', new Set(inFile.map(({ place }) => place.startLine)));
-    for (const { place, folder, path, file } of inFile) {
+    for (const { place, folder, path, sent } of inFile) {
       const { startLine } = place;
       const isInText = text !== undefined && startLine !== undefined && startLine <= lines.length;
       const region = startLine === undefined ? undefined : toRegion(startLine, place, isInText ? lines : []);
       const hash = isInText ? hashes.get(startLine) : undefined;
-      assessed.set(place, { folder, path, sha256: file?.sha256, region, hash });
+      assessed.set(place, { folder, path, sha256: sent?.sha256, region, hash });
     }
   }
   return assessed;
@@ -53,29 +53,26 @@ export async function readAssessedPlaces(
 interface FileOfPlace extends Pick<AssessedPlace, 'folder' | 'path'> {
   readonly place: Place;
   readonly shown: ShownFinding;
-  readonly file: SentFile | undefined;
+  readonly sent: SentFile | undefined;
 }
 
 /** A place without a sent file has a file here if it is not known what was sent, or if a person mapped its path. */
 function filesOf(shown: ShownFinding): readonly FileOfPlace[] {
   return shown.finding.places.flatMap((place, at): FileOfPlace[] => {
-    const [spot, local] = [shown.sent?.[at], localPlaceOf(place, shown)];
-    if (spot !== undefined)
-      return [{ place, shown, folder: spot.folder, path: spot.file.path, file: spot.file }];
-    return local === undefined
+    const [sent, local] = [shown.sent?.[at], localPlaceOf(place, shown)];
+    const file = sent ?? local;
+    return file === undefined
       ? []
-      : [{ place, shown, folder: local.folder, path: local.path, file: local.sent }];
+      : [{ place, shown, folder: file.folder, path: file.path, sent: sent ?? local?.sent }];
   });
 }
 
 async function readSentText(
-  { shown: { run }, folder, file }: FileOfPlace,
+  { shown: { run }, sent }: FileOfPlace,
   runFolderOf: (runId: string) => string,
 ): Promise<string | undefined> {
-  const target = run.targets.findIndex((each) => each.folder === folder);
-  const from = { runFolder: runFolderOf(run.id), folder, target };
   // GitHub reads every file as UTF-8, with its byte order mark.
-  return file && (await readAsSent(file, from, () => Promise.resolve(undefined)))?.toString('utf8');
+  return sent && (await readAsSent(runFolderOf(run.id), sent))?.toString('utf8');
 }
 
 /** Without the text, one column stands for the line. */
