@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
+import type { Run } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { type Anchor, anchorIn, quotedIn } from '../drift/anchor.ts';
 import { type Place, withoutQuote } from '../finding.ts';
 import { inText } from '../parse/sarif.ts';
+import type { Resolver } from './resolver.ts';
 import {
   type Decode,
   type DecodedText,
   readSentText,
   readTextBelow,
-  type RunSource,
   type SentFile,
+  type SentOfRun,
 } from './sentFiles.ts';
 
 /** The most doubtful kind first. */
@@ -46,6 +48,13 @@ const maxSearchedQuotes = 500;
 
 /** What an earlier working out found for quotes, while the archive was here. */
 export type KnownEvidence = ReadonlyMap<Place, Evidence | undefined>;
+
+export interface RunSource {
+  readonly run: Run;
+  readonly runFolder: string;
+  readonly sent: SentOfRun;
+  readonly resolver: Resolver;
+}
 
 /** The places of a finding as reported, and the sent file of each. */
 interface ReportedPlaces {
@@ -104,14 +113,14 @@ export async function checkEvidence(
 }
 
 /** Where it is not known what was sent, the file here is the best that there is to correct a line by a quote. */
-async function anchoredHere(place: Place, { run, resolver }: RunSource, decode: Decode): Promise<Place> {
+async function anchoredHere(place: Place, { resolver }: RunSource, decode: Decode): Promise<Place> {
   const isPlain =
     place.snippet === undefined && place.charOffset === undefined && place.inCodePoints !== true;
   const found = isPlain ? undefined : await resolver.locate(place);
-  if (found?.kind !== 'file') return place;
-  const content = await readTextBelow(run.targets[found.target]?.folder ?? '', found.path);
+  if (typeof found !== 'object') return place;
+  const content = await readTextBelow(found.folder, found.path);
   if (content === undefined) return place;
-  const { text } = decode(content, found.absolute);
+  const { text } = decode(content, found.file);
   const there = inText(place, text);
   return anchoredAt(there, anchorIn(splitLines(text))(there));
 }
@@ -127,8 +136,7 @@ function anchoredAt(place: Place, anchor: Anchor | undefined): Place {
 /** For a place in no file that is known to be sent. */
 async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise<Evidence | undefined> {
   const { path, snippet, startLine } = place;
-  const found = await resolver.sentFile(place);
-  const isMissing = !sent.includes(undefined) && found.kind === 'none' && found.reason === 'notFound';
+  const isMissing = !sent.includes(undefined) && (await resolver.sentFile(place)) === 'notFound';
   if (isMissing && (snippet ?? startLine) !== undefined) return { kind: 'notAsSent', path, missing: 'file' };
   if (snippet === undefined) return undefined;
   return { kind: 'unchecked', path, unknown: sent.includes(undefined) ? 'sent' : 'file' };

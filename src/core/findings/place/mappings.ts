@@ -3,13 +3,12 @@ import { AssessmentError } from '../../errors.ts';
 import { pathInside, pathKey } from '../../paths.ts';
 import {
   createVisit,
-  type Located,
-  none,
+  type NoFile,
   segmentsOf,
-  type Spellings,
   spellingsOf,
-  toWorkspacePath,
+  toSegments,
   type Visit,
+  type VisitedFile,
 } from './workspacePath.ts';
 
 /** A person decided that paths without a file which start with `from` start with `to`. Both are whole segments. */
@@ -51,21 +50,22 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, Object.fromEntries(others));
 }
 
-/** Applies the mapping with the longest `from` that fits. `visit` visits `root`. */
+/** Applies the mapping with the longest `from` that fits. `visit` visits the folder that is spelled as `rootsOf`. */
 export async function visitMapped(
   text: string,
-  { roots, mapping, visit }: { roots: Spellings; mapping: readonly PathMapping[]; visit: Visit },
-): Promise<Located> {
-  const parsed = toWorkspacePath(text, roots);
-  if (parsed.kind === 'none') return parsed;
-  const path = parsed.segments.join('/');
-  const fitting = mapping
+  mappings: readonly PathMapping[],
+  rootsOf: () => readonly string[],
+  visit: Visit,
+): Promise<VisitedFile | NoFile> {
+  const path = toSegments(text, rootsOf)?.join('/');
+  if (path === undefined) return 'refused';
+  const fitting = mappings
     .map(({ from, to }) => ({ from: segmentsOf(from).join('/'), to }))
     .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
-  if (best === undefined) return none('notFound');
-  const mapped = toWorkspacePath(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
-  return mapped.kind === 'path' ? visit(mapped.segments.join('/')) : mapped;
+  if (best === undefined) return 'notFound';
+  const mapped = toSegments(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
+  return mapped === undefined ? 'refused' : visit(mapped.join('/'));
 }
 
 /** By `pathKey` of the folder. */
@@ -80,9 +80,9 @@ export interface MappingPlan {
   readonly placed: number;
 }
 
-/** More paths show no new prefixes. */
+/** More paths, and prefixes of more segments, show nothing new. */
 const maxPaths = 2_000;
-const maxPrefixes = 50;
+const maxSegments = 50;
 
 /**
  * Finds the prefix that stands for the folder `to`: the one with which most paths have a file, the shortest among equals. `to` is relative to `root`, with
@@ -92,31 +92,17 @@ export async function planMapping(
   paths: readonly string[],
   { root, to, signal }: { readonly root: string; readonly to: string; readonly signal?: AbortSignal },
 ): Promise<MappingPlan | undefined> {
-  const tried = paths.slice(0, maxPaths);
-  const visit = createVisit(root);
-  const roots = spellingsOf(root);
-  let best: MappingPlan | undefined;
-  for (const prefix of prefixesOf(tried).slice(0, maxPrefixes)) {
+  const [visit, rootsOf] = [createVisit(root), spellingsOf(root)];
+  const placed = new Map<string, number>();
+  for (const path of paths.slice(0, maxPaths)) {
     signal?.throwIfAborted();
-    const mapping = [{ from: prefix, to }];
-    const found = await Promise.all(tried.map((path) => visitMapped(path, { roots, mapping, visit })));
-    const placed = found.filter(({ kind }) => kind === 'file').length;
-    if (placed > (best?.placed ?? 0)) best = { prefix, placed };
-  }
-  return best;
-}
-
-/** All prefixes, those that most paths share first, the shortest among equals. */
-function prefixesOf(paths: readonly string[]): string[] {
-  const counts = new Map<string, number>();
-  for (const path of paths) {
     const folders = segmentsOf(path).slice(0, -1);
-    for (let length = 0; length <= folders.length; length += 1) {
-      const prefix = folders.slice(0, length).join('/');
-      counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+    for (let length = 0; length <= Math.min(folders.length, maxSegments); length += 1) {
+      const from = folders.slice(0, length).join('/');
+      const found = await visitMapped(path, [{ from, to }], rootsOf, visit);
+      if (typeof found === 'object') placed.set(from, (placed.get(from) ?? 0) + 1);
     }
   }
-  return [...counts]
-    .sort(([a, countA], [b, countB]) => countB - countA || a.length - b.length)
-    .map(([prefix]) => prefix);
+  const [best] = [...placed].sort(([a, countA], [b, countB]) => countB - countA || a.length - b.length);
+  return best && { prefix: best[0], placed: best[1] };
 }

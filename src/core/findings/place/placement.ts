@@ -42,10 +42,10 @@ export function filesOf(
   mappings: Readonly<Record<string, readonly PathMapping[]>>,
 ): RunFiles {
   // Sent files are in the result: none is searched for here.
-  const sent = knowsSent.map((isKnown) => (isKnown ? new Map<string, unknown>() : undefined));
+  const sent = knowsSent.map((isKnown) => (isKnown ? new Map<string, SentFile>() : undefined));
   const places = found.flatMap(({ finding }) => finding.places);
-  const mappingOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
-  return { run, runFolder, resolver: createResolver({ targets: run.targets, sent, places, mappingOf }) };
+  const mappingsOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
+  return { run, runFolder, resolver: createResolver({ targets: run.targets, sent, places, mappingsOf }) };
 }
 
 /** A place of a finding, and its sent file, if that is known. */
@@ -61,14 +61,14 @@ function locateIn(
   const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(run, target, runFolder)));
   return async ([place, named]) => {
     const found = await resolver.locate(place, named);
-    if (found.kind === 'file') {
-      const { absolute: file, target, path } = found;
-      const isNamed = target === named?.target && path === named.path;
-      const sent = isNamed ? named : (await sentOfTarget[target]?.())?.get(path);
-      return { file, folder: targets[target]?.folder ?? '', target, path, sent };
+    if (typeof found === 'string') {
+      missing.add(named?.path ?? place.path);
+      return undefined;
     }
-    missing.add(named?.path ?? place.path);
-    return undefined;
+    const { file, folder, target, path } = found;
+    const isNamed = target === named?.target && path === named.path;
+    const sent = isNamed ? named : (await sentOfTarget[target]?.())?.get(path);
+    return { file, folder, target, path, sent };
   };
 }
 

@@ -1,19 +1,17 @@
 import { basename } from 'node:path';
 import type { Target } from '../../run/state/run.ts';
-import { once } from '../../yieldingWork.ts';
+import { lazily } from '../drift/followLines.ts';
 import { MAX_PATH, type Place } from '../finding.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
+import type { SentOfRun, SentFile } from './sentFiles.ts';
 import {
   createVisit,
-  type LinkReader,
   type NoFile,
-  type NoFileReason,
-  none,
   segmentsOf,
-  type Spellings,
   spellingsOf,
-  toWorkspacePath,
+  toSegments,
   type Visit,
+  type VisitedFile,
   withoutDrive,
 } from './workspacePath.ts';
 
@@ -22,16 +20,6 @@ import {
  * is, or without its target's name or number, (2) without the first segments that all reported paths share, if each then is a sent file, (3) by its end of at
  * least two segments. What has no file may have one by a person's mapping. A text that fits several files is ambiguous, and no guess is made.
  */
-
-/** A file of a run, by the position of its target; `path` is relative to the target's folder, with `/`. */
-export interface SentPosition {
-  readonly target: number;
-  readonly path: string;
-}
-
-export type SearchResult = ({ readonly kind: 'file' } & SentPosition) | NoFile;
-
-export type FileOnDisk = ({ readonly kind: 'file'; readonly absolute: string } & SentPosition) | NoFile;
 
 /**
  * Where a place is according to the findings file and what was sent: the same on every machine that knows what was sent. Where that is not known, as for
@@ -44,49 +32,53 @@ export interface SentPath {
   readonly path: string;
 }
 
+/** A file on the disk, by the position of its target. */
+type FileOnDisk = VisitedFile & { readonly target: number; readonly folder: string };
+
 export interface Resolver {
   /** The file that was sent, whether it is still on the disk or not. */
-  sentFile(place: Place): Promise<SearchResult>;
+  sentFile(place: Place): Promise<SentFile | NoFile>;
   sentPath(place: Place): Promise<SentPath>;
-  /** The file on the disk; `sent` is the sent file, if it is known already. */
-  locate(place: Place, sent?: SentPosition): Promise<FileOnDisk>;
+  /** The file on the disk; `known` is the sent file, if that is known already. */
+  locate(place: Place, known?: SentFile): Promise<FileOnDisk | NoFile>;
 }
 
 export interface ResolverFacts {
   readonly targets: readonly Pick<Target, 'folder' | 'name'>[];
-  /** By target, with the sent paths as keys; undefined where that is not known. */
-  readonly sent: readonly (ReadonlyMap<string, unknown> | undefined)[];
+  readonly sent: SentOfRun;
   /** All places of the run, whose paths may share their first segments. */
   readonly places: Iterable<Place>;
-  readonly mappingOf?: ((folder: string) => readonly PathMapping[]) | undefined;
-  /** For tests. */
-  readonly links?: LinkReader | undefined;
+  readonly mappingsOf?: ((folder: string) => readonly PathMapping[]) | undefined;
 }
 
 /** A path in a target, or why there is none. */
-type Hit = { readonly path: string } | NoFileReason;
+type Hit = { readonly path: string } | NoFile;
 
-type Find = (segments: readonly string[]) => Promise<Hit>;
+type Find = (segments: readonly string[]) => Hit | Promise<Hit>;
+
+/** How the files of a target are searched. */
+interface Search {
+  /** The ways to read a path text, each as segments, the most literal first; none for a text that cannot be read. */
+  readonly readingsOf: (text: string) => readonly (readonly string[])[];
+  /** The steps of the search. */
+  readonly steps: readonly Find[];
+}
 
 /** A target whose files are searched. */
-interface Searched {
+interface Searched extends Search {
   readonly target: number;
   readonly folder: string;
   /** First segments of a path that mean this target. */
   readonly names: readonly string[];
-  readonly roots: Spellings;
+  readonly rootsOf: () => readonly string[];
   readonly visit: Visit;
-  /** The ways to read a path text, each as segments, the most literal first; or why it cannot be read. */
-  readonly readingsOf: (text: string) => readonly (readonly string[])[] | NoFileReason;
-  /** The steps of the search. */
-  readonly steps: readonly [exact: Find, ...others: Find[]];
 }
 
 /** Deeper paths are only found as they are. */
 const maxDepth = 64;
 
 /** Each path is looked up once. */
-export function createResolver({ targets, sent, places, mappingOf, links }: ResolverFacts): Resolver {
+export function createResolver({ targets, sent, places, mappingsOf }: ResolverFacts): Resolver {
   /** The positions of the targets that a place may be in. */
   const targetsOf = ({ targetIndex }: Place): readonly number[] => {
     if (targets.length > 1)
@@ -102,81 +94,85 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
     const paths = sent[target]?.keys();
     // The folder's name differs between machines, so it only counts where nothing is known of what was sent.
     const names = [name, String(target), ...(paths === undefined ? [basename(folder)] : [])];
-    const roots = spellingsOf(folder);
-    const visit = memoized(createVisit(folder, links), (path) => path);
-    const files =
+    const rootsOf = spellingsOf(folder);
+    const visit = memoized(createVisit(folder), (path) => path);
+    const search =
       paths === undefined
-        ? onDisk(names, roots, visit)
+        ? onDisk(names, rootsOf, visit)
         : amongSent(names, paths, reported[target] ?? new Set());
-    return { target, folder, names, roots, visit, ...files };
+    return { target, folder, names, rootsOf, visit, ...search };
   });
+  const searchedFor = (place: Place): readonly Searched[] =>
+    targetsOf(place).flatMap((target) => searched[target] ?? []);
+  const find = memoized((place: Place) => searchTargets(place.path, searchedFor(place)), placeKey);
 
-  const find = memoized((place: Place): Promise<SearchResult> => {
-    const among = targetsOf(place).flatMap((target) => searched[target] ?? []);
-    return searchTargets(place.path, among);
-  }, placeKey);
-
-  const sentFile = async (place: Place): Promise<SearchResult> => {
-    const isKnown = targetsOf(place).every((target) => sent[target] !== undefined);
-    return isKnown ? find(place) : none('notFound');
+  const sentFile = async (place: Place): Promise<SentFile | NoFile> => {
+    if (targetsOf(place).some((target) => sent[target] === undefined)) return 'notFound';
+    const found = await find(place);
+    if (typeof found === 'string') return found;
+    return sent[found.target]?.get(found.path) ?? 'notFound';
   };
 
   const sentPath = async (place: Place): Promise<SentPath> => {
     const found = await sentFile(place);
-    if (found.kind === 'file')
-      return { folder: targets[found.target]?.folder, path: found.path.normalize('NFC') };
+    if (typeof found === 'object') return { folder: found.folder, path: found.path.normalize('NFC') };
     const possible = targetsOf(place);
-    const only = possible.length === 1 ? possible[0] : undefined;
-    if (only === undefined)
-      return { folder: possible.length === 0 ? '' : undefined, path: reportedPath(place.path) };
+    const [only] = possible;
+    if (only === undefined || possible.length > 1)
+      return { folder: only === undefined ? '' : undefined, path: reportedPath(place.path) };
     const number = sent[only] === undefined ? String(only) : undefined;
     return { folder: targets[only]?.folder, path: reportedPath(place.path, number) };
   };
 
-  const locate = async (place: Place, known?: SentPosition): Promise<FileOnDisk> => {
-    const found: SearchResult = known === undefined ? await find(place) : { kind: 'file', ...known };
-    const there = found.kind === 'file' ? await searched[found.target]?.visit(found.path) : undefined;
-    if (found.kind === 'file' && there?.kind === 'file') return { ...there, ...found };
+  const locate = async (place: Place, known?: SentFile): Promise<FileOnDisk | NoFile> => {
+    const found = known ?? (await find(place));
+    const here =
+      typeof found === 'string' ? found : ((await searched[found.target]?.visit(found.path)) ?? 'notFound');
+    if (typeof found === 'object' && typeof here === 'object')
+      return { ...here, path: found.path, target: found.target, folder: targets[found.target]?.folder ?? '' };
     // A mapping helps only paths without a file.
-    const hits: { readonly names: readonly string[]; readonly file: FileOnDisk }[] = [];
-    for (const at of targetsOf(place)) {
-      const { folder = '', roots = () => [], names = [], visit } = searched[at] ?? {};
-      const mapping = mappingOf?.(folder) ?? [];
-      const mapped = visit && (await visitMapped(place.path, { roots, mapping, visit }));
-      if (mapped?.kind === 'file') hits.push({ names, file: { ...mapped, target: at } });
-    }
-    const mapped = namedBy(place.path, hits)?.file;
-    return mapped ?? (found.kind === 'none' ? found : there?.kind === 'none' ? there : none('notFound'));
+    const mapped = await Promise.all(
+      searchedFor(place).map(async ({ target, folder, names, rootsOf, visit }) => {
+        const hit = await visitMapped(place.path, mappingsOf?.(folder) ?? [], rootsOf, visit);
+        return typeof hit === 'object' ? [{ ...hit, target, folder, names }] : [];
+      }),
+    );
+    const file = namedBy(place.path, mapped.flat());
+    if (file !== undefined) return file;
+    return typeof here === 'string' ? here : 'notFound';
   };
 
-  return { sentFile, sentPath, locate: memoized(locate, placeKey) };
+  return { sentFile, sentPath, locate };
 }
 
-async function searchTargets(text: string, targets: readonly Searched[]): Promise<SearchResult> {
+async function searchTargets(
+  text: string,
+  targets: readonly Searched[],
+): Promise<{ readonly target: number; readonly folder: string; readonly path: string } | NoFile> {
   const all = targets.map((target) => ({ ...target, readings: target.readingsOf(text) }));
   for (const step of [0, 1, 2]) {
     const hits = await Promise.all(
-      all.map(async ({ readings, steps, ...target }) => {
-        const find = steps[step];
-        return { ...target, hit: find ? await firstHit(readings, find) : ('notFound' as const) };
-      }),
+      all.map(async ({ readings, steps, ...target }) => ({
+        ...target,
+        hit: await firstHit(readings, steps[step]),
+      })),
     );
-    if (hits.some(({ hit }) => hit === 'ambiguous')) return none('ambiguous');
-    const found = hits.filter(({ hit }) => typeof hit === 'object');
-    const only = namedBy(text, found);
-    if (typeof only?.hit === 'object') return { kind: 'file', target: only.target, path: only.hit.path };
-    if (found.length > 0) return none('ambiguous');
-    const reason = hits.map(({ hit }) => hit).find((hit) => typeof hit === 'string' && hit !== 'notFound');
-    if (typeof reason === 'string') return none(reason);
+    const found = hits.flatMap(({ hit, ...target }) =>
+      typeof hit === 'object' ? [{ ...target, path: hit.path }] : [],
+    );
+    const isAmbiguous = hits.some(({ hit }) => hit === 'ambiguous');
+    if (isAmbiguous || found.length > 0)
+      return (isAmbiguous ? undefined : namedBy(text, found)) ?? 'ambiguous';
+    if (hits.some(({ hit }) => hit === 'refused')) return 'refused';
   }
-  return none('notFound');
+  return 'notFound';
 }
 
 /** The result for the first reading that has one. */
-async function firstHit(readings: readonly (readonly string[])[] | NoFileReason, find: Find): Promise<Hit> {
-  if (typeof readings === 'string') return readings;
+async function firstHit(readings: readonly (readonly string[])[], find: Find | undefined): Promise<Hit> {
+  if (readings.length === 0) return 'refused';
   for (const segments of readings) {
-    const hit = await find(segments);
+    const hit = (await find?.(segments)) ?? 'notFound';
     if (hit !== 'notFound') return hit;
   }
   return 'notFound';
@@ -194,7 +190,7 @@ function namedBy<T extends { readonly names: readonly string[] }>(
 }
 
 /** As it is, or without the target's name or number. */
-function findExactly(names: readonly string[], find: (path: string) => Promise<Hit>): Find {
+function findExactly(names: readonly string[], find: (path: string) => Hit | Promise<Hit>): Find {
   return async (segments) => {
     const hit = await find(segments.join('/'));
     const [first = '', ...inTarget] = segments;
@@ -205,94 +201,71 @@ function findExactly(names: readonly string[], find: (path: string) => Promise<H
 }
 
 /** Searches the files that were sent of a target, whatever is on the disk now. Paths that would lead out of a folder are left out. */
-function amongSent(
-  names: readonly string[],
-  paths: Iterable<string>,
-  reported: ReadonlySet<string>,
-): Pick<Searched, 'readingsOf' | 'steps'> {
+function amongSent(names: readonly string[], paths: Iterable<string>, reported: ReadonlySet<string>): Search {
   // There may be hundreds of thousands of paths, and most runs need no index.
-  const index = once(() => Promise.resolve(indexPaths(paths)));
-  const endsOfPaths = once(async () => indexEnds((await index()).comparable.keys()));
-  const toHit = (path: string | undefined): Hit => (path === undefined ? 'notFound' : { path });
-  const find = async (path: string): Promise<Hit> => {
-    const { safe, comparable } = await index();
-    return toHit(safe.has(path) ? path : comparable.get(toComparable(path)));
+  const safe = lazily(() => [...paths].filter(isSafe));
+  const byText = lazily(() => indexPaths(safe()));
+  const byEnd = lazily(() => indexEnds(safe()));
+  const find = (path: string): Hit => {
+    const sent = byText().get(path) ?? byText().get(toComparable(path));
+    return sent === undefined ? 'notFound' : { path: sent };
   };
-  const readingsOf = (text: string): readonly (readonly string[])[] | NoFileReason => {
-    const parsed = toWorkspacePath(withoutDrive(text));
-    const clean = parsed.kind === 'path' ? parsed.segments : [];
-    // A sent file may have a name that `toWorkspacePath` refuses.
+  const readingsOf = (text: string): readonly (readonly string[])[] => {
+    const clean = toSegments(withoutDrive(text)) ?? [];
+    // A sent file may have a name that `toSegments` refuses.
     const parts = text.length > MAX_PATH ? [] : text.split('/');
     const literal = parts.includes('..') ? [] : parts.filter((part) => part !== '' && part !== '.');
     const isSame = literal.join('/') === clean.join('/');
-    const readings = (isSame ? [literal] : [literal, clean]).filter(({ length }) => length > 0);
-    return readings.length === 0 && parsed.kind === 'none' ? parsed.reason : readings;
+    return (isSame ? [literal] : [literal, clean]).filter(({ length }) => length > 0);
   };
-  const sharedCount = once(async () => {
-    const all = [...reported].flatMap((text) => {
-      const readings = readingsOf(text);
-      return typeof readings === 'string' ? [] : [readings.at(-1) ?? []];
-    });
+  const sharedCount = lazily(() => {
+    const all = [...reported].flatMap((text) => readingsOf(text).slice(-1));
     const [first = []] = all;
     for (let count = 1; count < Math.min(first.length, maxDepth); count += 1) {
       const isShared = all.every((each) => each.length > count && each[count - 1] === first[count - 1]);
-      if (!isShared) return undefined;
       // A bare name may be that of any other file.
-      if (all.every((each) => each.length === count + 1)) return undefined;
-      const hits = await Promise.all(all.map((each) => find(each.slice(count).join('/'))));
-      if (hits.every((hit) => hit !== 'notFound')) return count;
+      if (!isShared || all.every((each) => each.length === count + 1)) return undefined;
+      if (all.every((each) => find(each.slice(count).join('/')) !== 'notFound')) return count;
     }
     return undefined;
   });
-  const withoutShared: Find = async (segments) => {
-    const count = segments.length > maxDepth ? undefined : await sharedCount();
+  const findWithoutShared: Find = (segments) => {
+    const count = segments.length > maxDepth ? undefined : sharedCount();
     return count === undefined ? 'notFound' : find(segments.slice(count).join('/'));
   };
-  const byEnd: Find = async (segments) => {
+  const findByEnd: Find = (segments) => {
     if (segments.length > maxDepth) return 'notFound';
-    const ends = await endsOfPaths();
     const wanted = segments.map(toComparable);
-    for (let start = 0; start <= wanted.length - 2; start += 1) {
-      const end = wanted.slice(start).join('/');
-      if (!ends.has(end)) continue;
-      const path = ends.get(end);
-      if (path === undefined) return 'ambiguous';
-      const [topFolder = ''] = path.split('/');
-      // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
-      if (path !== end && wanted.slice(0, start).includes(topFolder)) return 'notFound';
-      return toHit((await index()).comparable.get(path));
-    }
-    return 'notFound';
+    const start = wanted.findIndex((_, at) => byEnd().has(wanted.slice(at).join('/')));
+    if (start < 0) return 'notFound';
+    const end = wanted.slice(start).join('/');
+    const path = byEnd().get(end);
+    if (path === undefined) return 'ambiguous';
+    const [topFolder = ''] = toComparable(path).split('/');
+    // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
+    const isOther = toComparable(path) !== end && wanted.slice(0, start).includes(topFolder);
+    return isOther ? 'notFound' : { path };
   };
-  return { readingsOf, steps: [findExactly(names, find), withoutShared, byEnd] };
+  return { readingsOf, steps: [findExactly(names, find), findWithoutShared, findByEnd] };
 }
 
 /** Searches the files on the disk, for a target whose sent files are not known. */
-function onDisk(
-  names: readonly string[],
-  roots: Spellings,
-  visit: Visit,
-): Pick<Searched, 'readingsOf' | 'steps'> {
-  const find = async (path: string): Promise<Hit> => {
-    const found = await visit(path);
-    return found.kind === 'file' ? { path: found.path } : found.reason;
-  };
-  const byEnd: Find = async (segments) => {
+function onDisk(names: readonly string[], rootsOf: () => readonly string[], visit: Visit): Search {
+  const findByEnd: Find = async (segments) => {
     if (segments.length > maxDepth) return 'notFound';
     for (let start = 1; start <= segments.length - 2; start += 1) {
-      const hit = await find(segments.slice(start).join('/'));
+      const hit = await visit(segments.slice(start).join('/'));
       if (typeof hit === 'object') return hit;
     }
     return 'notFound';
   };
   return {
     readingsOf: (text) => {
-      const below = toWorkspacePath(text, roots);
-      const hasDrive = below.kind === 'none' && below.reason === 'refused';
-      const parsed = hasDrive ? toWorkspacePath(withoutDrive(text)) : below;
-      return parsed.kind === 'path' ? [parsed.segments] : parsed.reason;
+      const bare = withoutDrive(text);
+      const segments = toSegments(text, rootsOf) ?? (bare === text ? undefined : toSegments(bare));
+      return segments === undefined ? [] : [segments];
     },
-    steps: [findExactly(names, find), byEnd],
+    steps: [findExactly(names, visit), findByEnd],
   };
 }
 
@@ -301,31 +274,26 @@ function isSafe(path: string): boolean {
   if (path.includes('\0') || path.split('/').some((part) => part === '' || part === '.' || part === '..'))
     return false;
   if (process.platform !== 'win32') return true;
-  const parsed = toWorkspacePath(path);
-  return parsed.kind === 'path' && parsed.segments.join('/') === path;
+  return toSegments(path)?.join('/') === path;
 }
 
-/** The safe paths, and by `toComparable`. */
-function indexPaths(paths: Iterable<string>) {
-  const safe = new Set<string>();
-  const comparable = new Map<string, string>();
-  for (const path of paths) {
-    if (!isSafe(path)) continue;
-    safe.add(path);
-    comparable.set(toComparable(path), path);
-  }
-  return { safe, comparable };
+/** Each path by itself, else by `toComparable`. */
+function indexPaths(paths: readonly string[]): ReadonlyMap<string, string> {
+  const byText = new Map<string, string>();
+  for (const path of paths) byText.set(toComparable(path), path);
+  for (const path of paths) byText.set(path, path);
+  return byText;
 }
 
-/** By each end of at least two segments, its path; undefined where several paths have it. */
-function indexEnds(paths: Iterable<string>): ReadonlyMap<string, string | undefined> {
+/** By each comparable end of at least two segments, its path; undefined where several paths have it. */
+function indexEnds(paths: readonly string[]): ReadonlyMap<string, string | undefined> {
   const ends = new Map<string, string | undefined>();
   for (const path of paths) {
     if (path.split('/', maxDepth + 1).length > maxDepth) continue;
-    for (let start = 0, slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', start)) {
-      const end = path.slice(start);
+    let end = toComparable(path);
+    for (let slash = end.indexOf('/'); slash >= 0; slash = end.indexOf('/')) {
       ends.set(end, ends.has(end) ? undefined : path);
-      start = slash + 1;
+      end = end.slice(slash + 1);
     }
   }
   return ends;
@@ -336,16 +304,12 @@ function toComparable(path: string): string {
   return path.normalize('NFC');
 }
 
-/** Remembers the answers. */
-function memoized<From, Args extends readonly unknown[], To>(
-  ask: (from: From, ...args: Args) => Promise<To>,
-  keyOf: (from: From) => string,
-): (from: From, ...args: Args) => Promise<To> {
-  const cache = new Map<string, Promise<To>>();
-  return (from, ...args) => {
+function memoized<From, To>(ask: (from: From) => Promise<To>, keyOf: (from: From) => string): typeof ask {
+  const answers = new Map<string, Promise<To>>();
+  return (from) => {
     const key = keyOf(from);
-    const answer = cache.get(key) ?? ask(from, ...args);
-    cache.set(key, answer);
+    const answer = answers.get(key) ?? ask(from);
+    answers.set(key, answer);
     return answer;
   };
 }
@@ -357,8 +321,7 @@ function placeKey({ path, targetIndex }: Place): string {
 
 /** Without `number`, the archive's number. Its name stays, since a folder in it may have the same name. */
 export function reportedPath(text: string, number?: string): string {
-  const parsed = toWorkspacePath(text);
-  const [first, ...others] = parsed.kind === 'path' ? parsed.segments : [text];
+  const [first, ...others] = toSegments(text) ?? [text];
   const segments = others.length > 0 && first === number ? others : [first, ...others];
   return segments.join('/').normalize('NFC');
 }

@@ -8,8 +8,6 @@ import { readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath, pathKey } from '../../paths.ts';
 import type { Run, Target } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
-import type { Place } from '../finding.ts';
-import type { Resolver } from './resolver.ts';
 import { isUtf8 } from 'node:buffer';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { readArchive } from '../../upload/archive/readArchive.ts';
@@ -35,24 +33,9 @@ export interface SentFile {
 /** By target, then by path; undefined where it is not known what was sent. */
 export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
 
-export interface RunSource {
-  readonly run: Run;
-  readonly runFolder: string;
-  readonly sent: SentOfRun;
-  readonly resolver: Resolver;
-}
-
-export async function sentFileOf(
-  { sent, resolver }: Pick<RunSource, 'sent' | 'resolver'>,
-  place: Place,
-): Promise<SentFile | undefined> {
-  const found = await resolver.sentFile(place);
-  return found.kind === 'none' ? undefined : sent[found.target]?.get(found.path);
-}
-
 /** The file that was sent of a folder: undefined when it was not sent, `unknown` where that is not known. */
 export function sentIn(
-  { run: { targets }, sent }: Pick<RunSource, 'run' | 'sent'>,
+  { run: { targets }, sent }: { readonly run: Pick<Run, 'targets'>; readonly sent: SentOfRun },
   folder: string,
   path: string,
 ): SentFile | undefined | 'unknown' {
@@ -233,15 +216,20 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
-/** UTF-8 and UTF-16 are recognized; other files are read in `encoding`. One that the platform lacks is read as Latin-1, which keeps lines apart. */
+/**
+ * UTF-8 and UTF-16 are recognized; other files are read in `encoding`. What the platform cannot decode is read as Latin-1, in which other bytes are other
+ * characters, and lines are right.
+ */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
+  const label = markedEncodingOf(content) ?? labelOf(encoding);
   try {
-    const text = new TextDecoder(markedEncodingOf(content) ?? labelOf(encoding)).decode(content);
+    // In Latin-1, UTF-16 would have other lines.
+    const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);
     return { text, isExact: !/[\uFFFD\0]/.test(text) };
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     return { text: content.toString('latin1'), isExact: false };
   }
 }

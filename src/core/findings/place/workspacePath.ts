@@ -2,51 +2,36 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { isSamePath, pathInside, realPath, realPathSync } from '../../paths.ts';
+import { lazily } from '../drift/followLines.ts';
 import { MAX_PATH } from '../finding.ts';
 
 /**
- * Why a path text gives no file: it cannot be a path in the folder (`empty`, `outside`, `refused`), several files fit (`ambiguous`), none does
- * (`notFound`), a link leads out of the folder (`link`), or the system refuses access (`unreadable`).
+ * Why a path text gives no file: it is no path in the folder, or the disk refuses it (`refused`), several files fit (`ambiguous`), or none does
+ * (`notFound`).
  */
-export type NoFileReason = 'empty' | 'outside' | 'refused' | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
-
-export interface NoFile {
-  readonly kind: 'none';
-  readonly reason: NoFileReason;
-}
-
-export function none(reason: NoFileReason): NoFile {
-  return { kind: 'none', reason };
-}
-
-/** `path` is relative to the folder, with `/`. */
-export type Located = { readonly kind: 'file'; readonly path: string; readonly absolute: string } | NoFile;
-
-export type WorkspacePath = { readonly kind: 'path'; readonly segments: readonly string[] } | NoFile;
+export type NoFile = 'refused' | 'ambiguous' | 'notFound';
 
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])$/i;
 
 /**
- * Reads a path text by the rules of all platforms, so that a findings file means the same everywhere. `\` separates segments, `.` and empty segments are
- * removed, and `..` must not leave the folder. Drive letters, UNC, NUL, `a:stream` and device names are refused. The first of `rootsOf` (absolute) that
- * an absolute path starts with is removed.
+ * The segments of a path text by the rules of all platforms, so that a findings file means the same everywhere. `\` separates segments, `.` and empty
+ * segments are removed. Undefined for a text without segments, and for what is refused: `..` that leaves the folder, drive letters, UNC, NUL, `a:stream`,
+ * and device names. The first of `rootsOf` (absolute) that an absolute path starts with is removed.
  */
-export function toWorkspacePath(text: string, rootsOf?: Spellings): WorkspacePath {
+export function toSegments(text: string, rootsOf?: () => readonly string[]): readonly string[] | undefined {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), rootsOf);
-  if (plain === '') return none('empty');
-  if (plain.length > MAX_PATH || plain.startsWith('//') || plain.includes('\0')) return none('refused');
+  if (plain.length > MAX_PATH || plain.startsWith('//') || plain.includes('\0')) return undefined;
   const segments: string[] = [];
-  for (const segment of plain.split('/')) {
-    if (segment === '' || segment === '.') continue;
+  for (const segment of segmentsOf(plain)) {
     if (segment === '..') {
-      if (segments.pop() === undefined) return none('outside');
+      if (segments.pop() === undefined) return undefined;
     } else if (isRefused(segment)) {
-      return none('refused');
+      return undefined;
     } else {
       segments.push(segment);
     }
   }
-  return segments.length === 0 ? none('empty') : { kind: 'path', segments };
+  return segments.length === 0 ? undefined : segments;
 }
 
 /** Without `.` and empty segments. */
@@ -67,7 +52,7 @@ function withoutFileScheme(text: string): string {
   return path.replace(/^\/(?=[a-z]:\/)/i, '');
 }
 
-function withoutRoot(text: string, rootsOf: Spellings = () => []): string {
+function withoutRoot(text: string, rootsOf: () => readonly string[] = () => []): string {
   if (!/^([a-z]:|\/)/i.test(text)) return text;
   for (const root of rootsOf()) {
     const start = `${root.replaceAll('\\', '/').replace(/\/+$/, '')}/`;
@@ -83,13 +68,9 @@ function isSameStart(head: string, start: string): boolean {
   return /^([a-z]:|\/\/)/i.test(start) || (process.platform === 'darwin' && isSamePath(head, start));
 }
 
-/** An absolute folder in all spellings that tools report. */
-export type Spellings = () => readonly string[];
-
-/** A folder as it was opened, and without links. The disk is asked once, when it is needed. */
-export function spellingsOf(folder: string): Spellings {
-  let known: readonly string[] | undefined;
-  return () => (known ??= [folder, ...realFolderOf(folder)]);
+/** An absolute folder as it was opened, and without links. The disk is asked once, when it is needed. */
+export function spellingsOf(folder: string): () => readonly string[] {
+  return lazily(() => [folder, ...realFolderOf(folder)]);
 }
 
 function realFolderOf(folder: string): string[] {
@@ -106,38 +87,29 @@ export function withoutDrive(text: string): string {
   return withoutFileScheme(text.trim()).replace(/^[a-z]:(?=[\\/])/i, '');
 }
 
-export interface LinkReader {
-  /** The path without links. */
-  realpath(path: string): Promise<string>;
-  stat(path: string): Promise<{ isFile(): boolean }>;
+/** A file in the visited folder. `path` is relative to it, with `/`; `file` is absolute. */
+export interface VisitedFile {
+  readonly path: string;
+  readonly file: string;
 }
 
-/** `path` is relative to the visited folder, with `/`. */
-export type Visit = (path: string) => Promise<Located>;
+export type Visit = (path: string) => Promise<VisitedFile | NoFile>;
 
-/** Accepts regular files that are inside the folder (absolute) after all links are followed. `links` is replaced in tests. */
-export function createVisit(root: string, links: LinkReader = { realpath: realPath, stat }): Visit {
+/** Accepts regular files that are inside the folder (absolute) after all links are followed. */
+export function createVisit(root: string): Visit {
   let realRoot: Promise<string> | undefined;
   return async (path) => {
-    const absolute = join(root, ...path.split('/'));
+    const file = join(root, ...path.split('/'));
     try {
-      realRoot ??= links.realpath(root);
-      const real = pathInside(await realRoot, await links.realpath(absolute));
-      if (real === undefined) return none('link');
-      if (!(await links.stat(absolute)).isFile()) return none('notFound');
+      realRoot ??= realPath(root);
+      const real = pathInside(await realRoot, await realPath(file));
+      if (real === undefined) return 'refused';
+      if (!(await stat(file)).isFile()) return 'notFound';
       // In the letter case of the disk, unless there is a link on the way.
       const onDisk = join(root, ...real.split('/'));
-      return isSamePath(onDisk, absolute)
-        ? { kind: 'file', path: real, absolute: onDisk }
-        : { kind: 'file', path, absolute };
+      return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
     } catch (error) {
-      return none(reasonOf(error));
+      return ['ELOOP', 'EACCES', 'EPERM'].includes(systemCode(error) ?? '') ? 'refused' : 'notFound';
     }
   };
-}
-
-function reasonOf(error: unknown): NoFileReason {
-  const code = systemCode(error);
-  if (code === 'ELOOP') return 'link';
-  return code === 'EACCES' || code === 'EPERM' ? 'unreadable' : 'notFound';
 }

@@ -9,7 +9,7 @@ import { type Place, type ReportedFinding, splitReported } from '../finding.ts';
 import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
 import type { Cut } from '../parse/parseFindings.ts';
-import { checkEvidence, type Evidence, type KnownEvidence } from '../place/evidence.ts';
+import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../place/evidence.ts';
 import { createResolver } from '../place/resolver.ts';
 import {
   createDecode,
@@ -17,8 +17,6 @@ import {
   type Encodings,
   keepSource,
   readSent,
-  type RunSource,
-  sentFileOf,
   type SentFile,
   type SentOfRun,
 } from '../place/sentFiles.ts';
@@ -139,6 +137,7 @@ async function toOwn(reported: ReportedFinding, file: string, source: RunSource)
   const { run, resolver } = source;
   const { finding } = splitReported(reported);
   const { folder, path } = await resolver.sentPath(finding.places[0] ?? { path: '' });
+  const sent = await Promise.all(finding.places.map((place) => resolver.sentFile(place)));
   return {
     finding,
     run: run.id,
@@ -150,7 +149,7 @@ async function toOwn(reported: ReportedFinding, file: string, source: RunSource)
     home: folder ?? run.targets[0]?.folder ?? '',
     folder,
     path,
-    sent: await Promise.all(finding.places.map((place) => sentFileOf(source, place))),
+    sent: sent.map((file) => (typeof file === 'string' ? undefined : file)),
     quotes: finding.places.map((_, at) => quoteKeyOf(reported.places[at]?.snippet)),
     since: run.createdAt,
   };

@@ -19,11 +19,16 @@ test('a file is decoded by its mark, else in the encoding that VS Code names', (
     assert.deepEqual(decodeText(Buffer.from(hex, 'hex'), encoding), { text, isExact: true }, encoding);
 });
 
-test('characters of an unknown encoding are not exact, and its lines are right', () => {
-  for (const encoding of ['utf8', 'cp437', 'no such encoding']) {
-    const { text, isExact } = decodeText(Buffer.from('82ab0a0d0a61', 'hex'), encoding);
-    assert.deepEqual([text.split('\n').length, isExact], [3, false], encoding);
-  }
+test('bytes that the platform cannot decode are Latin-1: not exact, and lines and changes are right', () => {
+  for (const encoding of ['utf8', 'cp437', 'no such encoding', 'shiftjis', 'eucjp'])
+    for (const [hex, text] of [
+      ['ff0a0d0a61', 'ÿ\n\r\na'],
+      ['fe0a0d0a61', 'þ\n\r\na'],
+    ] as const)
+      assert.deepEqual(decodeText(Buffer.from(hex, 'hex'), encoding), { text, isExact: false }, encoding);
+  // A lone surrogate in UTF-16, and a NUL.
+  for (const hex of ['fffe610000d80a00', '610a00'])
+    assert.deepEqual(decodeText(Buffer.from(hex, 'hex')).text.split('\n').length, 2, hex);
 });
 
 test('an open document decides before the settings of the innermost folder around it', () => {

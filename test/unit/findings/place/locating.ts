@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import type { Located } from '../../../../src/core/findings/place/workspacePath.ts';
-import { createResolver, type ResolverFacts } from '../../../../src/core/findings/place/resolver.ts';
+import type { PathMapping } from '../../../../src/core/findings/place/mappings.ts';
+import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
+import type { SentOfRun } from '../../../../src/core/findings/place/sentFiles.ts';
 
 export const files = [
   'app.py',
@@ -13,40 +14,33 @@ export const files = [
   'pkg/src/deep/only.py',
 ];
 
-/** A path resolver for a run of one folder; by default its reported paths are unknown. */
+/** Finds the files of reported paths in a run of one folder: the path in it, or in parentheses why there is none. */
 export function locatorIn(
   root: string,
-  { files: sent, reported, mapping = [], links }: Facts = {},
-): (text: string) => Promise<Located> {
+  { files: sent, reported, mapping = [] }: Facts = {},
+): (text: string) => Promise<string> {
   const facts = {
     targets: [{ folder: root, name: basename(root) }],
     sent: [sent === undefined ? undefined : asSent(sent)],
-    mappingOf: () => mapping,
-    links,
+    mappingsOf: () => mapping,
   };
   const resolverOf = (texts: readonly string[]) =>
     createResolver({ ...facts, places: texts.map((path) => ({ path })) });
   const known = reported && resolverOf(reported);
   return async (path) => {
     const found = await (known ?? resolverOf([path])).locate({ path });
-    return found.kind === 'none' ? found : { kind: 'file', path: found.path, absolute: found.absolute };
+    return typeof found === 'string' ? `(${found})` : found.path;
   };
 }
 
 interface Facts {
   /** The sent files; undefined if unknown. */
   readonly files?: readonly string[] | undefined;
+  /** All reported paths, if there are others than the one that is looked up. */
   readonly reported?: readonly string[] | undefined;
-  readonly mapping?: readonly { readonly from: string; readonly to: string }[];
-  readonly links?: ResolverFacts['links'];
+  readonly mapping?: readonly PathMapping[];
 }
 
-export function asSent(paths: readonly string[]): NonNullable<ResolverFacts['sent'][number]> {
-  return new Map(paths.map((path) => [path, { path, bytes: 1, sha256: '' }]));
-}
-
-/** The resolved path of a text, or the reason of the failure. */
-export async function answer(locate: (text: string) => Promise<Located>, text: string): Promise<string> {
-  const located = await locate(text);
-  return located.kind === 'file' ? located.path : `(${located.reason})`;
+export function asSent(paths: readonly string[]): NonNullable<SentOfRun[number]> {
+  return new Map(paths.map((path) => [path, { target: 0, folder: '', path, bytes: 1, sha256: '' }]));
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-import { answer, files, locatorIn } from './locating.ts';
+import { files, locatorIn } from './locating.ts';
 
 test('a mapping moves paths into the chosen folder, longest prefix first, and never out of the root', async (t) => {
   const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py']);
@@ -12,19 +12,19 @@ test('a mapping moves paths into the chosen folder, longest prefix first, and ne
     { from: '/build', to: 'libs' },
     { from: '/build/shop/', to: 'apps/shop' },
   ];
-  assert.equal(await answer(withMapping(mapping), '/build/shop/main.py'), 'apps/shop/main.py');
-  assert.equal(await answer(withMapping(mapping), '/build/main.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping([{ from: '/build/shop', to: '' }]), '/build/shop/app.py'), 'app.py');
-  assert.equal(await answer(withMapping([{ from: 'build', to: '../..' }]), 'build/app.py'), '(notFound)');
+  assert.equal(await withMapping(mapping)('/build/shop/main.py'), 'apps/shop/main.py');
+  assert.equal(await withMapping(mapping)('/build/main.py'), 'libs/main.py');
+  assert.equal(await withMapping([{ from: '/build/shop', to: '' }])('/build/shop/app.py'), 'app.py');
+  assert.equal(await withMapping([{ from: 'build', to: '../..' }])('build/app.py'), '(notFound)');
 });
 
 test('a mapping may apply to everything or one file, and begin with a dot', async (t) => {
   const root = await scratchFolder(t, ['libs/main.py']);
   const withMapping = (from: string, to: string) => locatorIn(root, { files: [], mapping: [{ from, to }] });
-  assert.equal(await answer(withMapping('', 'libs'), 'main.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping('./build', 'libs'), 'build/main.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping('gen/m.py', 'libs/main.py'), 'gen/m.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping('gen', 'libs'), 'general/main.py'), '(notFound)');
+  assert.equal(await withMapping('', 'libs')('main.py'), 'libs/main.py');
+  assert.equal(await withMapping('./build', 'libs')('build/main.py'), 'libs/main.py');
+  assert.equal(await withMapping('gen/m.py', 'libs/main.py')('gen/m.py'), 'libs/main.py');
+  assert.equal(await withMapping('gen', 'libs')('general/main.py'), '(notFound)');
 });
 
 test('the prefix that stands for a folder is detected, with the number of files it places', async (t) => {

@@ -8,7 +8,7 @@ import { realPathSync } from '../../../../src/core/paths.ts';
 import { readSource } from '../../../../src/core/upload/sourceFile.ts';
 import { respelled } from '../../core/respelled.ts';
 import { finding, setUpFindings, verdictsOf } from '../findingFixture.ts';
-import { answer, locatorIn } from './locating.ts';
+import { locatorIn } from './locating.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
@@ -67,7 +67,7 @@ describe('F176 a folder is one, however it is spelled', () => {
 
   test('a reported path is shown in the letter case of the disk', async (t) => {
     const root = await scratchFolder(t, ['src/App.ts']);
-    assert.equal(await answer(locatorIn(respelled(root)), respelled('src/App.ts')), 'src/App.ts');
+    assert.equal(await locatorIn(respelled(root))(respelled('src/App.ts')), 'src/App.ts');
   });
 });
 
@@ -79,9 +79,9 @@ test(
     const link = join(dirname(root), 'link');
     await symlink(root, link);
     const locate = locatorIn(link, { reported: [] });
-    assert.equal(await answer(locate, join(root, 'src/a.ts')), 'src/a.ts');
-    assert.equal(await answer(locate, join(link, 'src/a.ts')), 'src/a.ts');
-    assert.equal(await answer(locate, join(dirname(root), 'other/a.ts')), '(notFound)');
+    assert.equal(await locate(join(root, 'src/a.ts')), 'src/a.ts');
+    assert.equal(await locate(join(link, 'src/a.ts')), 'src/a.ts');
+    assert.equal(await locate(join(dirname(root), 'other/a.ts')), '(notFound)');
   },
 );
 
@@ -89,6 +89,6 @@ test('F176 a file that was sent is found by a path with a drive', async (t) => {
   const root = await scratchFolder(t, ['src/orders.py']);
   const locate = locatorIn(root, { files: ['src/orders.py'] });
   for (const text of ['D:\\build\\shop\\src\\orders.py', 'd:/src/orders.py', 'file:///D:/shop/src/orders.py'])
-    assert.equal(await answer(locate, text), 'src/orders.py', text);
-  assert.equal(await answer(locate, 'D:\\..\\src\\orders.py'), '(notFound)');
+    assert.equal(await locate(text), 'src/orders.py', text);
+  assert.equal(await locate('D:\\..\\src\\orders.py'), '(notFound)');
 });

@@ -49,75 +49,16 @@ const generated = climbs.flatMap((climb) =>
   ),
 );
 
-test('F71 traversal, absolute paths, drives, UNC, NUL, streams and device names are not opened', async (t) => {
-  const root = await scratchFolder(t, [
-    'src/main.py',
-    'NUL.txt',
-    'a',
-    'con/x.py',
-    'etc/hosts',
-    'C:',
-    'a:stream',
-  ]);
+test('F71 what toSegments refuses is not opened, though there are such files, and an absolute path is one in the folder', async (t) => {
+  const here = ['src/main.py', 'NUL.txt', 'con/x.py', 'etc/hosts', 'C:', 'a:stream'];
+  const root = await scratchFolder(t, here);
   await writeFile(join(dirname(root), 'secret.txt'), 'outside');
   const locate = locatorIn(root);
-  const refusals: Record<string, readonly string[]> = {
-    outside: [
-      '..',
-      '../secret.txt',
-      '..\\secret.txt',
-      '/../secret.txt',
-      'src/../../secret.txt',
-      `${root}/../secret.txt`,
-      'file:///../secret.txt',
-    ],
-    notFound: [
-      '/missing',
-      '/etc/passwd',
-      'C:\\Windows\\win.ini',
-      'c:/windows/win.ini',
-      'file:///C:/Windows/win.ini',
-      '%2e%2e/secret.txt',
-    ],
-    refused: [
-      'C:',
-      '//host/share/x',
-      '\\\\host\\share\\x',
-      '\\\\?\\C:\\x',
-      '\\\\.\\pipe\\x',
-      'file://host/share/x',
-      'file:////host/share',
-      'src/main.py\0',
-      '\0',
-      'a:stream',
-      'a::$DATA',
-      'src/main.py:Zone.Identifier',
-      'CON',
-      'con',
-      'nul',
-      'NUL.txt',
-      'aux.py',
-      'PRN',
-      'COM1',
-      'com9.log',
-      'LPT1',
-      'COM¹',
-      'con/x.py',
-      'src/NUL',
-      'nul .txt',
-      'CONIN$',
-      'CLOCK$',
-      '...',
-      '.. /secret.txt',
-      '. ./secret.txt',
-      'src/.. ./main.py',
-      'x'.repeat(5_000),
-    ],
-  };
-  for (const [reason, texts] of Object.entries(refusals)) {
-    for (const text of texts)
-      assert.deepEqual(await locate(text), { kind: 'none', reason }, JSON.stringify(text));
-  }
+  for (const text of ['NUL.txt', 'con/x.py', 'C:', 'a:stream', 'src/main.py\0', `${root}/../secret.txt`])
+    assert.equal(await locate(text), '(refused)', JSON.stringify(text));
+  for (const text of ['/etc/passwd', 'C:\\Windows\\win.ini', '%2e%2e/secret.txt'])
+    assert.equal(await locate(text), '(notFound)', text);
+  assert.equal(await locate('/etc/hosts'), 'etc/hosts');
 });
 
 test('F71 none of more than 500 attacks leaves the root, with or without a file list', async (t) => {
@@ -135,8 +76,7 @@ test('F71 none of more than 500 attacks leaves the root, with or without a file 
       '/proc/self/environ',
       '~/.ssh/id_rsa',
     ]) {
-      const located = await locate(text);
-      assert.equal(located.kind, 'none', `${text} -> ${JSON.stringify(located)}`);
+      assert.match(await locate(text), /^\(/, text);
     }
   }
 });
@@ -152,20 +92,21 @@ test(
     await symlink(join(beside, 'secret.txt'), join(root, 'file-link.txt'));
     await symlink(beside, join(root, 'folder-link'));
     await symlink('loop', join(root, 'loop'));
+    await symlink('..', join(root, 'up'));
     await symlink('../src/main.py', join(root, 'src', 'inner.py'));
     await symlink('main.py', join(root, 'src', 'good.py'));
-    const files = ['file-link.txt', 'folder-link/secret.txt', 'loop', 'src/good.py'];
+    const files = ['file-link.txt', 'folder-link/secret.txt', 'loop', 'up', 'src/good.py'];
     for (const locate of [locatorIn(root), locatorIn(root, { files })]) {
       for (const text of [
         'file-link.txt',
         'folder-link/secret.txt',
         '/sandbox/folder-link/secret.txt',
+        'folder-link',
         'loop',
-      ]) {
-        assert.equal((await locate(text)).kind, 'none', text);
-      }
-      assert.equal((await locate('src/good.py')).kind, 'file');
-      assert.equal((await locate('folder-link')).kind, 'none');
+        'up',
+      ])
+        assert.match(await locate(text), /^\(/, text);
+      assert.equal(await locate('src/good.py'), 'src/good.py');
     }
   },
 );
@@ -200,10 +141,10 @@ test('F71 any text resolves to a file inside the root or to none', async (t) => 
       async (pieces, joint) => {
         for (const locate of locators) {
           const found = await locate(pieces.join(joint));
-          if (found.kind === 'none') continue;
+          if (found.startsWith('(')) continue;
           located += 1;
-          assert.ok((await realpath(found.absolute)).startsWith(root + sep), found.absolute);
-          assert.doesNotMatch(found.path, /(^|\/)\.\.?(\/|$)|\\|^\/|\0/);
+          assert.ok((await realpath(join(root, found))).startsWith(root + sep), found);
+          assert.doesNotMatch(found, /(^|\/)\.\.?(\/|$)|\\|^\/|\0/);
         }
       },
     ),

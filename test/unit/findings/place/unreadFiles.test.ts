@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { ResultFinding } from '../../../../src/core/findings/result/result.ts';
 import { placeFindings, placesOf } from '../../../../src/core/findings/place/placement.ts';
-import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
+import { createResolver, type Resolver } from '../../../../src/core/findings/place/resolver.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { runOf } from '../../run/sampleRuns.ts';
@@ -50,11 +50,7 @@ test('many snippets that do not occur in a long file are searched without blocki
 });
 
 test('findings in a folder that does not answer are shown as reported, and nothing more is asked of it', async () => {
-  const [folder, asked] = ['/share', new Set<string>()];
-  const never = (file: string): Promise<never> => {
-    asked.add(file);
-    return new Promise(() => undefined);
-  };
+  const folder = '/share';
   const run = { ...runOf.succeeded, targets: [{ folder, name: 'share' }] };
   const found = Array.from({ length: 100 }, (_, index): ResultFinding => {
     const place = { path: `${String(index)}.js`, startLine: index + 1 };
@@ -62,14 +58,14 @@ test('findings in a folder that does not answer are shown as reported, and nothi
     const { finding: each, ...identity } = invent({ index, places: [place] });
     return { ...identity, finding: each, run: run.id, home: folder, path: '', sent, quotes: [], since: 1 };
   });
-  const places = found.flatMap((each) => each.finding.places);
-  const realpath = (file: string): Promise<string> => (file === folder ? Promise.resolve(file) : never(file));
-  const resolver = createResolver({
-    targets: run.targets,
-    sent: [new Map()],
-    places,
-    links: { realpath, stat: never },
-  });
+  const asked = new Set<string>();
+  const resolver: Resolver = {
+    ...createResolver({ targets: run.targets, sent: [new Map()], places: [] }),
+    locate: ({ path }) => {
+      asked.add(path);
+      return new Promise(() => undefined);
+    },
+  };
   const placed = await placeFindings({ run, runFolder: '', resolver }, found, {
     texts: { edited: new Map(), opened: new Map(), encodings: utf8Only },
     follow: () => Promise.resolve([]),
