@@ -49,7 +49,7 @@ const generated = climbs.flatMap((climb) =>
   ),
 );
 
-test('F71 what toSegments refuses is not opened, though there are such files, and an absolute path is one in the folder', async (t) => {
+test('F71 what toSegments refuses is not opened, though such files exist, and an absolute path is one in the folder', async (t) => {
   const here = ['src/main.py', 'NUL.txt', 'con/x.py', 'etc/hosts', 'C:', 'a:stream'];
   const root = await scratchFolder(t, here);
   await writeFile(join(dirname(root), 'secret.txt'), 'outside');
