@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import http, { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { describe, test } from 'node:test';
+import { defaultIdleLimits } from '../../../src/core/api/http.ts';
 import type { AssessmentError } from '../../../src/core/errors.ts';
 import { cpuMs } from '../core/cpuTime.ts';
+import { eventually } from '../core/eventually.ts';
 import { archiveFile, exitedRun, failureOf, reservedUpload, workflow } from './clientCalls.ts';
 import { listen, setUpClient, withToken } from './clientFixture.ts';
+import { type HeldTimers, holdTimers } from './heldTimers.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
+
+const { jsonMs } = defaultIdleLimits;
 
 describe('responses to the client', () => {
   const bodies = [
@@ -34,23 +39,38 @@ describe('responses to the client', () => {
     assert.deepEqual(await client.describe(workflow, 'run'), { status: 'RUNNING' });
   });
 
+  /** Lets the limit pass for each try of a call, once the try has arrived; resolves to its failure. */
+  async function expireEach(timers: HeldTimers, ms: number, call: Promise<unknown>, tries: () => number) {
+    let isOver = false as boolean;
+    const failure = failureOf(call).finally(() => (isOver = true));
+    for (let tried = 1; !isOver; tried += 1) {
+      await eventually(() => isOver || tries() >= tried, 'the next try has arrived, or it was the last');
+      timers.pass(ms);
+    }
+    return failure;
+  }
+
   test('F33 that stay silent end the call after its idle limit', async (t) => {
-    const { client, service } = await setUpClient(t, { idle: { jsonMs: 100, transferMs: 100 } });
+    const timers = holdTimers(t, jsonMs);
+    const { client, service } = await setUpClient(t);
     service.addFault({ match: {}, before: { kind: 'stall' } });
-    const { kind, data } = await failureOf(client.describe(workflow, 'run'));
-    assert.deepEqual([kind, data.limit], ['timeout', 100]);
+    const call = client.describe(workflow, 'run');
+    const { kind, data } = await expireEach(timers, jsonMs, call, () => service.requests.length);
+    assert.deepEqual([kind, data.limit], ['timeout', jsonMs]);
   });
 
   test('F33 that trickle do not hold up a call for ever', async (t) => {
+    const totalMs = 4 * jsonMs;
+    const timers = holdTimers(t, totalMs);
+    let begun = 0;
     const trickle = createServer((_request, response) => {
       response.writeHead(200);
-      const drops = setInterval(() => response.write(' '), 20);
-      response.on('close', () => clearInterval(drops));
+      response.write(' ', () => (begun += 1));
     });
-    const baseUrl = `http://${await listen(t, trickle)}/v1`;
-    const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 600, transferMs: 600 } });
-    const { kind, data } = await failureOf(client.describe(workflow, 'run'));
-    assert.deepEqual([kind, data.limit], ['timeout', 2400]);
+    const { client } = await setUpClient(t, { baseUrl: `http://${await listen(t, trickle)}/v1` });
+    const call = client.describe(workflow, 'run');
+    const { kind, data } = await expireEach(timers, totalMs, call, () => begun);
+    assert.deepEqual([kind, data.limit], ['timeout', totalMs]);
   });
 
   test('are abandoned on cancellation, with the reason of the signal', async (t) => {

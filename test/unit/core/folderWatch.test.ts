@@ -27,7 +27,7 @@ function listen(folder: string): {
 }
 
 describe('a watched folder', () => {
-  test('reports created, changed and removed entries', { timeout: 10_000 }, async (t) => {
+  test('reports created, changed and removed entries', { timeout: 60_000 }, async (t) => {
     const folder = await tempFolder(t);
     const { heard, names, dispose } = listen(folder);
     t.after(dispose);

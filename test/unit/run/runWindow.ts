@@ -53,10 +53,12 @@ export interface RunWindow {
   readonly setToken: (token: string | undefined) => void;
   readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
   readonly start: (changes?: Partial<Assessment>) => Promise<Run>;
-  /** Lets time pass until the condition holds for the run. */
+  /** Lets time pass until the condition holds for the run, and all else that is due by then is done. */
   readonly until: (id: string, isReached: (run: Run) => boolean) => Promise<Run>;
   readonly untilState: <S extends RunState>(id: string, state: S) => Promise<RunIn<S>>;
   readonly untilEnded: (id: string) => Promise<Run>;
+  /** Closes the window; resolves once its leases are given back. */
+  readonly close: () => Promise<void>;
 }
 
 export interface WindowOptions {
@@ -175,7 +177,8 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
   const ended: Run[] = [];
   tracker.onDidEnd((run) => ended.push(run));
 
-  const until = (id: string, isReached: (run: Run) => boolean): Promise<Run> => {
+  const rest = (): Promise<void> => fixture.clock.rest(fixture.traffic);
+  const until = async (id: string, isReached: (run: Run) => boolean): Promise<Run> => {
     const reached = new Promise<Run>((resolve) => {
       const look = (changed: readonly (Run | undefined)[]): void => {
         const run = changed.find((each) => each?.id === id);
@@ -186,7 +189,10 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
       const listening = store.onDidChange(look);
       look([store.get(id)]);
     });
-    return fixture.passUntil(reached);
+    const run = await fixture.passUntil(reached);
+    // The change is announced before the rest of its step is done.
+    await rest();
+    return run;
   };
   const assessment = async (changes: Partial<Assessment> = {}): Promise<Assessment> => {
     const surroundings = { home: fixture.root, env: {} };
@@ -221,7 +227,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
       const run = await fixture.passUntil(started);
       assert.ok(run !== undefined, 'the start was given up');
       // What was announced is noted right after.
-      await fixture.clock.rest(fixture.traffic);
+      await rest();
       return run;
     },
     until,
@@ -229,11 +235,11 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
       const run = await until(id, (each) => each.state === state);
       return run as RunIn<S>;
     },
-    untilEnded: async (id) => {
-      const run = await until(id, (each) => isFinal(each) && !each.noticeDue);
-      // The event follows right after the journal is written.
-      await fixture.clock.rest(fixture.traffic);
-      return run;
+    untilEnded: (id) => until(id, (each) => isFinal(each) && !each.noticeDue),
+    close: async () => {
+      tracker.dispose();
+      // Its lease is given back on the disk.
+      await rest();
     },
   };
 }

@@ -89,7 +89,7 @@ export async function setUpRun(t: Scope, options?: WindowOptions) {
 export async function trackRunThatEndsUnseen(t: TestContext, fixture: Fixture): Promise<string> {
   const window = openWindow(t, fixture);
   const { id, runId } = await trackRemoteRun(fixture, window);
-  window.tracker.dispose();
+  await window.close();
   await fixture.service.finishRun(runId);
   return id;
 }

@@ -75,7 +75,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Advances the time from sleep to sleep until the promise settles, never while a request, thread or disk work is running. */
+  /** Advances the time from sleep to sleep until the promise settles, never while a request, thread, disk work or real timer is running. */
   async passUntil<T>(promise: Promise<T>, traffic: Traffic): Promise<T> {
     let settled = false;
     const noted = promise.then(
@@ -93,43 +93,59 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Resolves when no request, thread or disk work is running, without advancing the time. */
+  /** Resolves when no request, thread, disk work or real timer is running, without advancing the time. */
   async rest(traffic: Traffic): Promise<void> {
     await whenStill(traffic, new Promise(() => undefined), () => false);
   }
 }
 
 /**
- * Resolves when neither a request nor work on the disk has been under way for some turns of the event loop: one quiet turn may lie between
+ * Resolves when no request, work on the disk or real timer has been under way for some turns of the event loop: one quiet turn may lie between
  * two steps of the same work. A turn makes no promise, since the test runner follows each of them at many times its own cost.
  */
 function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     let quietTurns = 0;
-    let diskTurns = 0;
+    let workTurns = 0;
     const turn = (): void => {
       const isBusy = traffic.isBusy();
-      diskTurns = !isBusy && hasDiskWork() ? diskTurns + 1 : 0;
-      quietTurns = isBusy || diskTurns > 0 ? 0 : quietTurns + 1;
+      workTurns = !isBusy && hasWork(traffic.othersTimers) ? workTurns + 1 : 0;
+      quietTurns = isBusy || workTurns > 0 ? 0 : quietTurns + 1;
       if (isOver() || quietTurns === 4) resolve();
       else if (isBusy) void Promise.race([end, traffic.whenQuiet()]).then(() => setImmediate(turn));
       // Longer work waits for the disk itself.
-      else if (diskTurns > 20) setTimeout(turn, 1);
-      else setImmediate(turn);
+      else if (workTurns > 20) {
+        ownTimers += 1;
+        setTimeout(() => {
+          ownTimers -= 1;
+          setImmediate(turn);
+        }, 1);
+      } else setImmediate(turn);
     };
     setImmediate(turn);
   });
 }
 
-/** Whether this process reads or writes files, or connects; time must not advance meanwhile. */
-function hasDiskWork(): boolean {
-  return process.getActiveResourcesInfo().some((kind) => kind.includes('Req') || kind === 'TCPConnectWrap');
+/** Timers of `whenStill`. */
+let ownTimers = 0;
+
+/** Whether this process reads or writes files, connects, or waits in real time; virtual time must not advance meanwhile. */
+function hasWork(othersTimers: number): boolean {
+  const kinds = process.getActiveResourcesInfo();
+  if (kinds.some((kind) => kind.includes('Req') || kind === 'TCPConnectWrap')) return true;
+  return countTimers(kinds) > othersTimers + ownTimers;
+}
+
+function countTimers(kinds: readonly string[]): number {
+  return kinds.filter((kind) => kind === 'Timeout').length;
 }
 
 /** Running `node:http` requests and threads of this process. */
 export interface Traffic {
   readonly isBusy: () => boolean;
   readonly whenQuiet: () => Promise<void>;
+  /** The real timers that were running before, as those of the test runner. */
+  readonly othersTimers: number;
 }
 
 export function watchTraffic(t: Scope): Traffic {
@@ -159,6 +175,7 @@ export function watchTraffic(t: Scope): Traffic {
     process.off('worker', onThread);
   });
   return {
+    othersTimers: countTimers(process.getActiveResourcesInfo()),
     isBusy: () => underWay.size > 0,
     whenQuiet: () =>
       underWay.size === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)),

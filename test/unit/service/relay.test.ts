@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,19 +8,18 @@ import { test, type TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { readPasted } from '../../../src/editor/runs/runLink.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
 
 const data = { workflow_id: 'whitebox-assessment', workflow_run_id: 'run-7' };
 const event = { type: 'api.workflow_run.exited', timestamp: '2026-01-01T00:00:00Z', data };
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+/** Has the relay listen on a free port, and tell it. */
+const listenAnywhere = `
+  import { Server } from 'node:net';
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function () {
+    return listen.call(this, 0, '127.0.0.1', () => process.send(this.address().port));
+  };
+`;
 
 /** Runs the relay with a chat; `post` delivers a webhook and returns the status. */
 async function startRelay(t: TestContext, env: Readonly<Record<string, string>> = {}) {
@@ -33,21 +32,17 @@ async function startRelay(t: TestContext, env: Readonly<Record<string, string>> 
   }).listen(0, '127.0.0.1');
   await once(chat, 'listening');
   t.after(() => chat.close());
-  const port = String(await freePort());
   const chatUrl = `http://127.0.0.1:${String((chat.address() as AddressInfo).port)}/hook`;
-  const relay = spawn(process.execPath, [path.resolve(import.meta.dirname, '../../../examples/relay.mjs')], {
-    env: { PORT: port, CHAT_URL: chatUrl, ...env },
-    stdio: 'inherit',
+  const relay = fork(path.resolve(import.meta.dirname, '../../../examples/relay.mjs'), {
+    env: { CHAT_URL: chatUrl, ...env },
+    execArgv: ['--import', `data:text/javascript,${encodeURIComponent(listenAnywhere)}`],
   });
   t.after(() => relay.kill());
+  const [port] = (await once(relay, 'message')) as [number];
   const post = async (body: string, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
-    const { status } = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers });
+    const { status } = await fetch(`http://127.0.0.1:${String(port)}/`, { method: 'POST', body, headers });
     return status;
   };
-  await eventually(
-    () => post('').catch(() => 0),
-    (status) => status !== 0,
-  );
   return { said, post };
 }
 
@@ -109,6 +104,6 @@ test('the relay accepts Standard Webhooks signatures once per delivery, and noth
 });
 
 test('the relay asks its sender to retry if the chat rejects the link', async (t) => {
-  const { post } = await startRelay(t, { CHAT_URL: `http://127.0.0.1:${String(await freePort())}/` });
+  const { post } = await startRelay(t, { CHAT_URL: 'http://127.0.0.1:9/' });
   assert.equal(await post(JSON.stringify(event)), 502);
 });

@@ -3,7 +3,6 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { type Run } from '../../../../src/core/run/state/run.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -16,23 +15,16 @@ describe('a window that is killed', () => {
   for (const [how, path, state, files] of kills) {
     test(`${how} leaves no partial state: ${state}`, async (t) => {
       const fixture = await setUpFixture(t);
-      const arrived = new Promise<void>((resolve) => {
-        const look = (): void => {
-          if (fixture.sent(path) > 0) resolve();
-          else void setImmediate().then(look);
-        };
-        look();
-      });
       fixture.service.addFault({ match: { path }, before: { kind: 'stall' } });
       const { baseUrl, organizationId, token } = fixture.service;
       const child = fork(join(import.meta.dirname, 'startingProcess.ts'), [], { stdio: 'inherit' });
       child.send({ root: fixture.root, folder: fixture.folder, baseUrl, organizationId, token });
-      await arrived;
+      await eventually(() => fixture.sent(path) > 0, `a request of ${String(path)}`);
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
       const window = openWindow(t, fixture);
-      await window.tracker.resume();
+      await fixture.passUntil(window.tracker.resume());
       assert.deepEqual(
         window.store.all().map((run) => run.state),
         [state],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { writeFileAtomic } from '../../../../src/core/files.ts';
 import { RunNotes } from '../../../../src/core/run/disk/runNotes.ts';
 import { silent } from '../../../silentLog.ts';
 import { dayMs, minuteMs, pass, stayAwake } from '../passTime.ts';
@@ -15,7 +16,7 @@ type Journal = Record<string, unknown>;
 async function rewrite(fixture: Fixture, id: string, change: (journal: Journal) => Journal): Promise<string> {
   const path = join(fixture.root, id, 'run.json');
   const text = JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as Journal));
-  await writeFile(path, text);
+  await writeFileAtomic(path, text);
   return text;
 }
 
@@ -41,7 +42,7 @@ describe('a journal of another version', () => {
       const first = openWindow(t, fixture, { notes });
       const following = notes.follow(first.store);
       const { id } = await trackRemoteRun(fixture, first);
-      first.tracker.dispose();
+      await first.close();
       following.dispose();
       const text = await rewrite(fixture, id, (journal) => ({ ...journal, ...change, more: { here: true } }));
       const folder = join(fixture.root, id);
@@ -108,7 +109,7 @@ describe('a journal of another version', () => {
     const first = openWindow(t, fixture);
     const run = await first.start();
     assert.ok(run.state === 'running');
-    first.tracker.dispose();
+    await first.close();
     await rewrite(fixture, run.id, (journal) => {
       const [target] = journal['targets'] as [Record<string, Journal>];
       const { archive, upload } = target;

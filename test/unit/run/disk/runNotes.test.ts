@@ -30,7 +30,7 @@ describe('the notes of runs under way', () => {
     const { fixture, notes, window } = await setUpNotes(t);
     const { id, runId } = await trackRemoteRun(fixture, window);
     assert.deepEqual(notes.lost(window.store), []);
-    window.tracker.dispose();
+    await window.close();
     await rm(fixture.root, { recursive: true });
     const rebuilt = openWindow(t, fixture);
     await rebuilt.tracker.resume();
@@ -54,7 +54,7 @@ describe('the notes of runs under way', () => {
     const [target] = (await window.assessment()).targets;
     const first = await window.start({ targets: [target!, { ...target!, folder: '/docs', name: 'docs' }] });
     assert.ok(first.state === 'running');
-    window.tracker.dispose();
+    await window.close();
     await rm(fixture.root, { recursive: true });
     fixture.clock.advance(2 * dayMs);
     const rebuilt = openWindow(t, fixture);
@@ -135,7 +135,7 @@ describe('the notes of runs under way', () => {
       const { fixture, notes, window } = set;
       const run = await window.start();
       assert.ok(run.state === 'running');
-      window.tracker.dispose();
+      await window.close();
       const { runId, dispatchedAt: intendedAt } = run;
       const former = { ...shared(run), intendedAt };
       const reason = { kind: 'timeout' } as const;

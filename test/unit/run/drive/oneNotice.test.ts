@@ -20,7 +20,7 @@ describe('the end of a run', () => {
     await fixture.passUntil(window.tracker.resume());
     assert.deepEqual(states(fixture), ['deleted'], 'its source is deleted');
     assert.deepEqual([window.ended.length, window.store.get(started.id)?.noticeDue], [1, true]);
-    window.tracker.dispose();
+    await window.close();
     const next = openWindow(t, fixture);
     await fixture.passUntil(next.tracker.resume());
     assert.deepEqual([next.ended.length, next.store.get(started.id)?.noticeDue], [1, false]);
@@ -45,7 +45,7 @@ describe('the end of a run', () => {
       await pass(fixture, 20 * minuteMs);
       assert.equal(window.ended.length, notices);
       await window.store.remove(id);
-      window.tracker.dispose();
+      await window.close();
     }
   });
 

@@ -63,7 +63,7 @@ describe('a watched run', () => {
     other.setToken('next-invented-token');
     await fixture.passUntil(other.tracker.tokenChanged());
     assert.equal(fixture.sent('/describe'), asked, 'the lease is held');
-    window.tracker.dispose();
+    await window.close();
     await other.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 

@@ -124,7 +124,7 @@ describe('an unknown run', () => {
 
   test('F47 that is given up while its second dispatch is accepted does not lose the run', async (t) => {
     const { fixture, window, id } = await lose(t);
-    window.tracker.dispose();
+    await window.close();
     const store = storeWithHook(async (event) => {
       if (event.type !== 'dispatched') return;
       const at = fixture.clock.now();

@@ -14,7 +14,7 @@ describe('a watched run', () => {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);
     const { id, runId } = await trackRemoteRun(fixture, first);
-    first.tracker.dispose();
+    await first.close();
     fixture.clock.advance(3 * 24 * 3600_000);
     await fixture.service.finishRun(runId);
     const second = openWindow(t, fixture);
@@ -36,7 +36,7 @@ describe('a watched run', () => {
       const fixture = await setUpFixture(t);
       const first = openWindow(t, fixture);
       const { id, runId } = await trackRemoteRun(fixture, first);
-      first.tracker.dispose();
+      await first.close();
       if (status !== undefined)
         fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
       fixture.clock.advance(31 * 24 * 3600_000);
@@ -178,7 +178,7 @@ describe('a watched run', () => {
     const fixture = await setUpFixture(t);
     const first = openWindow(t, fixture);
     const { id, runId } = await trackRemoteRun(fixture, first);
-    first.tracker.dispose();
+    await first.close();
     let isReadable = true;
     class UnreadableStore extends RunStore {
       override refresh(each: string): Promise<Run | undefined> {

@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { describe, test } from 'node:test';
 import { startService } from '../../../service/assessmentService.ts';
+import { defaultIdleLimits } from '../../../../src/core/api/http.ts';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
+import { holdTimers } from '../../api/heldTimers.ts';
+import { eventually } from '../../core/eventually.ts';
+
+const { jsonMs } = defaultIdleLimits;
 
 /** Dispatches a run with a confirmed file, skipping the earlier steps. */
 async function dispatchOnly(fixture: Fixture, window: RunWindow): Promise<Run> {
@@ -37,7 +42,11 @@ describe('a dispatch', () => {
   test('F45 without any answer makes the run unknown, without a second request', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'stall' } });
-    const run = await openWindow(t, fixture, { idle: { jsonMs: 150, transferMs: 5_000 } }).start();
+    const timers = holdTimers(t, jsonMs);
+    const started = openWindow(t, fixture).start();
+    await eventually(() => fixture.sent('/dispatch') > 0, 'the dispatch is sent');
+    timers.pass(jsonMs);
+    const run = await started;
     assert.ok(run.state === 'unknown');
     assert.equal(run.reason.kind, 'timeout');
     assert.equal(fixture.sent('/dispatch'), 1);
@@ -87,15 +96,17 @@ describe('a dispatch', () => {
     test(`${row} with ${code ?? 'no answer to a name'} before a connection exists is retried, and the run starts once`, async (t) => {
       const fixture = await setUpFixture(t);
       const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
+      const timers = holdTimers(t, jsonMs);
       let tries = 0;
       t.mock.method(http, 'request', (url: URL, options: object) => {
         if (!url.pathname.endsWith('/dispatch') || (tries += 1) >= 3) return real(url, options);
         const lookup = (_name: string, _options: object, done: (error: Error) => void): void => {
           if (code !== undefined) done(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
+          else setImmediate(() => timers.pass(jsonMs));
         };
         return real(url, { ...options, hostname: 'service.example', lookup });
       });
-      const run = await openWindow(t, fixture, { idle: { jsonMs: 300, transferMs: 5_000 } }).start();
+      const run = await openWindow(t, fixture).start();
       assert.equal(run.state, 'running');
       assert.deepEqual([tries, fixture.sent('/dispatch'), accepted(fixture)], [3, 1, 1]);
     });

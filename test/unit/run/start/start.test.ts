@@ -75,7 +75,7 @@ describe('an interrupted start', () => {
     const { id } = await first.start();
     assert.deepEqual(states(fixture), ['reserved']);
     removeFault();
-    first.tracker.dispose();
+    await first.close();
     const second = openWindow(t, fixture);
     await fixture.passUntil(second.tracker.resume());
     await pass(fixture, minuteMs);
@@ -157,7 +157,7 @@ describe('an interrupted start', () => {
     assert.deepEqual([fixture.clock.now() - began, states(fixture)], [0, ['reserved']]);
     for (const heal of swallow) heal();
     assert.equal((await window.start()).state, 'running');
-    window.tracker.dispose();
+    await window.close();
     const next = openWindow(t, fixture);
     await fixture.passUntil(next.tracker.resume());
     await next.until(cancelled.id, ({ targets: [target] }) => target?.upload?.state === 'cancelled');
