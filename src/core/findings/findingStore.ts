@@ -22,8 +22,7 @@ import {
   placeAgain,
   type PlacedRun,
   readPlaced,
-  toShownFindings,
-  showingSteps,
+  shownFindings,
   toShownRun,
   withoutOldOwners,
 } from './placedRun.ts';
@@ -184,13 +183,13 @@ export class FindingStore implements Disposable {
     const placing = {
       mappings: readMappings(mappings),
       texts: texts(() => true),
-      onSome: former === undefined ? showEarly : undefined,
+      onFirst: former === undefined ? showEarly : undefined,
     };
     const placed = await readPlaced(present, this.#deps, placing);
     if (placed.failure === undefined) this.#failures.delete(run.id);
     else this.#failures.set(run.id, placed.failure);
     // Deciding about all at once would block the thread.
-    await inSlices(showingSteps(placed, runs, this.#showFinding));
+    await inSlices(shownFindings(placed, runs, this.#showFinding));
     return placed;
   }
 
@@ -371,8 +370,7 @@ export class FindingStore implements Disposable {
     const { runs, triage } = this.#deps;
     return triage.shared((folder) =>
       this.#placed()
-        .map((placed) => toShownFindings(placed, runs, this.#showFinding))
-        .flatMap(({ shown, absent }) => [...shown, ...absent])
+        .flatMap((placed) => [...shownFindings(placed, runs, this.#showFinding)])
         .filter((shown) => decisionFolders(shown).some((each) => isSamePath(each, folder))),
     );
   }

@@ -15,24 +15,25 @@ import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
   fileKey,
   filesOf,
+  type Follow,
   type PlacedFiles,
   placeFindings,
   placesOf,
   toShownPlaces,
 } from './place/placement.ts';
 import { askForOwners, followFiles, readResult, type ResultSource } from './result/readResult.ts';
-import type { ResultFinding, RunResult, Verdict } from './result/result.ts';
+import { isReported, type ResultFinding, type RunResult, type Verdict } from './result/result.ts';
 import { readHead } from './result/resultFile.ts';
 import { mainPlaceOf, type ShownFinding, type ShownPlace, type ShownRun } from './shownFinding.ts';
 import type { ShowFinding } from './triage/decide.ts';
 import { isSettled } from './triage/triage.ts';
 
-/** A result with the places of its findings. `absent` has those that the run could have reported, of runs that are still here. */
+/** A result with the places of its findings. `absent` has those that the run could have reported. */
 interface PlacedResult extends RunResult, PlacedFiles {
+  /** All names in the result. */
+  readonly names: ReadonlySet<string>;
   /** Undefined until they were looked up. */
   readonly owners?: FoundOwners | undefined;
-  /** How many findings of removed runs are not reported. */
-  readonly removed: number;
 }
 
 /** The result of a run, with the places of its findings, or why it cannot be read. It is replaced as a whole. */
@@ -40,8 +41,6 @@ export interface PlacedRun {
   /** As it was when its result was read. */
   readonly run: Run;
   readonly result: PlacedResult | undefined;
-  /** All names in the result, once it is complete. */
-  readonly names?: ReadonlySet<string> | undefined;
   readonly failure: Failure | undefined;
 }
 
@@ -51,23 +50,30 @@ type PlacingSource = Omit<ResultSource, 'runs'> & {
 };
 
 interface Placing {
+  readonly runs: Pick<RunStore, 'get' | 'folderOf'>;
   /** By `pathKey` of a target's folder. */
   readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
   readonly texts: EditorTexts;
-  /** Gets the run with the findings in the first files if others follow. */
-  readonly onSome?: ((early: PlacedRun) => void) | undefined;
+  readonly follow: Follow;
+  /** Gets the run with the findings in the first files. */
+  readonly onFirst?: ((early: PlacedRun) => void) | undefined;
+  /** The other findings get no places. */
+  readonly isWanted?: (found: ResultFinding) => boolean;
 }
 
 /** Reads the result of a run, and places its findings. */
-export async function readPlaced(run: Run, source: PlacingSource, placing: Placing): Promise<PlacedRun> {
+export async function readPlaced(
+  run: Run,
+  source: PlacingSource,
+  placing: Omit<Placing, 'runs' | 'follow'>,
+): Promise<PlacedRun> {
   try {
-    const read = await readResult(run, source);
+    const unplaced = withoutPlaces(run, await readResult(run, source));
     if (source.memory.get(run.id)?.result)
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
-    const { names } = withoutPlaces(run, read);
-    return { run, result: await placeResult(run, read, source, placing), names, failure: undefined };
+    return await withPlaces(unplaced, { ...placing, runs: source.runs, follow: followIn(source) });
   } catch (error) {
     return toFailedRun(run, error, source.log);
   }
@@ -84,68 +90,57 @@ export function toFailedRun(run: Run, error: unknown, log: Logger): PlacedRun {
   return { run, result: undefined, failure };
 }
 
-/** A result whose findings have no places yet. */
+/** A run whose findings have no places yet. */
 export function withoutPlaces(run: Run, { head, findings, absent }: RunResult): PlacedRun {
+  const names = allNamesOf([...findings, ...absent]);
   // Those that the run did not report although it could have.
   const judged = absent.filter(({ verdict }) => verdict !== undefined);
-  const nowhere = { places: new Map(), missing: new Set<string>(), changed: new Set<string>() };
-  return {
-    run,
-    result: { head, findings, absent: judged, ...nowhere, removed: 0 },
-    names: allNamesOf([...findings, ...absent]),
-    failure: undefined,
-  };
+  return { run, result: { head, findings, absent: judged, names, ...nowhere }, failure: undefined };
 }
 
-/** Places what a result reports, and what only earlier runs report, as far as these runs are still here. */
-async function placeResult(
-  run: Run,
-  read: RunResult,
-  source: PlacingSource,
-  { mappings, texts, onSome }: Placing,
-): Promise<PlacedResult | undefined> {
-  const { result } = withoutPlaces(run, read);
-  const place = async (
-    of: Run,
-    found: readonly ResultFinding[],
-    known: RunResult['head'] | undefined,
-    onFirst?: (some: PlacedFiles) => void,
-  ): Promise<PlacedFiles> => {
-    const files = filesOf(of, source.runs.folderOf(of.id), found, known?.knowsSent ?? [], mappings);
-    return placeFindings(files, found, {
-      texts,
-      // Findings whose files cannot be followed are shown as reported.
-      follow: (some, now) =>
-        followFiles(some, now, source).catch((error: unknown) => {
-          source.log.warn(`Places of run ${of.id} cannot be followed: ${String(error)}`);
-          return [];
-        }),
-      onSome: onFirst,
-    });
-  };
+const nowhere: PlacedFiles = { places: new Map(), missing: new Set(), changed: new Set() };
+
+/** Places what a run reports, and what only earlier runs report, as far as these runs are still here. */
+export async function withPlaces(
+  placed: PlacedRun,
+  { runs, mappings, texts, follow, onFirst, isWanted = () => true }: Placing,
+): Promise<PlacedRun> {
+  const { run, result } = placed;
+  if (result === undefined) return placed;
   const showFirst = (some: PlacedFiles): void => {
-    if (result === undefined) return;
-    const findings = read.findings.filter(({ finding }) =>
+    const findings = result.findings.filter(({ finding }) =>
       finding.places.every((each) => some.places.has(each)),
     );
-    onSome?.({ run, result: { ...result, ...some, findings, absent: [] }, failure: undefined });
+    onFirst?.({ ...placed, result: { ...result, ...some, findings, absent: [] } });
   };
-  const placed = await place(run, read.findings, read.head, onSome && showFirst);
-  const [places, missing] = [new Map(placed.places), new Set(placed.missing)];
-  const absent: ResultFinding[] = [];
-  let removed = 0;
-  for (const [id, found] of Map.groupBy(result?.absent ?? [], (each) => each.run)) {
-    const earlier = source.runs.get(id);
-    if (earlier === undefined) {
-      removed += found.length;
-      continue;
-    }
-    const there = await place(earlier, found, await readHead(source.runs.folderOf(id)));
+  const [places, missing] = [new Map<Place, ShownPlace | undefined>(), new Set<string>()];
+  let { changed } = nowhere;
+  for (const [id, found] of Map.groupBy(allFound(result), (each) => each.run)) {
+    const isOwn = id === run.id;
+    const of = isOwn ? run : runs.get(id);
+    const wanted = found.filter(isWanted);
+    if (of === undefined || wanted.length === 0) continue;
+    const head = isOwn ? result.head : await readHead(runs.folderOf(id));
+    const files = filesOf(of, runs.folderOf(id), found, head?.knowsSent ?? [], mappings);
+    const there = await placeFindings(files, wanted, {
+      texts,
+      follow,
+      onFirst: isOwn && onFirst ? showFirst : undefined,
+    });
     for (const path of there.missing) missing.add(path);
     for (const [each, now] of there.places) places.set(each, now);
-    absent.push(...found);
+    if (isOwn) ({ changed } = there);
   }
-  return result && { ...result, absent, places, missing, changed: placed.changed, removed };
+  return { ...placed, result: { ...result, places, missing, changed } };
+}
+
+/** Findings whose files cannot be followed are shown as reported, or stay where they were. */
+function followIn(source: PlacingSource): Follow {
+  return (files, texts) =>
+    followFiles(files, texts, source).catch((error: unknown) => {
+      source.log.warn(`Places of findings cannot be followed: ${String(error)}`);
+      return [];
+    });
 }
 
 /** Looks up the owners of the files of main places, unless that was done. */
@@ -231,10 +226,7 @@ export async function placeAgain(
   const files = filesWith(result, isWanted);
   if (files.length === 0) return placed;
   const texts = textsNow();
-  const current = await followFiles(files, texts, source).catch((error: unknown) => {
-    source.log.warn(`The findings of run ${run.id} could not be placed again: ${String(error)}`);
-    return [];
-  });
+  const current = await followIn(source)(files, texts);
   const later = textsNow();
   const places = new Map(result.places);
   const changed = new Set(result.changed);
@@ -299,7 +291,6 @@ export function comparePlaced(placed: PlacedRun, baseline: PlacedRun): PlacedRun
       absent: absent.map((each) => ({ ...each, verdict: recorded.get(each.name) ?? 'unknown' })),
       places: new Map<Place, ShownPlace | undefined>([...before.places, ...result.places]),
       owners: { owners, ownersGaps: result.owners?.ownersGaps ?? [] },
-      removed: 0,
     },
   };
 }
@@ -313,45 +304,35 @@ export function toShownRun(
   const { run: read, result, failure } = placed;
   const run = runs.get(read.id) ?? read;
   if (result === undefined) return { run, shown: [], failure };
-  const { head, changed, owners, removed } = result;
-  const { shown, absent } = toShownFindings(placed, runs, showFinding);
+  const { head, changed, owners } = result;
+  const all = [...shownFindings(placed, runs, showFinding)];
+  const [shown, absent] = [true, false].map((isWanted) =>
+    all.filter(({ verdict }) => isReported(verdict) === isWanted),
+  );
   return {
     run,
-    shown,
+    shown: shown ?? [],
     cut: head.cut,
     changedFiles: changed.size,
     // Settled ones are listed only if the baseline reports them.
-    absent: absent.filter(
+    absent: absent?.filter(
       ({ run: { id }, triage: { state } }) => id === head.baseline?.id || !isSettled(state),
     ),
     // It may have been removed.
     baseline: head.baseline && runs.get(head.baseline.id),
     baselineCut: head.baseline?.cut,
     unreadRuns: head.skipped.flatMap(({ id }) => runs.get(id) ?? []),
-    unlisted: removed + head.unlisted + result.absent.length - absent.length,
+    unlisted: head.unlisted + allFound(result).length - all.length,
     ownersGaps: owners?.ownersGaps ?? [],
   };
 }
 
 /** What a run reports, and what only earlier runs that are still here report. */
-export function toShownFindings(
-  placed: PlacedRun,
+export function* shownFindings(
+  { run, result }: PlacedRun,
   runs: Pick<RunStore, 'get'>,
   showFinding: ShowFinding,
-): Record<'shown' | 'absent', readonly ShownFinding[]> {
-  const [shown, absent]: [ShownFinding[], ShownFinding[]] = [[], []];
-  const reported = new Set(placed.result?.findings);
-  for (const [found, each] of showingSteps(placed, runs, showFinding))
-    (reported.has(found) ? shown : absent).push(each);
-  return { shown, absent };
-}
-
-/** Shows a finding in each step. */
-export function* showingSteps(
-  { run, result, names }: PlacedRun,
-  runs: Pick<RunStore, 'get'>,
-  showFinding: ShowFinding,
-): Generator<readonly [ResultFinding, ShownFinding], void> {
+): Generator<ShownFinding, void> {
   if (result === undefined) return;
   for (const found of allFound(result)) {
     const of = runs.get(found.run) ?? (found.run === run.id ? run : undefined);
@@ -359,6 +340,6 @@ export function* showingSteps(
     const places = placesOf(found, result);
     const main = mainPlaceOf({ finding: found.finding, places });
     const owners = main && result.owners?.owners.get(main.file);
-    yield [found, showFinding(found, of, { places, owners, names })];
+    yield showFinding(found, of, { places, owners, names: result.names });
   }
 }

@@ -3,13 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { atOrBelow, isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
 import { folderSubjectKey, subjectOf } from './chooseRun.ts';
-import type { Verdict } from './result/result.ts';
+import type { ResultFinding } from './result/result.ts';
 import type { Drift } from './drift/followLines.ts';
 import type { Finding, Place, WithDetails } from './finding.ts';
-import { identityOf, type Named } from './identity.ts';
+import { identityOf } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parseFindings.ts';
-import type { EvidenceOfPlaces } from './place/evidence.ts';
 import type { SentFile } from './place/sentFiles.ts';
 import type { TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './place/owners.ts';
@@ -36,20 +35,14 @@ export interface ShownPlace {
   readonly drift: Drift;
 }
 
-/** A finding with those of its places that have a file on this machine, in their order. The first stands for the finding, even if it isn't the main one. */
-export interface ShownFinding extends Named {
+/** A finding as its run's result has it, as people see it now. */
+export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly run: Run;
-  readonly finding: Finding;
+  /** Those with a file on this machine, in their order. The first stands for the finding, even if it isn't the main one. */
   readonly places: readonly ShownPlace[];
-  readonly folder: string | undefined;
   readonly triage: TriageDecision;
   /** An earlier decision that may be about another finding, or may no longer hold: the finding is open, and a person has to check. */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** Absent where earlier runs say nothing. */
-  readonly verdict?: Verdict | undefined;
-  /** The sent files of the finding's places, in their order. */
-  readonly sent?: readonly (SentFile | undefined)[] | undefined;
-  readonly evidence?: EvidenceOfPlaces | undefined;
   /** Of the main place's file, by CODEOWNERS. Absent until known, and where no such file covers it. */
   readonly owners?: readonly string[] | undefined;
 }
@@ -160,33 +153,22 @@ function fileOf(shown: ShownFinding): string {
   return mainPlaceOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.places[0]?.path ?? '');
 }
 
-/** True if people see no difference. */
+/** True if people see no difference. A finding that looks the same is the same object. */
 export function areSameShown(former: readonly ShownRun[], present: readonly ShownRun[]): boolean {
-  return former.length === present.length && present.every((each, at) => isSameRun(former[at], each));
-}
-
-function isSameRun(former: ShownRun | undefined, present: ShownRun): boolean {
-  if (former === undefined) return false;
-  const { shown, absent = [], ...facts } = former;
-  const { shown: presentShown, absent: presentAbsent = [], ...presentFacts } = present;
+  const findingsIn = (runs: readonly ShownRun[]): readonly ShownFinding[] =>
+    runs.flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
   return (
-    isSameList(shown, presentShown) &&
-    isSameList(absent, presentAbsent) &&
-    isDeepStrictEqual(namedRuns(facts), namedRuns(presentFacts))
+    isSameList(findingsIn(former), findingsIn(present)) &&
+    isDeepStrictEqual(former.map(seenFacts), present.map(seenFacts))
   );
 }
 
-function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((each, at) => each === other[at]);
+/** Of the runs, only their names are seen. */
+function seenFacts({ shown, absent = [], run, baseline, unreadRuns = [], ...facts }: ShownRun): unknown {
+  const names = [run, baseline, ...unreadRuns].map((each) => each && [each.id, each.label]);
+  return { ...facts, names, counts: [shown.length, absent.length] };
 }
 
-/** Of the runs, only their names are seen. */
-function namedRuns({
-  run,
-  baseline,
-  unreadRuns = [],
-  ...facts
-}: Omit<ShownRun, 'shown' | 'absent'>): unknown {
-  const names = [run, baseline, ...unreadRuns].map((each) => each && [each.id, each.label]);
-  return { ...facts, names };
+export function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((each, at) => each === other[at]);
 }

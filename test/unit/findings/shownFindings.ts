@@ -19,10 +19,11 @@ function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['
 
 const run = { id: 'invented-run', targets: [] } as unknown as Run;
 
-/** The identity of a finding that only `text` tells apart. */
-export function identityFor(text: string, index = 0): Named {
+/** What a result says about a finding that only `text` tells apart. */
+export function identityFor(text: string, index = 0) {
   const file = hash('sha256', text, 'hex').slice(0, 16);
-  return { name: reportKey({ file, index }), file, index, fingerprint: text, maybe: [] };
+  const identity: Named = { name: reportKey({ file, index }), file, index, fingerprint: text, maybe: [] };
+  return { ...identity, home: '', path: '', sent: [], quotes: [], since: 0 };
 }
 
 /** Properties of an invented finding; `at` is its place, if any. */

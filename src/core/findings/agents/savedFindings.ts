@@ -4,6 +4,7 @@ import { pathInside, realPath } from '../../paths.ts';
 import { once } from '../../yieldingWork.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { readRuns } from '../../run/disk/journal.ts';
+import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { FolderChoices } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
@@ -11,11 +12,12 @@ import { findingsMarkOf } from '../parse/readFindings.ts';
 import { type EditorTexts, followFile } from '../place/currentPlaces.ts';
 import { utf8Only } from '../place/sentFiles.ts';
 import { findOwners } from '../place/owners.ts';
-import { filesOf, placeFindings, placesOf } from '../place/placement.ts';
-import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces } from '../placedRun.ts';
-import { addDetails, readHead, resultName } from '../result/resultFile.ts';
+import { type Follow, placesOf } from '../place/placement.ts';
+import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces, withPlaces } from '../placedRun.ts';
+import type { ResultFinding } from '../result/result.ts';
+import { addDetails, resultName } from '../result/resultFile.ts';
 import { readLastDetails, readLastResult } from '../result/readResult.ts';
-import { folderOf, mainPlaceOf, type ShownPlace, withoutOtherFolders } from '../shownFinding.ts';
+import { folderOf, mainPlaceOf, withoutOtherFolders } from '../shownFinding.ts';
 import { showDecided } from '../triage/decide.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
@@ -125,7 +127,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
             absent: toTool(shown.absent),
           };
         }),
-        place: (findings) => placeNow(findings, loaded, folders, runFolderOf),
+        place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }),
       };
     },
     runs: readRunsOfFolder,
@@ -164,28 +166,20 @@ async function placeNow(
   findings: readonly ToolFinding[],
   loaded: readonly LastRun[],
   folders: ReadonlySet<string>,
-  runFolderOf: (id: string) => string,
+  runs: Pick<RunStore, 'get' | 'folderOf'>,
 ): ReturnType<ToolFindings['place']> {
-  const wanted = new Map(findings.map(({ run, finding }) => [finding, run]));
-  const places = new Map<unknown, readonly ShownPlace[]>();
-  const all = loaded.flatMap(({ result }) => [...(result?.findings ?? []), ...(result?.absent ?? [])]);
-  for (const [id, ofRun] of Map.groupBy(all, ({ run }) => run)) {
-    const some = ofRun.filter(({ finding }) => wanted.has(finding));
-    const run = some[0] && wanted.get(some[0].finding);
-    if (run === undefined) continue;
-    const head = loaded.find((each) => each.run.id === id)?.result?.head ?? (await readHead(runFolderOf(id)));
-    const files = filesOf(run, runFolderOf(id), ofRun, head?.knowsSent ?? [], {});
-    const placed = await placeFindings(files, some, {
-      texts: noTexts,
-      follow: (others, texts) => Promise.all(others.map((each) => followFile(each, texts, runFolderOf))),
-    });
-    for (const found of some)
-      places.set(
-        found.finding,
-        placesOf(found, placed).filter((place) => folders.has(place.folder)),
-      );
-  }
-  const shown = findings.map((each) => ({ ...each, places: places.get(each.finding) ?? [] }));
+  const wanted = new Set(findings.map(({ finding }) => finding));
+  const follow: Follow = (files, texts) =>
+    Promise.all(files.map((each) => followFile(each, texts, runs.folderOf)));
+  const isWanted = ({ finding }: ResultFinding): boolean => wanted.has(finding);
+  const placed = await Promise.all(
+    loaded.map((each) => withPlaces(each, { runs, mappings: {}, texts: noTexts, follow, isWanted })),
+  );
+  const there = new Map(placed.flatMap(({ result }) => [...(result?.places ?? [])]));
+  const shown = findings.map((each) => ({
+    ...each,
+    places: placesOf(each, { places: there }).filter(({ folder }) => folders.has(folder)),
+  }));
   const { owners } = await findOwners(new Set(shown.flatMap((each) => mainPlaceOf(each)?.file ?? [])));
   return shown.map((each) => ({ ...each, owners: owners.get(mainPlaceOf(each)?.file ?? '') }));
 }

@@ -89,12 +89,17 @@ export interface PlacedFiles {
   readonly changed: ReadonlySet<string>;
 }
 
+/** Follows files that differ from what was sent: an answer for each, or none. */
+export type Follow = (
+  files: readonly PlacesOfFile[],
+  texts: EditorTexts,
+) => Promise<readonly CurrentPlaces[]>;
+
 interface PlaceOptions {
   readonly texts: EditorTexts;
-  /** Follows files that differ from what was sent. */
-  readonly follow: (files: readonly PlacesOfFile[], texts: EditorTexts) => Promise<readonly CurrentPlaces[]>;
-  /** Gets what is known once the first files are read, if others follow. */
-  readonly onSome?: ((placed: PlacedFiles) => void) | undefined;
+  readonly follow: Follow;
+  /** Gets what is known once the first files are read. */
+  readonly onFirst?: ((placed: PlacedFiles) => void) | undefined;
   readonly clock?: Pick<Clock, 'sleep'>;
 }
 
@@ -107,7 +112,7 @@ const maxSilenceMs = 2_000;
 export async function placeFindings(
   files: RunFiles,
   found: readonly ResultFinding[],
-  { texts, follow, onSome, clock }: PlaceOptions,
+  { texts, follow, onFirst, clock }: PlaceOptions,
 ): Promise<PlacedFiles> {
   const { targets } = files.run;
   const missing = new Set<string>();
@@ -133,8 +138,7 @@ export async function placeFindings(
   const known = (): PlacedFiles => ({ places: placed, missing, changed });
   const others: PlacesOfFile[] = [];
   const ask = askFolders(clock);
-  let done = 0;
-  await inParallel(groups, filesAtOnce, async (group) => {
+  const place = async (group: readonly PlaceAsSent[]): Promise<void> => {
     const [first] = group;
     if (first === undefined) return;
     const [, sent] = first;
@@ -153,11 +157,11 @@ export async function placeFindings(
       const reported = { run: files.run.id, file: unread, places };
       add(reported, asReported(reported));
     }
-    done += 1;
-    if (done === firstFiles && groups.length > firstFiles) onSome?.(known());
-  });
+  };
+  await inParallel(groups.slice(0, firstFiles), filesAtOnce, place);
+  onFirst?.(known());
+  await inParallel(groups.slice(firstFiles), filesAtOnce, place);
   if (others.length > 0) {
-    if (groups.length <= firstFiles) onSome?.(known());
     const current = await follow(others, texts);
     for (const [at, each] of others.entries()) add(each, current[at] ?? asReported(each));
   }
@@ -165,7 +169,10 @@ export async function placeFindings(
 }
 
 /** Those of a finding's places that have a file on this machine, in their order. */
-export function placesOf({ finding }: ResultFinding, { places }: Pick<PlacedFiles, 'places'>): ShownPlace[] {
+export function placesOf(
+  { finding }: Pick<ResultFinding, 'finding'>,
+  { places }: Pick<PlacedFiles, 'places'>,
+): ShownPlace[] {
   return finding.places.flatMap((place) => places.get(place) ?? []);
 }
 

@@ -1,9 +1,9 @@
 import type { Run } from '../../run/state/run.ts';
 import { isReported, type ResultFinding } from '../result/result.ts';
 import type { Finding } from '../finding.ts';
-import { identityOf, type Named } from '../identity.ts';
+import type { Named } from '../identity.ts';
 import { asPlaced } from '../place/evidence.ts';
-import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
+import { decisionFolders, isSameList, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import type { Decidable, TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
@@ -16,7 +16,7 @@ interface ShownWith {
   readonly places: readonly ShownPlace[];
   /** Of the file of its main place. */
   readonly owners?: readonly string[] | undefined;
-  /** All names in the result of its run, once they are known. */
+  /** All names in the result of its run. */
   readonly names?: ReadonlySet<string> | undefined;
 }
 
@@ -24,54 +24,30 @@ export type ShowFinding = (found: ResultFinding, run: Run, shownWith: ShownWith)
 
 /** Shows findings with what people decided about them. While nothing about a finding changes, it is the same object. */
 export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): ShowFinding {
-  const lastShown = new WeakMap<
-    Finding,
-    Pick<ShownWith, 'names'> & {
-      readonly found: ResultFinding;
-      readonly version: number;
-      readonly shown: ShownFinding;
-    }
-  >();
+  const known = new WeakMap<Finding, { readonly of: readonly unknown[]; readonly shown: ShownFinding }>();
   return (found, run, { places, owners, names }) => {
-    const { version } = triage;
-    const last = lastShown.get(found.finding);
-    const hasMoved = last === undefined || !areSame(last.shown.places, places);
-    const isDecided = !hasMoved && last.found === found && last.version === version && last.names === names;
-    if (isDecided && last.shown.owners === owners && last.shown.run.label === run.label) return last.shown;
-    const {
-      triage: decision,
-      decidedBefore,
-      verdict,
-    } = isDecided ? last.shown : decide({ run, found, places, names }, triage);
-    const { finding, folder, sent, maybe } = found;
+    const of = [found, run.label, triage.version, names, owners, ...places];
+    const last = known.get(found.finding);
+    if (last !== undefined && isSameList(last.of, of)) return last.shown;
+    const { finding } = found;
     const isHere = (at: number): boolean => places.some(({ reported }) => reported === finding.places[at]);
     const present: ShownFinding = {
+      ...found,
       run,
-      finding,
-      places: hasMoved ? places : last.shown.places,
-      folder,
-      ...identityOf(found),
-      maybe,
-      sent,
-      triage: decision,
-      decidedBefore,
-      verdict,
+      places,
+      ...decide({ run, found, places, names }, triage),
       evidence: asPlaced(found.evidence, isHere),
       owners,
     };
-    const shown = last !== undefined && isSameShown(last.shown, present) ? last.shown : present;
-    lastShown.set(finding, { found, version, names, shown });
+    const shown =
+      last !== undefined && isSameList(seenIn(last.shown), seenIn(present)) ? last.shown : present;
+    known.set(finding, { of, shown });
     return shown;
   };
 }
 
-function isSameShown(last: ShownFinding, present: ShownFinding): boolean {
-  const keys = ['places', 'triage', 'decidedBefore', 'verdict', 'owners'] as const;
-  return last.run.label === present.run.label && keys.every((key) => last[key] === present[key]);
-}
-
-function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((each, at) => each === other[at]);
+function seenIn({ run, triage, decidedBefore, verdict, owners, places }: ShownFinding): readonly unknown[] {
+  return [run.label, triage, decidedBefore, verdict, owners, ...places];
 }
 
 /** What a decision about a finding depends on, besides the decisions. */
