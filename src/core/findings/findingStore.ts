@@ -304,9 +304,9 @@ export class FindingStore implements Disposable {
     return withDetails(findings, this.#deps);
   }
 
-  /** A finding as its file has it, as JSON; undefined if it is too long or nested too deeply. */
-  itemOf({ run, finding }: Detailable): Promise<string | undefined> {
-    return readItem(run, finding.index, this.#deps);
+  /** A finding as its file has it, as JSON; undefined if it is too long, nested too deeply, or of a file that was replaced. */
+  itemOf(found: Detailable): Promise<string | undefined> {
+    return readItem(found, this.#deps);
   }
 
   /** The runs that tested a finding's pair on a live application, latest first. */

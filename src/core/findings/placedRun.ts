@@ -69,7 +69,7 @@ export async function readPlaced(
 ): Promise<PlacedRun> {
   try {
     const unplaced = withoutPlaces(run, await readResult(run, source));
-    if (source.memory.get(run.id)?.result)
+    if (source.memory.unsaved.has(run.id))
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );

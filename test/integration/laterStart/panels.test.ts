@@ -124,9 +124,9 @@ describe('an open document', () => {
     await untilEqual(active, 'Trend: shop');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
-    const known = { run: run.id, severity: 'high', finding: { places: [] } } as const;
-    const found = { ...known, folder: shop, ...identity };
-    const entry = (verdict: Verdict) => ({ ...found, verdict });
+    const { finding } = invent({ severity: 'high' });
+    const about = { run: run.id, home: shop, folder: shop, path: '', sent: [], quotes: [], since: 1 };
+    const entry = (verdict: Verdict) => ({ ...about, ...identity, finding, verdict });
     const absent = [entry('codeChanged'), entry('notSent')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
     const traced = [{ run, limitations, reported: [entry('stillThere')], absent }];

@@ -26,8 +26,9 @@ export interface LaterRun {
 /** By later finding; `isSure` if both are surely the same. */
 export type Pairs = ReadonlyMap<ResultFinding, { readonly earlier: ResultFinding; readonly isSure: boolean }>;
 
-/** By what rules compare a finding. Paths are those of the later run. */
-interface Traits {
+/** A finding with what rules compare. Paths are those of the later run. */
+interface Candidate {
+  readonly finding: ResultFinding;
   readonly kinds: readonly string[];
   readonly title: string;
   /** Of its main place; undefined without one. */
@@ -35,24 +36,32 @@ interface Traits {
   /** The quoted code of its main place, and of all places in any order, each with its file. */
   readonly quotes: readonly string[];
   readonly live: readonly string[];
+  /** Of its main place, in the text of the later run. Undefined where these are not known. */
+  lines?: LineRange | 'gone' | undefined;
+  isPaired: boolean;
 }
 
 interface PairingRule {
   /** Candidates share a key. */
-  readonly keysOf: (traits: Traits) => readonly string[];
-  /** Whether the lines in the text of the later run must overlap, or may not be known. Without it, they do not count. */
-  readonly lines?: 'overlap' | 'unknown';
+  readonly keysOf: (candidate: Candidate) => readonly string[];
+  /** Looks at lines, which are not read before. */
+  readonly fits?: (one: Candidate, other: Candidate) => boolean;
   readonly isSure: boolean;
 }
 
 const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
 
-function kindsInFile({ file, kinds }: Traits): readonly string[] {
+function kindsInFile({ file, kinds }: Candidate): readonly string[] {
   return file === undefined ? [] : kinds.map((kind) => keyOf(file, kind));
 }
 
-function titlesInFile(traits: Traits): readonly string[] {
-  return traits.title === '' ? [] : kindsInFile(traits).map((key) => keyOf(key, traits.title));
+function titlesInFile(candidate: Candidate): readonly string[] {
+  return candidate.title === '' ? [] : kindsInFile(candidate).map((key) => keyOf(key, candidate.title));
+}
+
+function doOverlap({ lines: one }: Candidate, { lines: other }: Candidate): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object') return false;
+  return one.startLine <= other.endLine && other.startLine <= one.endLine;
 }
 
 const RULES: readonly PairingRule[] = [
@@ -62,10 +71,14 @@ const RULES: readonly PairingRule[] = [
     keysOf: ({ quotes, kinds }) => quotes.flatMap((quote) => kinds.map((kind) => keyOf(quote, kind))),
     isSure: true,
   },
-  { keysOf: titlesInFile, lines: 'overlap', isSure: true },
+  { keysOf: titlesInFile, fits: doOverlap, isSure: true },
   { keysOf: ({ quotes }) => quotes, isSure: false },
-  { keysOf: kindsInFile, lines: 'overlap', isSure: false },
-  { keysOf: titlesInFile, lines: 'unknown', isSure: false },
+  { keysOf: kindsInFile, fits: doOverlap, isSure: false },
+  {
+    keysOf: titlesInFile,
+    fits: (one, other) => one.lines === undefined || other.lines === undefined,
+    isSure: false,
+  },
   {
     keysOf: ({ file, live, kinds, title }) =>
       file === undefined && live.length === 0 && title !== '' ? kinds.map((kind) => keyOf(kind, title)) : [],
@@ -81,80 +94,42 @@ export async function pairFindings(
 ): Promise<Pairs> {
   const pairs = new Map<ResultFinding, { earlier: ResultFinding; isSure: boolean }>();
   const paired = new Set<ResultFinding>();
-  const pair = (finding: ResultFinding, before: ResultFinding, isSure: boolean): void => {
-    pairs.set(finding, { earlier: before, isSure });
-    paired.add(before);
-  };
-  if (earlier.length === 0) return pairs;
   const byReport = new Map(
     earlier.toReversed().flatMap((each) => [[reportKey(each), each] as const, [each.name, each] as const]),
   );
   for (const finding of later) {
     const same = byReport.get(reportKey(finding));
-    if (same !== undefined && !paired.has(same)) pair(finding, same, true);
+    if (same === undefined || paired.has(same)) continue;
+    pairs.set(finding, { earlier: same, isSure: true });
+    paired.add(same);
   }
-  const traitsOf = memoized((each: ResultFinding) => readTraits(each, run));
-  const isLeft = (each: ResultFinding): boolean => !pairs.has(each) && !paired.has(each);
-  let lines: LaterLines | undefined;
+  if (pairs.size === later.length || paired.size === earlier.length) return pairs;
+  const ours = later.map((each) => toCandidate(each, run, pairs.has(each)));
+  const theirs = earlier.map((each) => toCandidate(each, run, paired.has(each)));
+  let areLinesKnown = false;
   for (const mustBeUnique of [true, false])
     for (const rule of RULES) {
-      if (pairs.size === later.length || paired.size === earlier.length) return pairs;
-      if (rule.lines !== undefined)
-        lines ??= await findLaterLines(run, inFilesOf(later, earlier, isLeft, traitsOf));
-      const keysOf = memoized((each: ResultFinding) => keysBy(rule, traitsOf(each), lines?.get(each)));
-      const fits = (one: ResultFinding, other: ResultFinding): boolean =>
-        rule.lines !== 'overlap' || doOverlap(lines?.get(one), lines?.get(other));
-      const earlierByKey = toBuckets(mustBeUnique ? earlier : earlier.filter(isLeft), keysOf);
-      const laterByKey = mustBeUnique ? toBuckets(later, keysOf) : undefined;
-      for (const finding of later.filter(isLeft)) {
-        const before = laterByKey
-          ? onlyCandidate(finding, earlierByKey, keysOf, fits)
-          : firstCandidate(keysOf(finding).asked, earlierByKey, isLeft, (each) => fits(finding, each));
-        if (before === undefined || paired.has(before)) continue;
-        if (laterByKey === undefined) pair(finding, before, false);
-        else if (onlyCandidate(before, laterByKey, keysOf, fits) === finding)
-          pair(finding, before, rule.isSure);
+      if (rule.fits !== undefined && !areLinesKnown) {
+        await addLines(run, ours, theirs);
+        areLinesKnown = true;
+      }
+      const [oursByKey, theirsByKey] = [byKey(ours, rule), byKey(theirs, rule)];
+      for (const one of ours) {
+        if (one.isPaired) continue;
+        const others = candidatesOf(one, theirsByKey, rule);
+        const other = mustBeUnique ? onlyOne(others) : firstLeft(others);
+        if (other === undefined || other.isPaired) continue;
+        if (mustBeUnique && onlyOne(candidatesOf(other, oursByKey, rule)) !== one) continue;
+        pairs.set(one.finding, { earlier: other.finding, isSure: mustBeUnique && rule.isSure });
+        one.isPaired = true;
+        other.isPaired = true;
       }
     }
   return pairs;
 }
 
-/** A finding is found by the keys that it holds, and looks for others by those that it asks for. */
-interface Keys {
-  readonly held: readonly string[];
-  readonly asked: readonly string[];
-}
-
-type LaterRange = ReturnType<LaterLines['get']>;
-
-/** Lines that overlap share a block. A longer range is cut. */
-const linesInBlock = 16;
-const maxBlocks = 256;
-
-function keysBy({ keysOf, lines }: PairingRule, traits: Traits, range: LaterRange): Keys {
-  const keys = keysOf(traits);
-  if (lines === undefined) return { held: keys, asked: keys };
-  if (lines === 'unknown') {
-    const [any, unknown] = ['any', 'unknown'].map((which) => keys.map((key) => keyOf(key, which)));
-    if (any === undefined || unknown === undefined) return { held: [], asked: [] };
-    // Where its lines are known, only one with unknown lines can be the same.
-    return range === undefined ? { held: [...any, ...unknown], asked: any } : { held: any, asked: unknown };
-  }
-  if (range === undefined || range === 'gone') return { held: [], asked: [] };
-  const [first, last] = [range.startLine, range.endLine].map((line) => Math.floor(line / linesInBlock));
-  const count = Math.min((last ?? 0) - (first ?? 0) + 1, maxBlocks);
-  const inBlocks = keys.flatMap((key) =>
-    Array.from({ length: count }, (_, at) => keyOf(key, String((first ?? 0) + at))),
-  );
-  return { held: inBlocks, asked: inBlocks };
-}
-
-function doOverlap(one: LaterRange, other: LaterRange): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object') return false;
-  return one.startLine <= other.endLine && other.startLine <= one.endLine;
-}
-
-function readTraits({ finding, home, path, sent, quotes }: ResultFinding, run: LaterRun): Traits {
+function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Candidate {
+  const { finding, home, path, sent, quotes } = found;
   const folder = pathKey(home);
   const pathAt = (at: number): string => {
     const file = sent[at];
@@ -165,110 +140,71 @@ function readTraits({ finding, home, path, sent, quotes }: ResultFinding, run: L
   const [main] = quoted;
   const all = [...new Set(quoted.filter((each) => each !== undefined))].sort();
   return {
+    finding: found,
     kinds: kindsOf(finding).map((kind) => keyOf(folder, kind)),
     title: finding.title,
     file: finding.places.length === 0 ? undefined : keyOf(folder, pathAt(0)),
     quotes: [...(main === undefined ? [] : [main]), ...(all.length > 1 ? [keyOf(...all)] : [])],
     live: isWithoutCode(finding) ? liveKeysOf(finding).map((key) => keyOf(folder, key)) : [],
+    isPaired,
   };
 }
 
-function memoized<From extends object, To>(ask: (from: From) => To): (from: From) => To {
-  const answers = new WeakMap<From, To>();
-  return (from) => {
-    const answer = answers.get(from) ?? ask(from);
-    answers.set(from, answer);
-    return answer;
-  };
-}
+type ByKey = ReadonlyMap<string, readonly Candidate[]>;
 
-/** All findings of a kind in a file in which both sides have one that is left: lines are looked up only for these. */
-function inFilesOf(
-  later: readonly ResultFinding[],
-  earlier: readonly ResultFinding[],
-  isLeft: (each: ResultFinding) => boolean,
-  traitsOf: (each: ResultFinding) => Traits,
-): readonly ResultFinding[] {
-  const keysOf = (each: ResultFinding): readonly string[] => kindsInFile(traitsOf(each));
-  const left = new Set(later.filter(isLeft).flatMap(keysOf));
-  const leftOfBoth = new Set(
-    earlier
-      .filter(isLeft)
-      .flatMap(keysOf)
-      .filter((key) => left.has(key)),
-  );
-  return [...later, ...earlier].filter((each) => keysOf(each).some((key) => leftOfBoth.has(key)));
-}
-
-/** The findings that hold a key. `from` is the first of them that may be left. */
-type Buckets = ReadonlyMap<string, { readonly items: readonly ResultFinding[]; from: number }>;
-
-function toBuckets(findings: readonly ResultFinding[], keysOf: (finding: ResultFinding) => Keys): Buckets {
-  const buckets = new Map<string, { items: ResultFinding[]; from: number }>();
-  for (const finding of findings)
-    for (const key of new Set(keysOf(finding).held)) {
-      const bucket = buckets.get(key);
-      if (bucket === undefined) buckets.set(key, { items: [finding], from: 0 });
-      else bucket.items.push(finding);
+function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey {
+  const found = new Map<string, Candidate[]>();
+  for (const each of candidates)
+    for (const key of new Set(keysOf(each))) {
+      const alike = found.get(key);
+      if (alike === undefined) found.set(key, [each]);
+      else alike.push(each);
     }
-  return buckets;
+  return found;
+}
+
+/** One with several keys may come several times. */
+function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingRule): Generator<Candidate> {
+  for (const key of keysOf(one))
+    for (const other of others.get(key) ?? []) if (fits?.(one, other) !== false) yield other;
 }
 
 /** Undefined where there are several. */
-function onlyCandidate(
-  finding: ResultFinding,
-  others: Buckets,
-  keysOf: (finding: ResultFinding) => Keys,
-  fits: (one: ResultFinding, other: ResultFinding) => boolean,
-): ResultFinding | undefined {
-  let only: ResultFinding | undefined;
-  for (const key of keysOf(finding).asked)
-    for (const each of others.get(key)?.items ?? []) {
-      if (each === only || !fits(finding, each)) continue;
-      if (only !== undefined) return undefined;
-      only = each;
-    }
+function onlyOne(candidates: Iterable<Candidate>): Candidate | undefined {
+  let only: Candidate | undefined;
+  for (const each of candidates) {
+    if (only !== undefined && each !== only) return undefined;
+    only = each;
+  }
   return only;
 }
 
-function firstCandidate(
-  keys: readonly string[],
-  others: Buckets,
-  isLeft: (each: ResultFinding) => boolean,
-  fits: (each: ResultFinding) => boolean,
-): ResultFinding | undefined {
-  for (const key of keys) {
-    const bucket = others.get(key);
-    if (bucket === undefined) continue;
-    const { items } = bucket;
-    for (let first = items[bucket.from]; first !== undefined && !isLeft(first); first = items[bucket.from])
-      bucket.from += 1;
-    const found = items.slice(bucket.from).find((each) => isLeft(each) && fits(each));
-    if (found !== undefined) return found;
-  }
+function firstLeft(candidates: Iterable<Candidate>): Candidate | undefined {
+  for (const each of candidates) if (!each.isPaired) return each;
   return undefined;
 }
 
-/** Lines in the text that the later run was given. A finding with unknown lines has no entry. */
-type LaterLines = ReadonlyMap<ResultFinding, LineRange | 'gone'>;
-
-/** Follows the lines of main places from the text that each finding's run was sent to that of a later run. */
-async function findLaterLines(later: LaterRun, findings: readonly ResultFinding[]): Promise<LaterLines> {
-  const lines = new Map<ResultFinding, LineRange | 'gone'>();
-  const byFile = Map.groupBy(findings, ({ run, sent: [file] }) =>
-    JSON.stringify([run, file?.target, file?.path]),
+/** Follows the lines of main places from the text that each finding's run was sent to that of the later run, in files with findings of both that are left. */
+async function addLines(
+  later: LaterRun,
+  ours: readonly Candidate[],
+  theirs: readonly Candidate[],
+): Promise<void> {
+  const filesLeft = (side: readonly Candidate[]): ReadonlySet<string | undefined> =>
+    new Set(side.flatMap(({ file, isPaired }) => (isPaired ? [] : file)));
+  const [inOurs, inTheirs] = [filesLeft(ours), filesLeft(theirs)];
+  const inFiles = [...ours, ...theirs].filter(({ file }) => inOurs.has(file) && inTheirs.has(file));
+  const bySent = Map.groupBy(inFiles, ({ finding: { run, sent } }) =>
+    JSON.stringify([run, sent[0]?.target, sent[0]?.path]),
   );
-  for (const inFile of byFile.values()) {
-    const { run = '', sent: [file] = [] } = inFile[0] ?? {};
+  for (const candidates of bySent.values()) {
+    const { run = '', sent: [file] = [] } = candidates[0]?.finding ?? {};
     const follow = file && (await followToLater(later, run, file));
-    for (const each of inFile) {
-      const { startLine, endLine = startLine } = each.finding.places[0] ?? {};
-      if (startLine === undefined || endLine === undefined) continue;
-      const range = follow?.({ startLine, endLine });
-      if (range !== undefined) lines.set(each, range);
+    for (const each of candidates) {
+      const { startLine, endLine = startLine } = each.finding.finding.places[0] ?? {};
+      if (startLine !== undefined && endLine !== undefined) each.lines = follow?.({ startLine, endLine });
     }
   }
-  return lines;
 }
 
 /** Undefined where it is not known what became of the lines. */

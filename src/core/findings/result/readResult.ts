@@ -11,7 +11,7 @@ import { findingsMarkOf, maxReadMs, withReadingNote } from '../parse/readFinding
 import type { CurrentPlaces, EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
 import type { FoundOwners } from '../place/owners.ts';
 import { type Encodings, utf8Only } from '../place/sentFiles.ts';
-import { factsOf, type ResultHead, type RunResult } from './result.ts';
+import { factsOf, resultFormat, type ResultHead, type RunResult } from './result.ts';
 import {
   addDetails,
   type Detailable,
@@ -47,43 +47,28 @@ type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
   readonly runs: Pick<RunStore, 'folderOf'>;
 };
 
-/** By local run ID, what could not be saved, or why its findings file with this mark cannot be read. */
-export type ResultMemory = Map<
-  string,
-  Partial<Unsaved> & { readonly failed?: { readonly mark: string; readonly error: AssessmentError } }
->;
+/** By local run ID. */
+export interface ResultMemory {
+  readonly unsaved: Map<string, Unsaved>;
+  /** Why the findings file with this mark cannot be read. */
+  readonly failed: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
+}
 
 export function createMemory(): ResultMemory {
-  return new Map();
+  return { unsaved: new Map(), failed: new Map() };
 }
 
 /**
  * The result of a run; worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`, `storage`,
  * `workerCrashed`, and the signal's reason.
  */
-export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
-  await readCurrentHead(run, source, signal);
-  const saved = await savedResult(run, source);
-  if (saved !== undefined) return saved;
-  // The head is fine, and the rest is damaged.
-  await workOutRun(run, source, signal);
-  const again = await savedResult(run, source);
-  if (again === undefined) throw workerCrash('no result');
-  return again;
+export function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
+  return readCurrent(run, source, signal, savedResult, ({ head }) => head);
 }
 
 /** The head of the current result of a run: see `readResult`. */
-export async function readCurrentHead(
-  run: Run,
-  source: ResultSource,
-  signal?: AbortSignal,
-): Promise<ResultHead> {
-  const mark = await markOf(run, source);
-  const failed = source.memory.get(run.id)?.failed;
-  if (failed?.mark === mark) throw failed.error;
-  const saved = await savedHead(run, source);
-  if (saved !== undefined && (await isCurrent(saved, run, mark, source))) return saved;
-  return workOutRun(run, source, signal);
+export function readCurrentHead(run: Run, source: ResultSource, signal?: AbortSignal): Promise<ResultHead> {
+  return readCurrent(run, source, signal, savedHead, (head) => head);
 }
 
 /** Saves the result of a run, with the sent texts that its findings point at. Throws what `readResult` throws. */
@@ -91,103 +76,107 @@ export async function saveResult(run: Run, source: ResultSource, signal?: AbortS
   if (hasFindings(run)) await readCurrentHead(run, source, signal);
 }
 
+async function readCurrent<T>(
+  run: Run,
+  source: ResultSource,
+  signal: AbortSignal | undefined,
+  read: (run: Run, source: ResultSource) => Promise<T | undefined>,
+  headOf: (read: T) => ResultHead,
+): Promise<T> {
+  const mark = await markOf(run, source);
+  const failed = source.memory.failed.get(run.id);
+  if (failed?.mark === mark) throw failed.error;
+  const saved = await read(run, source);
+  if (saved !== undefined && (await isCurrent(headOf(saved), run, mark, source))) return saved;
+  await workOutRun(run, source, signal);
+  const made = await read(run, source);
+  if (made === undefined) throw workerCrash('no result');
+  return made;
+}
+
 async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<ResultHead | undefined> {
-  return memory.get(id)?.result?.head ?? (await readHead(runs.folderOf(id)));
+  return memory.unsaved.get(id)?.result.head ?? (await readHead(runs.folderOf(id)));
 }
 
 async function savedResult({ id }: Run, { runs, memory }: ResultSource): Promise<RunResult | undefined> {
-  return memory.get(id)?.result ?? (await readSaved(runs.folderOf(id)));
+  return memory.unsaved.get(id)?.result ?? (await readSaved(runs.folderOf(id)));
 }
 
-/** For each folder of a run, the earlier runs about it, the newest first: the first one that can be read counts. */
-function candidatesOf(run: Run, all: readonly Run[]): ReadonlyMap<string, readonly Run[]> {
+/** For each folder of a run, the earlier runs about it, the newest first: the first one that can be read counts. Then the baseline, if any. */
+function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[] {
   const earlier = earlierRuns(all, run);
   const isAbout = (folder: string) => (other: Run) =>
     other.targets.some((target) => isSamePath(target.folder, folder));
-  return new Map(run.targets.map(({ folder }) => [pathKey(folder), earlier.filter(isAbout(folder))]));
+  const baseline = baselineAmong(all, run);
+  return [
+    ...run.targets.map(({ folder }) => earlier.filter(isAbout(folder))),
+    baseline === undefined ? [] : [baseline],
+  ];
 }
 
 async function isCurrent(head: ResultHead, run: Run, mark: string, source: ResultSource): Promise<boolean> {
-  if (head.facts !== factsOf(run) || head.mark !== mark) return false;
+  if (head.format !== resultFormat || head.facts !== factsOf(run) || head.mark !== mark) return false;
   const all = source.runs.all();
-  const present = new Map(all.map((each) => [each.id, each]));
   const skipped = new Map(head.skipped.map((each) => [each.id, each.mark]));
-  const isSkipped = async (other: Run): Promise<boolean> =>
-    skipped.get(other.id) === ((await markIfThere(other, source)) ?? 'none') &&
-    (await savedHead(other, source)) === undefined;
-  for (const { id } of head.skipped) {
-    const other = present.get(id);
-    if (other !== undefined && !(await isSkipped(other))) return false;
+  for (const other of all) {
+    const skippedMark = skipped.get(other.id);
+    if (skippedMark === undefined) continue;
+    if (skippedMark !== ((await markIfThere(other, source)) ?? 'none')) return false;
+    if ((await savedHead(other, source)) !== undefined) return false;
   }
-  // A run that was removed changes nothing: its findings are in the result.
-  const removed = head.before.filter(({ id }) => !present.has(id));
-  const lastRemoved = Math.max(-Infinity, ...removed.map(({ createdAt }) => createdAt));
-  const isKnown = async (other: Run): Promise<boolean> => {
-    const known = head.before.find(({ id }) => id === other.id);
-    if (known === undefined) return other.createdAt < lastRemoved;
-    const now = await savedHead(other, source);
-    return now?.inputs === known.inputs && now.mark === (await markIfThere(other, source));
-  };
-  const baseline = baselineAmong(all, run);
-  for (const candidates of [...candidatesOf(run, all).values(), baseline ? [baseline] : []]) {
+  for (const [at, candidates] of candidatesOf(run, all).entries()) {
     const first = candidates.find(({ id }) => !skipped.has(id));
-    if (first !== undefined && !(await isKnown(first))) return false;
+    if (first === undefined) continue;
+    const known = head.before[at] ?? { id: '', inputs: '', createdAt: -Infinity };
+    if (first.id === known.id) {
+      const now = await savedHead(first, source);
+      if (now?.inputs !== known.inputs || now.mark !== (await markIfThere(first, source))) return false;
+      // A run that was removed changes nothing: its findings are in the result.
+    } else if (first.createdAt >= known.createdAt) return false;
   }
   return true;
 }
 
-async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal): Promise<ResultHead> {
+async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   const { runs, memory, encodings } = source;
   const all = runs.all();
-  const before = new Map<string, Run>();
+  const before: (Run | undefined)[] = [];
   const skipped = new Map<string, ResultHead['skipped'][number]>();
   const canUse = async (other: Run): Promise<boolean> => {
-    if (before.has(other.id)) return true;
+    if (before.includes(other)) return true;
     const head = await lastHeadOf(other, source, signal);
     if (head === undefined)
       skipped.set(other.id, { id: other.id, mark: (await markIfThere(other, source)) ?? 'none' });
-    else {
-      before.set(other.id, other);
-      for (const each of head.skipped) skipped.set(each.id, each);
-    }
+    else for (const each of head.skipped) skipped.set(each.id, each);
     return head !== undefined;
   };
-  const beforeOf = new Map<string, string>();
-  for (const [folder, candidates] of candidatesOf(run, all))
-    for (const other of candidates) {
-      if (!(await canUse(other))) continue;
-      beforeOf.set(folder, other.id);
-      break;
-    }
-  const baseline = baselineAmong(all, run);
-  const hasBaseline = baseline !== undefined && (await canUse(baseline));
+  for (const candidates of candidatesOf(run, all)) {
+    let used: Run | undefined;
+    for (const other of candidates) if (used === undefined && (await canUse(other))) used = other;
+    before.push(used);
+  }
   const task: ResultJob = {
     kind: 'workOut',
     run,
     runsFolder: runs.folderOf(''),
-    before: [...before.values()],
-    beforeOf,
-    baseline: hasBaseline ? baseline.id : undefined,
+    before,
     skipped: [...skipped.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
     continued: earlierRuns(all, run).find((other) => continuesRun(run, other)),
-    kept: [run.id, ...before.keys()].flatMap((id) => memory.get(id)?.result ?? []),
+    kept: [run, ...before].flatMap((each) => memory.unsaved.get(each?.id ?? '')?.result ?? []),
     encodings: encodings(),
     isReadOnly: false,
   };
   const mark = await markOf(run, source);
   try {
-    const unsaved = (await askReader(task, run, source, signal)) as Unsaved;
-    if (unsaved.result ?? unsaved.details) memory.set(run.id, unsaved);
-    else memory.delete(run.id);
+    const unsaved = (await askReader(task, run, source, signal)) as Unsaved | undefined;
+    if (unsaved === undefined) memory.unsaved.delete(run.id);
+    else memory.unsaved.set(run.id, unsaved);
   } catch (error) {
     // It would only fail in the same way.
     if (error instanceof AssessmentError && error.kind === 'malformedFindings')
-      memory.set(run.id, { ...memory.get(run.id), failed: { mark, error } });
+      memory.failed.set(run.id, { mark, error });
     throw error;
   }
-  const head = await savedHead(run, source);
-  if (head === undefined) throw workerCrash('no result');
-  return head;
 }
 
 /** Of an earlier run. Undefined if it cannot be read, and never was. */
@@ -222,12 +211,15 @@ export function withDetails<const T extends readonly Detailable[]>(
 ): Promise<Detailed<T>> {
   return addDetails(findings, async (run, file, indexes) => {
     const read = async (): Promise<DetailsByIndex | undefined> => {
-      const unsaved = source.memory.get(run.id);
-      if (unsaved?.file === file && unsaved.details) return unsaved.details;
+      const unsaved = source.memory.unsaved.get(run.id);
+      if (unsaved?.result.head.file === file) return unsaved.details;
       return readDetails(source.runs.folderOf(run.id), file, indexes);
     };
     const known = await read();
     if (known !== undefined) return known;
+    // Nothing is left of the details of another findings file.
+    const present = (await savedHead(run, source))?.file ?? file;
+    if (present !== file) return undefined;
     await workOutRun(run, source);
     return read();
   });
@@ -245,9 +237,7 @@ export async function readLastResult(run: Run, source: ReadingSource): Promise<L
   const saved = await readSaved(runFolder);
   if (saved !== undefined)
     return { result: saved, savedAt: (await stat(join(runFolder, resultName))).mtime.getTime() };
-  const { result } = await workOutAlone(run, source);
-  if (result === undefined) throw workerCrash('no result');
-  return { result, savedAt: undefined };
+  return { result: (await workOutAlone(run, source)).result, savedAt: undefined };
 }
 
 /** Details of what `readLastResult` returns. Writes nothing. */
@@ -259,8 +249,8 @@ export async function readLastDetails(
 ): Promise<DetailsByIndex | undefined> {
   const saved = await readDetails(source.runs.folderOf(run.id), file, indexes);
   if (saved !== undefined) return saved;
-  const alone = await workOutAlone(run, source);
-  return alone.file === file ? alone.details : undefined;
+  const { result, details } = await workOutAlone(run, source);
+  return result.head.file === file ? details : undefined;
 }
 
 /** Without earlier runs, and without writing. */
@@ -270,8 +260,6 @@ async function workOutAlone(run: Run, source: ReadingSource): Promise<Unsaved> {
     run,
     runsFolder: source.runs.folderOf(''),
     before: [],
-    beforeOf: new Map(),
-    baseline: undefined,
     skipped: [],
     continued: undefined,
     kept: [],
@@ -281,9 +269,12 @@ async function workOutAlone(run: Run, source: ReadingSource): Promise<Unsaved> {
   return (await askReader(job, run, source)) as Unsaved;
 }
 
-/** The item of a findings file as JSON; undefined if it is too long or nested too deeply. Throws what `readResult` throws. */
-export async function readItem(run: Run, index: number, source: ResultSource): Promise<string | undefined> {
-  const job: ResultJob = { kind: 'item', run, index, runsFolder: source.runs.folderOf('') };
+/** The item of a finding as JSON: see `readItem` in `workOut`. Throws what `readResult` throws. */
+export async function readItem(
+  { run, file, finding: { index } }: Detailable,
+  source: ResultSource,
+): Promise<string | undefined> {
+  const job: ResultJob = { kind: 'item', run, file, index, runsFolder: source.runs.folderOf('') };
   return (await askReader(job, run, source)) as string | undefined;
 }
 

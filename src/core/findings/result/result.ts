@@ -66,13 +66,13 @@ export interface ResultFinding extends Named {
   readonly missed?: true | undefined;
 }
 
-/** Raised whenever results would come out differently: saved ones are then worked out again. */
-const format = 6;
+/** Raised whenever results would come out differently: saved ones are then worked out again, with the names and the evidence that they have. */
+export const resultFormat = 7;
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
 
 export const headSchema = z.object({
-  format: z.literal(format),
+  format: z.number().check(z.maximum(resultFormat)),
   /** The local ID of the run. */
   id: z.string(),
   /** Changes with all that follows in this list. */
@@ -80,10 +80,12 @@ export const headSchema = z.object({
   /** `factsOf` the run's journal, and the mark of its findings file. */
   facts: z.string(),
   mark: z.string(),
-  /** The earlier runs whose results it takes into account. */
-  before: z.array(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() })),
+  /** The earlier results that it takes into account: that for each folder of the run, in their order, and that of the baseline. */
+  before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
   /** Earlier runs whose findings could not be read, with the marks of their findings files, if any. */
   skipped: z.array(z.object({ id: z.string(), mark: z.optional(z.string()) })),
+  /** That of the `Identity` of what the run reports. */
+  file: z.string(),
   /** For each folder, whether it is known what was sent. */
   knowsSent: z.array(z.boolean()),
   cut: z.optional(cutSchema),
@@ -119,15 +121,9 @@ export function factsOf(run: Run): string {
 }
 
 export function newHead(facts: Omit<ResultHead, 'format' | 'inputs'>): ResultHead {
-  const { before, skipped, mark } = facts;
-  const inputs = digest([
-    format,
-    facts.facts,
-    mark,
-    before.map(({ id, inputs: each }) => [id, each]),
-    skipped,
-  ]);
-  return { format, inputs, ...facts };
+  const before = facts.before.map((each) => each && [each.id, each.inputs]);
+  const inputs = digest([resultFormat, facts.facts, facts.mark, before, facts.skipped]);
+  return { format: resultFormat, inputs, ...facts };
 }
 
 function digest(parts: readonly unknown[]): string {

@@ -14,12 +14,14 @@ import {
   PLACE_ROLES,
   type WithDetails,
 } from '../finding.ts';
-import { headSchema, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
+import { reportKey } from '../identity.ts';
+import type { SentFile } from '../place/sentFiles.ts';
+import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
 /*
  * Two files in the folder of a run, of lines of JSON. `result.json`: the head, which shows whether the result is current, and has the SHA-256 of what
- * follows in place of a schema; a table of texts and sent files that findings refer to by position; then lists of findings, those that are not reported
- * last. `details.jsonl`: the findings file that it is of, then an index and its details in each line, read when somebody looks.
+ * follows in place of a schema; a table of what findings share; then lists of findings, those that are not reported last. `details.jsonl`: the findings
+ * file that it is of, then an index and its details in each line, read when somebody looks.
  */
 
 export const resultName = 'result.json';
@@ -35,34 +37,40 @@ const partBytes = 256 * 1024;
 const maxDetailsBytes = 256 * 1024 * 1024;
 const maxLineBytes = 16 * 1024 * 1024;
 
-const shared = ['run', 'home', 'folder', 'path', 'file'] as const;
+type Shared = Pick<ResultFinding, 'run' | 'file' | 'home' | 'folder'>;
 
-/** A finding as it is written: `at` are positions of its `shared` texts in the table, `sentAt` those of its sent files. */
-type Line = Omit<ResultFinding, (typeof shared)[number] | 'sent'> & {
-  readonly at: readonly (number | null)[];
-  readonly sentAt: readonly (number | null)[];
-};
+/** A finding as it is written: `shared` and `sent` are positions in the table. The main path of a sent file is not repeated, nor is a name that is its own. */
+type Line = Omit<ResultFinding, keyof Shared | 'index' | 'name' | 'maybe' | 'path' | 'sent'> &
+  Partial<Pick<ResultFinding, 'name' | 'maybe' | 'path'>> & {
+    readonly shared: number;
+    readonly sent: readonly (number | null)[];
+  };
 
 /** Throws what writing throws, and `RangeError` for a result that is too large. */
 export async function writeResult(runFolder: string, { head, findings, absent }: RunResult): Promise<void> {
-  const positions = new Map<string, number>();
-  const positionOf = (value: unknown): number | null => {
-    if (value === undefined) return null;
+  const table = new Map<string, number>();
+  const positionOf = (value: Shared | SentFile): number => {
     const key = JSON.stringify(value);
-    const at = positions.get(key) ?? positions.size;
-    positions.set(key, at);
+    const at = table.get(key) ?? table.size;
+    table.set(key, at);
     return at;
   };
-  const toLine = ({ run, home, folder, path, file, sent, ...others }: ResultFinding): Line => ({
-    ...others,
-    at: [run, home, folder, path, file].map(positionOf),
-    sentAt: sent.map(positionOf),
-  });
+  const toLine = (found: ResultFinding): Line => {
+    const { run, file, home, folder, index, name, maybe, path, sent, ...others } = found;
+    return {
+      ...others,
+      shared: positionOf({ run, file, home, folder }),
+      sent: sent.map((each) => (each === undefined ? null : positionOf(each))),
+      ...(name === reportKey({ file, index }) ? {} : { name }),
+      ...(maybe.length === 0 ? {} : { maybe }),
+      ...(sent[0] === undefined ? { path } : {}),
+    };
+  };
   const lines: string[] = [];
   const all = [...findings, ...absent];
   for (let at = 0; at < all.length; at += findingsPerLine)
     lines.push(`${JSON.stringify(all.slice(at, at + findingsPerLine).map(toLine))}\n`);
-  lines.unshift(`[${[...positions.keys()].join()}]\n`);
+  lines.unshift(`[${[...table.keys()].join()}]\n`);
   const digest = createHash('sha256');
   for (const line of lines) digest.update(line);
   const saved: z.infer<typeof savedHeadSchema> = { ...head, sha256: digest.digest('hex') };
@@ -71,30 +79,41 @@ export async function writeResult(runFolder: string, { head, findings, absent }:
   await writeFileAtomic(join(runFolder, resultName), content);
 }
 
-/** Undefined where there is none of this format. The rest of the file may be damaged. */
-export async function readHead(runFolder: string): Promise<ResultHead | undefined> {
+/** True if a later version has saved a result, which is left alone. */
+export async function isOfLaterVersion(runFolder: string): Promise<boolean> {
+  const head = await readFirst(runFolder, z.object({ format: z.number() }));
+  return head !== undefined && head.format > resultFormat;
+}
+
+/** Undefined where there is none that this version can read. The rest of the file may be damaged. */
+export function readHead(runFolder: string): Promise<ResultHead | undefined> {
+  return readFirst(runFolder, savedHeadSchema);
+}
+
+/** The first line of a result. */
+async function readFirst<T>(runFolder: string, schema: z.ZodMiniType<T>): Promise<T | undefined> {
   return unlessUnreadable(async () => {
-    for await (const line of linesOf(join(runFolder, resultName), maxBytes)) return headIn(line);
+    for await (const line of linesOf(join(runFolder, resultName), maxBytes)) return parsed(line, schema);
     return undefined;
   });
 }
 
-/** Undefined where there is none of this format, or a damaged one. Lets others work between two lines. */
+/** Undefined where there is none that this version can read, or a damaged one. Lets others work between two lines. */
 export async function readSaved(runFolder: string): Promise<RunResult | undefined> {
   return unlessUnreadable(async () => {
     const file = join(runFolder, resultName);
     if ((await stat(file)).size > maxBytes) return undefined;
     const content = await readFile(file);
     let start = content.indexOf(lineEnd) + 1;
-    const head = headIn(content.subarray(0, Math.max(0, start - 1)));
+    const head = parsed(content.subarray(0, Math.max(0, start - 1)), savedHeadSchema);
     if (head === undefined || hash('sha256', content.subarray(start), 'hex') !== head.sha256)
       return undefined;
-    let table: readonly unknown[] | undefined;
+    let table: Table | undefined;
     const all: ResultFinding[] = [];
     for (let end = content.indexOf(lineEnd, start); end >= 0; end = content.indexOf(lineEnd, start)) {
       await setImmediate();
-      const line = JSON.parse(content.toString('utf8', start, end)) as readonly unknown[];
-      if (table === undefined) table = line;
+      const line = JSON.parse(content.toString('utf8', start, end)) as Table | readonly Line[];
+      if (table === undefined) table = line as Table;
       else for (const each of line as readonly Line[]) all.push(toFinding(each, table));
       start = end + 1;
     }
@@ -103,19 +122,21 @@ export async function readSaved(runFolder: string): Promise<RunResult | undefine
   });
 }
 
-function toFinding({ at, sentAt, ...others }: Line, table: readonly unknown[]): ResultFinding {
-  const valueAt = (position: number | null | undefined): unknown => table[position ?? -1];
-  const [run, home, folder, path, file] = at.map(valueAt) as string[];
+type Table = readonly (Shared & SentFile)[];
+
+function toFinding({ shared, sent, ...others }: Line, table: Table): ResultFinding {
+  const { run = '', file = '', home = '', folder }: Partial<Shared> = table[shared] ?? {};
+  const { index } = others.finding;
+  const files = sent.map((at) => (at === null ? undefined : table[at]));
   return {
+    name: reportKey({ file, index }),
+    maybe: [],
+    path: files[0]?.path ?? '',
     ...others,
     // JSON has `null` in place of undefined members of lists.
     evidence: others.evidence?.map((each) => each ?? undefined),
-    run: run ?? '',
-    home: home ?? '',
-    folder,
-    path: path ?? '',
-    file: file ?? '',
-    sent: sentAt.map(valueAt) as ResultFinding['sent'],
+    ...{ run, file, home, folder, index },
+    sent: files,
   };
 }
 
@@ -123,14 +144,14 @@ async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | undefine
   try {
     return await read();
   } catch (error) {
-    const isDamaged = error instanceof SyntaxError || error instanceof z.core.$ZodError;
-    if (systemCode(error) === undefined && !isDamaged) throw error;
+    if (systemCode(error) === undefined && !(error instanceof SyntaxError)) throw error;
     return undefined;
   }
 }
 
-function headIn(line: Buffer): z.infer<typeof savedHeadSchema> | undefined {
-  return savedHeadSchema.safeParse(JSON.parse(line.toString('utf8'))).data;
+/** Undefined where the line is something else. */
+function parsed<T>(line: Buffer, schema: z.ZodMiniType<T>): T | undefined {
+  return schema.safeParse(JSON.parse(line.toString('utf8'))).data;
 }
 
 /** The whole lines of a file, up to a number of bytes. A longer line ends it. */
@@ -196,7 +217,7 @@ export async function writeDetails(runFolder: string, file: string, details: Det
   await writeFileAtomic(join(runFolder, detailsName), lines());
 }
 
-/** Those of the wanted ones that are there: none for another findings file. Undefined where the file is missing or damaged. */
+/** Undefined where one is not there: the file is missing, cut off, damaged, or of another findings file. */
 export async function readDetails(
   runFolder: string,
   file: string,
@@ -207,15 +228,16 @@ export async function readDetails(
     const found = new Map<number, Details>();
     for await (const line of linesOf(join(runFolder, detailsName), maxDetailsBytes)) {
       if (!isOfFile) {
-        if (detailsHeadSchema.parse(JSON.parse(line.toString('utf8'))).file !== file) return found;
-        isOfFile = true;
+        isOfFile = parsed(line, detailsHeadSchema)?.file === file;
+        if (!isOfFile) return undefined;
       } else if (indexes.has(Number.parseInt(line.toString('latin1', 1, 12), 10))) {
-        const [index, details] = detailsLineSchema.parse(JSON.parse(line.toString('utf8')));
+        const [index, details] = parsed(line, detailsLineSchema) ?? [];
+        if (index === undefined || details === undefined) return undefined;
         found.set(index, details);
         if (found.size === indexes.size) return found;
       }
     }
-    return isOfFile ? found : undefined;
+    return undefined;
   });
 }
 

@@ -22,10 +22,10 @@ interface InRuns {
 
 /** One question to the worker, which gives one answer. */
 export type ResultJob =
-  /** Saves a result and details; answers with what is `Unsaved`. */
+  /** Saves a result and details; answers with what is `Unsaved`, if any. */
   | ({ readonly kind: 'workOut' } & WorkOut)
   /** Answers with the item of a finding as JSON, if there is one. */
-  | ({ readonly kind: 'item'; readonly run: Run; readonly index: number } & InRuns)
+  | ({ readonly kind: 'item'; readonly run: Run; readonly file: string; readonly index: number } & InRuns)
   /** Answers with `CurrentPlaces` for each file. */
   | ({
       readonly kind: 'follow';
@@ -57,7 +57,7 @@ async function perform(job: ResultJob): Promise<unknown> {
     case 'workOut':
       return workOut(job);
     case 'item':
-      return readItem(job.run, job.runsFolder, job.index);
+      return readItem(join(job.runsFolder, job.run.id), job);
     case 'follow': {
       const places: CurrentPlaces[] = [];
       await inParallel(job.files.entries(), filesAtOnce, async ([at, each]) => {

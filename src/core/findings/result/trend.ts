@@ -2,14 +2,14 @@ import { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
 import { hasFindings, isOfSameAccount, subjectOf, testsOnePair } from '../chooseRun.ts';
-import { SEVERITIES, type Severity, type Finding } from '../finding.ts';
+import { SEVERITIES, type Severity } from '../finding.ts';
 import type { Cut } from '../parse/parseFindings.ts';
 import { readResult, type ResultSource } from './readResult.ts';
 import type { RunResult, Verdict, ResultFinding } from './result.ts';
 import { decide } from '../triage/decide.ts';
 import { isSettled } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
-import { allNamesOf, identityOf, type Named } from '../identity.ts';
+import { allNamesOf } from '../identity.ts';
 
 /** Only the newest runs are compared. */
 export const maxTrendRuns = 24;
@@ -38,22 +38,13 @@ export interface TrendRow {
   readonly review: number;
 }
 
-/** A finding of one run, without its texts. */
-interface TrendFinding extends Named {
-  /** The local ID of the run that reports it, for an absent one the last that did. */
-  readonly run: string;
-  readonly severity: Severity;
-  readonly finding: Pick<Finding, 'places' | 'toolDecision'>;
-  readonly folder: string | undefined;
-  readonly verdict: Verdict | undefined;
-}
-
+/** Its findings have neither texts nor places: a trend keeps those of many runs. */
 interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
-  readonly reported: readonly TrendFinding[];
+  readonly reported: readonly ResultFinding[];
   /** What an earlier row reports, with the verdict of the run's result, if that has one. */
-  readonly absent: readonly TrendFinding[];
+  readonly absent: readonly ResultFinding[];
 }
 
 /** The newest run first. */
@@ -87,7 +78,7 @@ export async function traceTrend(
   const allFolders = new Set(runs.flatMap(foldersOf)).size;
   const rows: TracedRun[] = [];
   /** What the rows so far report, by name, each as the last of them does. */
-  const known = new Map<string, TrendFinding>();
+  const known = new Map<string, ResultFinding>();
   for (const [done, run] of runs.toReversed().entries()) {
     onRun(done);
     const result = await readResult(run, source, signal).catch((error: unknown) => {
@@ -95,7 +86,7 @@ export async function traceTrend(
       throw error;
     });
     const limitations = limitationsOf(run, result, allFolders);
-    const reported = (result?.findings ?? []).map(toTrendFinding);
+    const reported = (result?.findings ?? []).map(withoutTexts);
     // A finding under another name counts as reported.
     for (const name of allNamesOf(reported)) known.delete(name);
     const verdicts = new Map(result?.absent.map(({ name, verdict }) => [name, verdict]));
@@ -113,7 +104,7 @@ export function countTrend(
 ): readonly TrendRow[] {
   const byId = new Map(traced.map(({ run }) => [run.id, run]));
   return traced.map(({ run, limitations, reported, absent }) => {
-    const isSettledNow = (each: TrendFinding): boolean => {
+    const isSettledNow = (each: ResultFinding): boolean => {
       const { triage } = decide({ run: byId.get(each.run) ?? run, found: each, places: [] }, decisions);
       return isSettled(triage.state);
     };
@@ -123,7 +114,7 @@ export function countTrend(
       run,
       limitations,
       reported: SEVERITIES.map((severity) => {
-        const some = reported.filter((each) => each.severity === severity);
+        const some = reported.filter((each) => each.finding.severity === severity);
         return { severity, count: some.length, settled: some.filter(isSettledNow).length };
       }),
       unexplained: left.length - review,
@@ -149,16 +140,7 @@ function foldersOf({ targets }: Run): string[] {
   return targets.map(({ folder }) => pathKey(folder));
 }
 
-function toTrendFinding(found: ResultFinding): TrendFinding {
-  const { run, finding, folder, maybe, verdict } = found;
-  const { severity, toolDecision } = finding;
-  return {
-    ...identityOf(found),
-    maybe,
-    run,
-    severity,
-    finding: { places: [], toolDecision },
-    folder,
-    verdict,
-  };
+function withoutTexts(found: ResultFinding): ResultFinding {
+  const finding = { ...found.finding, id: '', title: '', summary: '', places: [], cwes: [] };
+  return { ...found, finding, path: '', sent: [], quotes: [], evidence: undefined };
 }

@@ -2,13 +2,12 @@ import { join } from 'node:path';
 import { readArtifactFile } from '../../features/artifactFile.ts';
 import { readScanProgress } from '../../features/scanProgress.ts';
 import { markOf } from '../../files.ts';
-import { pathKey } from '../../paths.ts';
+import { isSamePath } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { isOfService } from '../chooseRun.ts';
 import { type Place, type ReportedFinding, splitReported } from '../finding.ts';
-import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
+import { fingerprintOf, type Identity, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
-import type { Cut } from '../parse/parseFindings.ts';
 import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../place/evidence.ts';
 import { createResolver } from '../place/resolver.ts';
 import {
@@ -18,12 +17,18 @@ import {
   keepSource,
   readSent,
   type SentFile,
-  type SentOfRun,
 } from '../place/sentFiles.ts';
-import { compareFindings } from './compareRuns.ts';
+import { compareFindings, type ComparedRun, type FoundBefore } from './compareRuns.ts';
 import { laterPathsIn, uniquePaths } from './match.ts';
 import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
-import { type DetailsByIndex, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
+import {
+  type DetailsByIndex,
+  isOfLaterVersion,
+  readSaved,
+  resultName,
+  writeDetails,
+  writeResult,
+} from './resultFile.ts';
 
 /*
  * Works out what a run found, in the worker: reads its findings file once, finds the sent files that its places point at and keeps their texts, looks up lines
@@ -35,26 +40,22 @@ export interface WorkOut {
   readonly run: Run;
   /** The folder with the folders of all runs. */
   readonly runsFolder: string;
-  /** The earlier runs to compare with, and what these could not be read. */
-  readonly before: readonly Run[];
+  /** For each folder of the run, in their order, the earlier run that its findings are compared with; then the baseline. */
+  readonly before: readonly (Run | undefined)[];
   readonly skipped: ResultHead['skipped'];
-  /** By `pathKey` of a folder, the local ID of the run whose findings about it come before. */
-  readonly beforeOf: ReadonlyMap<string, string>;
-  readonly baseline: string | undefined;
   /** The run that it continues. */
   readonly continued: Run | undefined;
-  /** Results that could not be saved. */
+  /** Earlier results, and a former one of the run, that could not be saved. */
   readonly kept: readonly RunResult[];
   readonly encodings: Encodings;
   /** True: write nothing. */
   readonly isReadOnly: boolean;
 }
 
-/** What is not saved, since it must not or could not be. `file` is that of the findings' `Identity`. */
+/** What is not saved, since it must not or could not be. */
 export interface Unsaved {
-  readonly file: string;
-  readonly result?: RunResult | undefined;
-  readonly details?: DetailsByIndex | undefined;
+  readonly result: RunResult;
+  readonly details: DetailsByIndex;
 }
 
 /** Findings that are not reported; the others are counted. */
@@ -62,10 +63,11 @@ const maxAbsent = 10_000;
 /** Another window may work out the same run. */
 const maxTries = 3;
 
-/** Throws what `readFindings` throws. */
-export async function workOut(task: WorkOut): Promise<Unsaved> {
-  const { run, runsFolder, isReadOnly } = task;
+/** Undefined once it is saved. Throws what `readFindings` throws. */
+export async function workOut(task: WorkOut): Promise<Unsaved | undefined> {
+  const { run, runsFolder } = task;
   const runFolder = join(runsFolder, run.id);
+  const isReadOnly = task.isReadOnly || (await isOfLaterVersion(runFolder));
   const mark = (await findingsMarkOf(runFolder)) ?? '';
   const sent = await readSent(run, runFolder);
   const { findings: reported, cut, file } = await readFindings(runFolder);
@@ -75,45 +77,49 @@ export async function workOut(task: WorkOut): Promise<Unsaved> {
   const resolver = createResolver({ targets: run.targets, sent, places });
   const source = { run, runFolder, sent, resolver };
   const onlyCopies = sent.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
-  const own = await Promise.all(
-    reported.map(async (each) => {
-      const found = await toOwn(each, file, source);
-      // Where no other file had its bytes, a file can be recognized under another path.
-      const isOnlyCopy = ({ target, sha256 }: SentFile): boolean =>
-        onlyCopies[target]?.get(sha256) !== undefined;
-      return { ...found, sent: found.sent.map((one) => one && { ...one, isOnlyCopy: isOnlyCopy(one) }) };
-    }),
-  );
-  let unsavedDetails: DetailsByIndex | undefined = details;
+  // Where no other file had its bytes, a file can be recognized under another path.
+  const isOnlyCopy = ({ target, sha256 }: SentFile): boolean => onlyCopies[target]?.get(sha256) !== undefined;
+  const own = await Promise.all(reported.map((each) => toOwn(each, file, source, isOnlyCopy)));
   if (!isReadOnly) {
     // What is not kept cannot be followed later; the findings do not depend on it.
-    await keepSource(
-      run,
-      runFolder,
-      own.flatMap((each) => each.sent),
-    ).catch(() => undefined);
-    unsavedDetails = await unlessFailed(writeDetails(runFolder, file, details), details);
+    const files = own.flatMap((each) => each.sent);
+    await keepSource(run, runFolder, files).catch(() => undefined);
   }
   const before = await readBefore(task);
+  const compared = {
+    ...{ run, runsFolder, sent, decode, cut },
+    laterPathOf: laterPathsIn(run, sent),
+    ...(await readProgress(task)),
+  };
   for (let tries = 1; ; tries += 1) {
     const savedMark = await markOf(join(runFolder, resultName));
     const former = task.kept.find(({ head }) => head.id === run.id) ?? (await readSaved(runFolder));
-    const findings = await anchor(own, reported, source, former, decode);
-    const result = await compare(task, { findings, cut, mark, sent, before, former, decode });
-    if (isReadOnly) return { file, result, details };
-    // What another window has saved meanwhile keeps its names.
-    if ((await markOf(join(runFolder, resultName))) !== savedMark && tries < maxTries) continue;
-    const unsaved = await unlessFailed(writeResult(runFolder, result), result);
-    return { file, result: unsaved, details: unsavedDetails };
+    const anchored = await anchor(own, reported, source, former, decode);
+    const { findings, absent } = await compareFindings(compared, anchored, {
+      ...before.found,
+      former: former ?? { findings: [], absent: [] },
+      isOnlyForNames: !isOfService(run),
+    });
+    const listed = absent.slice(0, maxAbsent);
+    const head = newHead({
+      ...{ id: run.id, facts: factsOf(run), mark, file, cut, ...before.head },
+      skipped: task.skipped,
+      knowsSent: sent.map((files) => files !== undefined),
+      unlisted: before.head.unlisted + absent.length - listed.length,
+      counts: { findings: findings.length, absent: listed.length },
+    });
+    const result = { head, findings, absent: listed };
+    if (isReadOnly) return { result, details };
+    try {
+      await writeDetails(runFolder, file, details);
+      // What another window has saved meanwhile keeps its names.
+      if ((await markOf(join(runFolder, resultName))) !== savedMark && tries < maxTries) continue;
+      await writeResult(runFolder, result);
+      return undefined;
+    } catch {
+      return { result, details };
+    }
   }
-}
-
-/** What cannot be written, the host keeps. */
-async function unlessFailed<T>(writing: Promise<void>, written: T): Promise<T | undefined> {
-  return writing.then(
-    () => undefined,
-    () => written,
-  );
 }
 
 function detailsOf(reported: readonly ReportedFinding[]): DetailsByIndex {
@@ -126,14 +132,22 @@ export async function readDetailsAgain(runFolder: string, file: string): Promise
   return read.file === file ? detailsOf(read.findings) : undefined;
 }
 
-/** The item of a findings file as JSON; undefined if it is too long or nested too deeply. */
-export async function readItem({ id }: Run, runsFolder: string, index: number): Promise<string | undefined> {
-  const { findings } = await readFindings(join(runsFolder, id));
-  return findings.find((each) => each.index === index)?.raw;
+/** The item of a finding as JSON; undefined if it is too long, nested too deeply, or of a findings file that is no longer here. */
+export async function readItem(
+  runFolder: string,
+  { file, index }: Pick<Identity, 'file' | 'index'>,
+): Promise<string | undefined> {
+  const read = await readFindings(runFolder);
+  return read.file === file ? read.findings.find((each) => each.index === index)?.raw : undefined;
 }
 
 /** A finding as its file has it, with its sent files, and with the name of its report. */
-async function toOwn(reported: ReportedFinding, file: string, source: RunSource): Promise<ResultFinding> {
+async function toOwn(
+  reported: ReportedFinding,
+  file: string,
+  source: RunSource,
+  isOnlyCopy: (sent: SentFile) => boolean,
+): Promise<ResultFinding> {
   const { run, resolver } = source;
   const { finding } = splitReported(reported);
   const { folder, path } = await resolver.sentPath(finding.places[0] ?? { path: '' });
@@ -149,7 +163,9 @@ async function toOwn(reported: ReportedFinding, file: string, source: RunSource)
     home: folder ?? run.targets[0]?.folder ?? '',
     folder,
     path,
-    sent: sent.map((file) => (typeof file === 'string' ? undefined : file)),
+    sent: sent.map((each) =>
+      typeof each === 'string' ? undefined : { ...each, isOnlyCopy: isOnlyCopy(each) },
+    ),
     quotes: finding.places.map((_, at) => quoteKeyOf(reported.places[at]?.snippet)),
     since: run.createdAt,
   };
@@ -199,70 +215,47 @@ function evidenceIn(
   return known;
 }
 
-async function readBefore({ before, kept, runsFolder }: WorkOut): Promise<ReadonlyMap<string, RunResult>> {
-  const results = new Map<string, RunResult>();
-  for (const { id } of before) {
-    const result = kept.find(({ head }) => head.id === id) ?? (await readSaved(join(runsFolder, id)));
-    if (result !== undefined) results.set(id, result);
-  }
-  return results;
-}
-
-interface Compared {
-  readonly findings: readonly ResultFinding[];
-  readonly cut: Cut | undefined;
-  readonly mark: string;
-  readonly sent: SentOfRun;
-  readonly before: ReadonlyMap<string, RunResult>;
-  readonly former: RunResult | undefined;
-  readonly decode: Decode;
-}
-
-async function compare(
-  { run, runsFolder, before: runsBefore, beforeOf, baseline, skipped, continued }: WorkOut,
-  { findings: own, cut, mark, sent, before, former, decode }: Compared,
-): Promise<RunResult> {
+/** What is known of pairs; only for a blackbox assessment. */
+async function readProgress({
+  run,
+  runsFolder,
+  continued,
+}: WorkOut): Promise<Pick<ComparedRun, 'progress' | 'progressBefore'>> {
   const progressOf = (each: Run) => readScanProgress(each, join(runsFolder, each.id), readArtifactFile);
-  const isBlackbox = run.workflow === 'blackbox-assessment';
-  const isFrom = (id: string) => (finding: ResultFinding) => beforeOf.get(pathKey(finding.home)) === id;
-  const used = [...before].filter(([id]) => [...beforeOf.values()].includes(id));
-  const ofBaseline = baseline === undefined ? undefined : before.get(baseline);
-  const { findings, absent } = await compareFindings(
-    {
-      run,
-      runsFolder,
-      sent,
-      laterPathOf: laterPathsIn(run, sent),
-      decode,
-      cut,
-      progress: isBlackbox ? await progressOf(run) : undefined,
-      progressBefore: continued && (await progressOf(continued)),
+  return {
+    progress: run.workflow === 'blackbox-assessment' ? await progressOf(run) : undefined,
+    progressBefore: continued && (await progressOf(continued)),
+  };
+}
+
+/** For each folder of the run, what the result before it says about this folder. */
+async function readBefore({ run: { targets }, before, kept, runsFolder }: WorkOut): Promise<{
+  readonly found: Pick<FoundBefore, 'findings' | 'absent' | 'hasBaseline'>;
+  readonly head: Pick<ResultHead, 'before' | 'baseline' | 'unlisted'>;
+}> {
+  const byId = new Map<string, RunResult | undefined>();
+  for (const id of new Set(before.flatMap((run) => run?.id ?? [])))
+    byId.set(id, kept.find(({ head }) => head.id === id) ?? (await readSaved(join(runsFolder, id))));
+  const results = before.map((run) => byId.get(run?.id ?? ''));
+  const foundIn = (list: 'findings' | 'absent'): readonly ResultFinding[] =>
+    targets.flatMap(({ folder }, at) =>
+      (results[at]?.[list] ?? []).filter(({ home }) => isSamePath(home, folder)),
+    );
+  const baseline = results[targets.length]?.head;
+  const ofFolders = new Set(results.slice(0, targets.length));
+  return {
+    found: {
+      findings: foundIn('findings'),
+      absent: foundIn('absent'),
+      hasBaseline: baseline !== undefined && baseline.cut === undefined,
     },
-    own,
-    {
-      findings: used.flatMap(([id, result]) => result.findings.filter(isFrom(id))),
-      absent: used.flatMap(([id, result]) => result.absent.filter(isFrom(id))),
-      former: former ?? { findings: [], absent: [] },
-      isOnlyForNames: !isOfService(run),
-      hasBaseline: ofBaseline !== undefined && ofBaseline.head.cut === undefined,
+    head: {
+      before: before.map((run, at) => {
+        const inputs = results[at]?.head.inputs;
+        return run && inputs !== undefined ? { id: run.id, inputs, createdAt: run.createdAt } : null;
+      }),
+      baseline: baseline && { id: baseline.id, cut: baseline.cut },
+      unlisted: [...ofFolders].reduce((sum, result) => sum + (result?.head.unlisted ?? 0), 0),
     },
-  );
-  const listed = absent.slice(0, maxAbsent);
-  const unlisted = used.reduce((sum, [, { head }]) => sum + head.unlisted, 0);
-  const head = newHead({
-    id: run.id,
-    facts: factsOf(run),
-    mark,
-    before: runsBefore.flatMap(({ id, createdAt }) => {
-      const inputs = before.get(id)?.head.inputs;
-      return inputs === undefined ? [] : [{ id, inputs, createdAt }];
-    }),
-    skipped,
-    knowsSent: sent.map((files) => files !== undefined),
-    cut,
-    baseline: baseline !== undefined && ofBaseline ? { id: baseline, cut: ofBaseline.head.cut } : undefined,
-    unlisted: unlisted + absent.length - listed.length,
-    counts: { findings: findings.length, absent: listed.length },
-  });
-  return { head, findings, absent: listed };
+  };
 }
