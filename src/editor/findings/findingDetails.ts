@@ -232,7 +232,7 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       const item = await findings.itemOf(shown);
       const json = item && toVisibleJson(item);
       const why = t(
-        'This finding is too long or too deeply nested to be shown by itself. To see it, use “Open Findings File” on its run.',
+        'This finding can’t be shown by itself: it is too long or too deeply nested, or its findings file was replaced. To see the file, use “Open Findings File” on its run.',
       );
       return `${json ?? `// ${why}`}\n`;
     },

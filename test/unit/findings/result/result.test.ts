@@ -11,6 +11,7 @@ import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry, parseEntry } from '../../../../src/core/findings/triage/book.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
+import { startHistory } from './histories.ts';
 import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf, sourceFor } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
@@ -46,24 +47,6 @@ test('F175 saved results are shown without a worker, and have all verdicts', asy
   assert.deepEqual(toVerdicts([...shown, ...absent]), wanted);
 });
 
-test('what a partial run of fewer folders did not report is carried through it, without a verdict', async (t) => {
-  const fixture = await setUpFindings(t, 'shop', 'tool');
-  await fixture.addRun(['shop', 'tool'], listOf('shop/a', 'tool/b'), sent);
-  const part = { ...(await fixture.addRun(['shop'], '[]', sent)), state: 'aborted' } as Run;
-  await fixture.runs.create(part);
-  assert.deepEqual(await verdictsOf(fixture, part), {});
-  const whole = await fixture.addRun(['shop', 'tool'], listOf('shop/a', 'tool/b'), sent);
-  assert.deepEqual(await verdictsOf(fixture, whole), { 'shop/a': 'stillThere', 'tool/b': 'stillThere' });
-});
-
-test('each folder of a run is compared with the latest run of that folder', async (t) => {
-  const fixture = await setUpFindings(t, 'shop', 'tool');
-  await fixture.addRun(['tool'], listOf('b'), sent);
-  await fixture.addRun(['shop'], listOf('a'), sent);
-  const both = await fixture.addRun(['shop', 'tool'], listOf('shop/a'), sent);
-  assert.deepEqual(await verdictsOf(fixture, both), { 'shop/a': 'stillThere', b: 'sameBytes' });
-});
-
 test('F148 a decision about a removed run still applies to the later ones that were paired with it', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], listOf('a'), sent);
@@ -90,50 +73,55 @@ test('F183 a decision about a run that was removed before the next one is said a
   );
 });
 
-test('an earlier run that comes later is taken into account by the run after it, then by the next', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const second = await fixture.addRun(['shop'], listOf('b'), sent);
-  const last = await fixture.addRun(['shop'], listOf('a'), sent);
-  const first = { ...second, id: 'run-0', runId: 'run-0', createdAt: 0 };
-  await mkdir(fixture.runs.folderOf(first.id));
-  await writeFile(path.join(fixture.runs.folderOf(first.id), 'findings.json'), listOf('a'));
-  await fixture.runs.create(first);
-  assert.deepEqual(await verdictsOf(fixture, second), { a: 'unknown', b: 'new' });
-  assert.deepEqual(await verdictsOf(fixture, last), { a: 'backAgain', b: 'sameBytes' });
-});
-
-test('F184 a result or details that are cut off, damaged, of another run or format are made again', async (t) => {
+test('F184 a result or details that are cut off, damaged, of another run or file are made again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const first = await fixture.addRun(['shop'], listOf('a'), sent);
   const last = await fixture.addRun(['shop'], listOf('a'), sent);
   const file = resultFileOf(fixture, last);
   const details = path.join(path.dirname(file), 'details.jsonl');
   const whole = await readFile(file, 'utf8');
+  const wholeDetails = await readFile(details, 'utf8');
   const change = (name: string, from: string | RegExp, to: string) => async (): Promise<void> =>
     writeFile(name, (await readFile(name, 'utf8')).replace(from, to));
   for (const damage of [
     () => rm(file),
     () => truncate(file, whole.length - 20),
-    () => writeFile(file, '{'),
     () => writeFile(file, ''),
-    change(file, '"title":"a"', '"title":7'),
     change(file, '"severity":"high"', '"severity":"none"'),
-    change(file, /"format":\d+/u, '"format":999'),
     change(file, '"skipped":[]', '"skipped":0'),
     () => copyFile(resultFileOf(fixture, first), file),
     () => rm(details),
     () => truncate(details, 20),
+    () => truncate(details, wholeDetails.indexOf('\n') + 1),
     change(details, '"blocks":[]', '"blocks":0'),
-    () => copyFile(path.join(fixture.runs.folderOf(first.id), 'details.jsonl'), details),
+    change(details, /"file":"\w+"/u, '"file":"0123456789abcdef"'),
   ]) {
     await damage();
     const { shown } = await fixture.reopen(parseWorker).read(last);
     assert.deepEqual(toVerdicts(shown), { a: 'stillThere' });
     assert.equal(await readFile(file, 'utf8'), whole, 'with the same names');
-    const [detailed] = await fixture.store.withDetails(shown);
-    assert.deepEqual(detailed?.details.blocks, []);
-    assert.match(await readFile(details, 'utf8'), /"blocks":\[\]/);
+    await fixture.store.withDetails(shown);
+    assert.equal(await readFile(details, 'utf8'), wholeDetails);
   }
+});
+
+test('F184 a result of an earlier format gives its names, and one of a later format is left alone', async (t) => {
+  const history = await startHistory(t);
+  const item = { title: 'V', cwe: 89, file: 'a.js', line: 1 };
+  const first = await history.add(['shop'], [item], sent);
+  const last = await history.add(['shop'], [item], sent);
+  const name = (await history.result(last))?.findings[0]?.name;
+  await history.remove(first);
+  const file = path.join(history.folderOf(last), 'result.json');
+  const saved = await readFile(file, 'utf8');
+  const resultWithFormat = async (format: number) => {
+    await writeFile(file, saved.replace(/"format":\d+/u, `"format":${String(format)}`));
+    return [await history.result(last), await readFile(file, 'utf8')] as const;
+  };
+  const [former, now] = await resultWithFormat(1);
+  assert.ok(name !== undefined && name === former?.findings[0]?.name && /"format":(?!1,)/u.test(now));
+  const [own, later] = await resultWithFormat(999);
+  assert.deepEqual([own?.findings.length, later], [1, saved.replace(/"format":\d+/u, '"format":999')]);
 });
 
 test('F184 a result that no disk takes is kept in memory', async (t) => {
@@ -170,7 +158,11 @@ test('findings have a summary, and their details are read when somebody looks', 
   await check(fixture.store.absent());
   for (const name of ['findings.json', 'details.jsonl'])
     await rm(path.join(fixture.runs.folderOf('run-1'), name));
-  await assert.rejects(fixture.store.withDetails(fixture.store.absent()), { kind: 'storage' });
+  const [absent] = fixture.store.absent();
+  assert.ok(absent);
+  await assert.rejects(fixture.store.withDetails([absent]), { kind: 'storage' });
+  await writeFile(path.join(fixture.runs.folderOf('run-1'), 'findings.json'), listOf('other'));
+  assert.equal(await fixture.store.itemOf(absent), undefined, 'the item of another file');
 });
 
 test('a comparison with a chosen run is not saved, and decisions follow the saved result', async (t) => {
