@@ -1,8 +1,8 @@
 import type { Place } from '../finding.ts';
+import { lazily } from './followLines.ts';
 import {
   type CodeLines,
   compact,
-  compactEach,
   contains,
   findBlocks,
   isLeftOut,
@@ -23,51 +23,52 @@ const maxPartLength = 1_000;
 /** A shorter part of a line, or one of punctuation, stands in unrelated lines, too. */
 const minPartLength = 4;
 
-/**
- * Indexes a text, to find places that were reported for it. A place is at its line if its snippet is there or nowhere, else at its snippet; undefined if
- * neither is known. White space does not count.
- */
-export function anchorIn(
-  lines: readonly string[],
-): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchor | undefined {
-  const compactAt = compactEach(lines);
-  let code: CodeLines | undefined;
-  return (place) => {
-    const reported = reportedLines(place, lines.length);
-    const quoted = trimBlank(splitLines(place.snippet ?? ''));
-    const wanted = quoted.map(compact).filter((text) => text !== '');
-    if (reported !== undefined) {
-      // Most snippets are at their line: the whole text is searched only for the others.
-      const linesThere = quoted.map((_, at) => compactAt(reported.startLine - 1 + at));
-      const isThere = wanted.length === 0 || findSnippet(readCode(linesThere), wanted)?.length !== 0;
-      if (isThere) return { ...reported, isReanchored: false };
-    }
-    code ??= readCode(lines.map((_, at) => compactAt(at)));
-    const found = nearest(findSnippet(code, wanted) ?? [], place.startLine);
-    if (found === undefined) return reported && { ...reported, isReanchored: false };
-    // A snippet may have lines of context around the reported line.
-    const holdsReported =
-      reported !== undefined && found.startLine <= reported.startLine && reported.startLine <= found.endLine;
-    return holdsReported ? { ...reported, isReanchored: false } : { ...found, isReanchored: true };
-  };
+interface QuoteIndex {
+  /** The lines of a place: its own, if its snippet is there or nowhere, else those of its snippet; undefined if neither is known. */
+  readonly anchorOf: (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchor | undefined;
+  /**
+   * A line of dots in a quote stands for any lines. Undefined for a quote that is too short to be significant. A quote without a line of dots may have any
+   * length.
+   */
+  readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
 
-/**
- * Indexes a text, to tell whether it contains quotes. White space does not count, and a line of dots in a quote stands for any lines. Undefined for a quote
- * that is too short to be significant. A quote without a line of dots may have any length.
- */
-export function quotedIn(lines: readonly string[]): (quote: string) => boolean | 'tooLong' | undefined {
-  const code = readCode(lines.map(compact));
-  return (quote) => {
-    const parts = partsOf(quote);
-    const significant = parts.filter((part) => isSignificant(part.join('')));
-    if (significant.length === 0) return undefined;
-    const found = significant.map((part) =>
-      parts.length === 1 || part.join('').length <= maxPartLength
-        ? findSnippet(code, part)
-        : findWhole(code, part),
-    );
-    return found.includes(undefined) ? 'tooLong' : found.every((ranges) => ranges?.length !== 0);
+/** Indexes the lines of a text, to look up places and quotes. White space does not count. */
+export function indexQuotes(lines: readonly string[]): QuoteIndex {
+  const compacted = lines.map(compact);
+  const code = lazily(() => readCode(compacted));
+  return {
+    anchorOf: (place) => {
+      const reported = reportedLines(place, lines.length);
+      const quoted = trimBlank(splitLines(place.snippet ?? ''));
+      const wanted = quoted.map(compact).filter((text) => text !== '');
+      if (reported !== undefined) {
+        // Most snippets are at their line: the whole text is searched only for the others.
+        const from = reported.startLine - 1;
+        const linesThere = readCode(compacted.slice(from, from + quoted.length));
+        const isThere = wanted.length === 0 || findSnippet(linesThere, wanted)?.length !== 0;
+        if (isThere) return { ...reported, isReanchored: false };
+      }
+      const found = nearest(findSnippet(code(), wanted) ?? [], place.startLine);
+      if (found === undefined) return reported && { ...reported, isReanchored: false };
+      // A snippet may have lines of context around the reported line.
+      const isInside =
+        reported !== undefined &&
+        found.startLine <= reported.startLine &&
+        reported.startLine <= found.endLine;
+      return isInside ? { ...reported, isReanchored: false } : { ...found, isReanchored: true };
+    },
+    isQuoted: (quote) => {
+      const parts = partsOf(quote);
+      const significant = parts.filter((part) => isSignificant(part.join('')));
+      if (significant.length === 0) return undefined;
+      const found = significant.map((part) =>
+        parts.length === 1 || part.join('').length <= maxPartLength
+          ? findSnippet(code(), part)
+          : findWhole(code(), part),
+      );
+      return found.includes(undefined) ? 'tooLong' : found.every((ranges) => ranges?.length !== 0);
+    },
   };
 }
 

@@ -35,12 +35,6 @@ export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** `compact` of the line at a position. Each line is compacted once, when it is first needed. */
-export function compactEach(lines: readonly string[]): (at: number) => string {
-  const compacted: string[] = [];
-  return (at) => (compacted[at] ??= compact(lines[at] ?? ''));
-}
-
 /** True for a line of dots, which stands for lines that a quote leaves out. */
 export function isLeftOut(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);

@@ -3,7 +3,7 @@ import { AssessmentError } from '../../errors.ts';
 import type { Run } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
-import { type Anchor, anchorIn, quotedIn } from '../drift/anchor.ts';
+import { type Anchor, indexQuotes } from '../drift/anchor.ts';
 import { type Place, withoutQuote } from '../finding.ts';
 import { inText } from '../parse/sarif.ts';
 import type { Resolver } from './resolver.ts';
@@ -62,67 +62,65 @@ interface ReportedPlaces {
   readonly sent: readonly (SentFile | undefined)[];
 }
 
-/** Looks up all quotes and lines in what was sent. Each place gets its lines in the sent text, as far as that is here, and its evidence. */
+interface CheckedPlace {
+  /** With its lines in the sent text, as far as that is here. */
+  readonly anchored: Place;
+  readonly evidence: Evidence | undefined;
+}
+
+/** Looks up all quotes and lines in what was sent. */
 export async function checkEvidence(
   findings: readonly ReportedPlaces[],
   source: RunSource,
   known: KnownEvidence,
   decode: Decode,
-): Promise<ReadonlyMap<Place, { readonly anchored: Place; readonly evidence: Evidence | undefined }>> {
-  const checked = new Map<Place, Evidence | undefined>();
-  const anchored = new Map<Place, Place>();
+): Promise<ReadonlyMap<Place, CheckedPlace>> {
   // What could not be checked before is tried again.
   const isKnown = (place: Place): boolean => known.has(place) && known.get(place)?.kind !== 'unchecked';
-  const byFile = new Map<string, { readonly file: SentFile; readonly places: Place[] }>();
-  for (const { places, sent } of findings)
-    for (const [at, place] of places.entries()) {
-      const file = sent[at];
-      if (file === undefined) {
-        checked.set(place, isKnown(place) ? known.get(place) : await withoutFile(place, source));
-        if (source.sent.includes(undefined)) anchored.set(place, await anchoredHere(place, source, decode));
-        continue;
-      }
-      const key = `${String(file.target)} ${file.path}`;
-      const ofFile = byFile.get(key);
-      if (ofFile === undefined) byFile.set(key, { file, places: [place] });
-      else ofFile.places.push(place);
-    }
-  for (const { file, places } of byFile.values()) {
-    const text = await readSentText(source.runFolder, file, decode);
-    const lines = splitLines(text?.text ?? '');
-    const anchorOf = anchorIn(lines);
-    const check = checkIn(text, lines, file.path);
-    for (const place of places) {
-      const there = text === undefined ? place : inText(place, text.text);
-      if (text !== undefined) anchored.set(place, anchoredAt(there, anchorOf(there)));
-      checked.set(place, isKnown(place) ? known.get(place) : check(there));
+  const checked = new Map<Place, CheckedPlace>();
+  const all = findings.flatMap(({ places, sent }) => places.map((place, at) => ({ place, file: sent[at] })));
+  const keyOf = (file: SentFile | undefined): string =>
+    file === undefined ? '' : `${String(file.target)} ${file.path}`;
+  for (const places of Map.groupBy(all, ({ file }) => keyOf(file)).values()) {
+    const file = places[0]?.file;
+    const text = file && (await readSentText(source.runFolder, file, decode));
+    const checkInText = text && checkerIn(text, file.path);
+    for (const { place } of places) {
+      const { anchored, evidence } = checkInText?.(place) ?? (await withoutText(place, file, source, decode));
+      checked.set(place, {
+        anchored: withoutQuote(anchored),
+        evidence: isKnown(place) ? known.get(place) : evidence,
+      });
     }
   }
-  const missing = [...checked].flatMap(([place, evidence]) => {
+  const missing = [...checked].flatMap(([place, { evidence }]) => {
     const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
     return isMissing && !isKnown(place) ? [place] : [];
   });
   for (const [place, evidence] of await searchElsewhere(missing, source, decode))
-    checked.set(place, evidence);
-  return new Map(
-    [...checked].map(([place, evidence]) => [
-      place,
-      { anchored: withoutQuote(anchored.get(place) ?? place), evidence },
-    ]),
-  );
+    checked.set(place, { anchored: checked.get(place)?.anchored ?? place, evidence });
+  return checked;
 }
 
-/** Where it is not known what was sent, the file here is the best that there is to correct a line by a quote. */
-async function anchoredHere(place: Place, { resolver }: RunSource, decode: Decode): Promise<Place> {
-  const isPlain =
-    place.snippet === undefined && place.charOffset === undefined && place.inCodePoints !== true;
-  const found = isPlain ? undefined : await resolver.locate(place);
-  if (typeof found !== 'object') return place;
-  const content = await readTextBelow(found.folder, found.path);
-  if (content === undefined) return place;
-  const { text } = decode(content, found.file);
-  const there = inText(place, text);
-  return anchoredAt(there, anchorIn(splitLines(text))(there));
+/** Checks places in the text of their file. */
+function checkerIn(decoded: DecodedText, path: string): (place: Place) => CheckedPlace {
+  const lines = splitLines(decoded.text);
+  const { anchorOf, isQuoted } = indexQuotes(lines);
+  const check = ({ snippet, startLine = 0 }: Place): Evidence | undefined => {
+    if (snippet === undefined)
+      return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
+    const isThere = isQuoted(snippet);
+    if (isThere === undefined) return undefined;
+    if (isThere === 'tooLong') return { kind: 'unchecked', path, unknown: 'quote' };
+    if (isThere) return { kind: 'asSent', path };
+    return decoded.isExact
+      ? { kind: 'notAsSent', path, missing: 'quote' }
+      : { kind: 'unchecked', path, unknown: 'encoding' };
+  };
+  return (reported) => {
+    const place = inText(reported, decoded.text);
+    return { anchored: anchoredAt(place, anchorOf(place)), evidence: check(place) };
+  };
 }
 
 function anchoredAt(place: Place, anchor: Anchor | undefined): Place {
@@ -133,36 +131,34 @@ function anchoredAt(place: Place, anchor: Anchor | undefined): Place {
   return { ...(isReanchored ? withoutColumns : place), startLine, endLine: isOneLine ? undefined : endLine };
 }
 
-/** For a place in no file that is known to be sent. */
-async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise<Evidence | undefined> {
+/** For a place whose file is not known, or whose file's sent text is not here. */
+async function withoutText(
+  place: Place,
+  file: SentFile | undefined,
+  { sent, resolver }: RunSource,
+  decode: Decode,
+): Promise<CheckedPlace> {
   const { path, snippet, startLine } = place;
-  const isMissing = !sent.includes(undefined) && (await resolver.sentFile(place)) === 'notFound';
-  if (isMissing && (snippet ?? startLine) !== undefined) return { kind: 'notAsSent', path, missing: 'file' };
-  if (snippet === undefined) return undefined;
-  return { kind: 'unchecked', path, unknown: sent.includes(undefined) ? 'sent' : 'file' };
+  if (file === undefined && !sent.includes(undefined)) {
+    const isMissing = (await resolver.sentFile(place)) === 'notFound';
+    if (isMissing && (snippet ?? startLine) !== undefined)
+      return { anchored: place, evidence: { kind: 'notAsSent', path, missing: 'file' } };
+  }
+  const unknown = file !== undefined ? 'text' : sent.includes(undefined) ? 'sent' : 'file';
+  return {
+    // The file here is the best that there is to correct a line by a quote.
+    anchored: unknown === 'sent' ? await anchoredHere(place, resolver, decode) : place,
+    evidence: snippet === undefined ? undefined : { kind: 'unchecked', path: file?.path ?? path, unknown },
+  };
 }
 
-/** `text` is the file's sent text, with these lines. */
-function checkIn(
-  text: DecodedText | undefined,
-  lines: readonly string[],
-  path: string,
-): (place: Place) => Evidence | undefined {
-  if (text === undefined)
-    return ({ snippet }) =>
-      snippet === undefined ? undefined : { kind: 'unchecked', path, unknown: 'text' };
-  const isQuoted = quotedIn(lines);
-  return ({ snippet, startLine = 0 }) => {
-    if (snippet === undefined)
-      return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
-    const isThere = isQuoted(snippet);
-    if (isThere === undefined) return undefined;
-    if (isThere === 'tooLong') return { kind: 'unchecked', path, unknown: 'quote' };
-    if (isThere) return { kind: 'asSent', path };
-    return text.isExact
-      ? { kind: 'notAsSent', path, missing: 'quote' }
-      : { kind: 'unchecked', path, unknown: 'encoding' };
-  };
+async function anchoredHere(place: Place, resolver: Resolver, decode: Decode): Promise<Place> {
+  const isPlain =
+    place.snippet === undefined && place.charOffset === undefined && place.inCodePoints !== true;
+  const found = isPlain ? undefined : await resolver.locate(place);
+  if (typeof found !== 'object') return place;
+  const content = await readTextBelow(found.folder, found.path);
+  return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;
 }
 
 /** Searches all that was sent for quotes that are not in their files. What is not searched for, or not found where an archive is gone, cannot be checked. */
@@ -188,7 +184,7 @@ async function searchElsewhere(
       const file = join(runFolder, archive.file);
       for await (const { path, content } of readArchive(file, archive.type, wanted)) {
         if (content.includes(0)) continue; // no text
-        const isQuoted = quotedIn(splitLines(decode(content, join(folder, path)).text));
+        const { isQuoted } = indexQuotes(splitLines(decode(content, join(folder, path)).text));
         for (const place of places)
           if (!found.has(place) && isQuoted(place.snippet ?? '') === true)
             found.set(place, { kind: 'elsewhere', path });

@@ -19,81 +19,59 @@ export function count() {
 }
 `;
 
-/** The new place of lines of `code` after an edit. */
-function follow(edit: (text: string) => string, startLine: number, endLine = startLine): string {
-  return describeRange(followLines(splitLines(code))(splitLines(edit(code)))({ startLine, endLine }));
-}
-
-/** Where lines of `code` are after an edit. */
-function is(wanted: string, edit: (text: string) => string, startLine: number, endLine = startLine): void {
-  assert.equal(follow(edit, startLine, endLine), wanted);
-}
-
 function describeRange({ startLine, endLine, drift }: DriftedRange): string {
   return `${drift} ${String(startLine)}${endLine === startLine ? '' : `-${String(endLine)}`}`;
 }
 
-function withLines(text: string, change: (lines: string[]) => void): string {
-  const lines = text.split('\n');
-  change(lines);
-  return lines.join('\n');
-}
-
 const query = "  const sql = 'select * from users where name = ' + name;";
+const quoted = code.replace('+ name', '+ quote(name)');
+const cut = code.replace(`${query}\n`, '');
+const shorter = code.replace(`${query}\n  return db.query(sql);`, '  return db.query(sql, [name]);');
 
-test('unchanged lines are the same', () => {
-  is('same 4-5', (text) => text, 4, 5);
-  is('same 4-5', (text) => `${text}// more\n`, 4, 5);
-});
-
-test('lines inserted or deleted above move a finding', () => {
-  is('moved 54-55', (text) => '// new\n'.repeat(50) + text, 4, 5);
-  is('moved 2-3', (text) => text.slice(text.indexOf('export')), 4, 5);
-});
-
-test('edits both above and below move a finding by those above', () => {
-  is('moved 5', (text) => `// head\n${text.replace('count(*)', 'count(id)')}// foot\n`, 4);
-});
-
-test('white space, blank lines and line ends are no change', () => {
-  is('same 4-5', (text) => text.replaceAll('\n', '\r\n'), 4, 5);
-  is('same 4-5', (text) => text.replaceAll('  ', '\t'), 4, 5);
-  is('same 4', (text) => text.replaceAll(' = ', '='), 4);
-  is('same 1', (text) => `\uFEFF${text}`, 1);
-  is('same 4-7', (text) => text.replace(query, `${query}\n\n`), 4, 5);
-});
-
-test('an edited line is changed and followed to its new place', () => {
-  is('changed 4', (text) => text.replace('+ name', '+ quote(name)'), 4);
-  is('changed 6', (text) => `// one\n// two\n${text.replace('+ name', '+ quote(name)')}`, 4);
-  is('changed 4', (text) => text.replace(query, '  // parameters are bound\n  const sql = 0;'), 4);
-});
-
-test('an edit, deletion or insertion within several lines changes all of them', () => {
-  is('changed 4-5', (text) => text.replace('+ name', '+ quote(name)'), 4, 5);
-  is('changed 4', (text) => text.replace(`${query}\n`, ''), 4, 5);
-  is('changed 4-6', (text) => text.replace(query, `${query}\n  check(sql);`), 4, 5);
-});
-
-test('a deleted line is gone, and the nearest remaining line becomes its place', () => {
-  is('gone 3', (text) => text.replace(`${query}\n`, ''), 4);
-  is('gone 2', (text) => withLines(text, (lines) => lines.splice(2, 5)), 4, 5);
-  is('gone 7', (text) => text.slice(0, text.indexOf('export function count')), 9);
-});
-
-test('a deleted line is not confused with an edited neighbour', () => {
-  const edit = (text: string) =>
-    text.replace(`${query}\n  return db.query(sql);`, '  return db.query(sql, [name]);');
-  assert.equal(follow(edit, 4), 'gone 3');
-  assert.equal(follow(edit, 5), 'changed 4');
-});
-
-test('code cut and pasted elsewhere has moved, unless pasted twice or in part', () => {
-  const cut = (text: string) => text.replace(`${query}\n`, '');
-  is('moved 11', (text) => `${cut(text)}\n${query}\n`, 4);
-  is('gone 3', (text) => `${cut(text)}\n${query}\n${query}\n`, 4);
-  is('gone 3', (text) => `${cut(text)}\n${query.slice(0, 20)}\n`, 4);
-});
+for (const [name, startLine, endLine, edited, wanted] of [
+  ['nothing changed', 4, 5, code, 'same 4-5'],
+  ['lines are added below', 4, 5, `${code}// more\n`, 'same 4-5'],
+  ['lines are inserted above', 4, 5, '// new\n'.repeat(50) + code, 'moved 54-55'],
+  ['lines are deleted above', 4, 5, code.slice(code.indexOf('export')), 'moved 2-3'],
+  [
+    'edits are above and below',
+    4,
+    4,
+    `// head\n${code.replace('count(*)', 'count(id)')}// foot\n`,
+    'moved 5',
+  ],
+  ['line ends change', 4, 5, code.replaceAll('\n', '\r\n'), 'same 4-5'],
+  ['indentation changes', 4, 5, code.replaceAll('  ', '\t'), 'same 4-5'],
+  ['spaces go', 4, 4, code.replaceAll(' = ', '='), 'same 4'],
+  ['a byte order mark comes', 1, 1, `\uFEFF${code}`, 'same 1'],
+  ['blank lines come inside', 4, 5, code.replace(query, `${query}\n\n`), 'same 4-7'],
+  ['the line is edited', 4, 4, quoted, 'changed 4'],
+  ['the line is edited, and others come above', 4, 4, `// one\n// two\n${quoted}`, 'changed 6'],
+  [
+    'the line is replaced',
+    4,
+    4,
+    code.replace(query, '  // parameters are bound\n  const sql = 0;'),
+    'changed 4',
+  ],
+  ['one of the lines is edited', 4, 5, quoted, 'changed 4-5'],
+  ['one of the lines is deleted', 4, 5, cut, 'changed 4'],
+  ['a line comes between them', 4, 5, code.replace(query, `${query}\n  check(sql);`), 'changed 4-6'],
+  ['the line is deleted', 4, 4, cut, 'gone 3'],
+  ['all around is deleted', 4, 5, code.split('\n').toSpliced(2, 5).join('\n'), 'gone 2'],
+  ['the end is deleted', 9, 9, code.slice(0, code.indexOf('export function count')), 'gone 7'],
+  ['the line is deleted beside an edited one', 4, 4, shorter, 'gone 3'],
+  ['the line is edited beside a deleted one', 5, 5, shorter, 'changed 4'],
+  ['the line is cut and pasted elsewhere', 4, 4, `${cut}\n${query}\n`, 'moved 11'],
+  ['the line is pasted twice', 4, 4, `${cut}\n${query}\n${query}\n`, 'gone 3'],
+  ['a part of the line is pasted', 4, 4, `${cut}\n${query.slice(0, 20)}\n`, 'gone 3'],
+  ['only a common brace is left', 3, 6, code.replace(/export function find[^]*?\n\}\n/, ''), 'gone 2'],
+  ['the file is emptied', 4, 5, '', 'gone 1'],
+] as const)
+  test(`lines ${String(startLine)} to ${String(endLine)} are “${wanted}” where ${name}`, () => {
+    const now = followLines(splitLines(code))(splitLines(edited))({ startLine, endLine });
+    assert.equal(describeRange(now), wanted);
+  });
 
 test('code of several lines has moved if it is whole at exactly one other place', () => {
   const map = followLines(['foo();', 'foo();', query, '', 'foo();'])([
@@ -104,14 +82,6 @@ test('code of several lines has moved if it is whole at exactly one other place'
     '',
   ]);
   assert.equal(describeRange(map({ startLine: 2, endLine: 3 })), 'moved 3-4');
-});
-
-test('a common brace does not count as a remaining function', () => {
-  is('gone 2', (text) => text.replace(/export function find[^]*?\n\}\n/, ''), 3, 6);
-});
-
-test('everything is gone from an emptied file', () => {
-  is('gone 1', () => '', 4, 5);
 });
 
 test('a text with little in common leaves the state unknown', () => {

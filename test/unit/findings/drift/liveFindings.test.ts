@@ -85,20 +85,6 @@ test('typing that moves no finding is announced to nobody, and a burst of change
   assert.deepEqual([heard, seen()], [2, 'moved 5']);
 });
 
-test('a deleted file leaves its finding without a line', async (t) => {
-  const { store, file, seen } = await openShop(t);
-  await rm(file);
-  await store.rePlace(new Set([file]));
-  assert.equal(seen(), 'gone undefined');
-});
-
-test('a snippet selects its line in the scanned text', async (t) => {
-  const { edit, file, seen } = await openShop(t, { line: 99, snippet: 'run(query);' });
-  assert.equal(seen(), 'same 3');
-  await edit(file, `run(other);\n${code}`);
-  assert.equal(seen(), 'moved 4');
-});
-
 test('columns are valid as long as their line is', async (t) => {
   const { store, edit, file } = await openShop(t, { column: 5, end_column: 10 });
   const columns = () => store.all()[0]?.places.map(({ startColumn, endColumn }) => [startColumn, endColumn]);

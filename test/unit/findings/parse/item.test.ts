@@ -247,17 +247,7 @@ describe('places:', () => {
 
 describe('the lines of a place:', () => {
   for (const [fields, ...expected] of [
-    [{ file: 'a.py:12' }, 'a.py', 12],
-    [{ file: 'a.py:12:5' }, 'a.py', 12, undefined, 5],
     [{ file: 'a.py:12-20' }, 'a.py', 12, 20],
-    [{ file: 'a.py#L12-L20' }, 'a.py', 12, 20],
-    [{ file: 'a.py#L12C3-L20C15' }, 'a.py', 12, 20],
-    [{ file: 'a.py#l12-20' }, 'a.py', 12, 20],
-    [{ file: 'a.py:20-12' }, 'a.py', 20, 20],
-    [{ file: 'a.py:0' }, 'a.py'],
-    [{ file: 'a.py:12x1' }, 'a.py:12x1'],
-    [{ file: 'a.py#L12-L20x1' }, 'a.py#L12-L20x1'],
-    [{ file: 'a.py:1234567890' }, 'a.py:1234567890'],
     [{ lines: [12, 20] }, 'a.py', 12, 20],
     [{ lines: '12-20' }, 'a.py', 12, 20],
     [{ line_range: '12-20' }, 'a.py', 12, 20],

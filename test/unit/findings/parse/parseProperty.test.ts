@@ -8,49 +8,20 @@ import { propertyRuns } from '../../core/propertyRuns.ts';
 const isMalformed = (error: unknown) =>
   error instanceof AssessmentError && error.kind === 'malformedFindings';
 
-/** Makes any list one of findings. */
-const sure = (count: number): object[] =>
-  Array.from({ length: count }, () => ({ title: 't', severity: 'low' }));
-
-test('findings of known keys with random values satisfy every rule of a place', () => {
-  const line = fc.oneof(
-    fc.integer(),
-    fc.double(),
-    fc.string(),
-    fc.jsonValue(),
-    fc.constantFrom('12-20', [3, 1], '9'),
-  );
-  const place = fc.record(
-    {
-      file: fc.oneof(fc.string(), fc.constant('src/a.py:7')),
-      start_line: line,
-      line,
-      lines: line,
-      end_line: line,
-      column: line,
-      end_column: line,
-      start: fc.record({ line, character: line }, { requiredKeys: [] }),
-      snippet: fc.jsonValue(),
-    },
-    { requiredKeys: [] },
-  );
-  const finding = fc.record(
-    {
-      title: fc.jsonValue(),
-      severity: fc.oneof(fc.string(), fc.double(), fc.jsonValue()),
-      description: fc.jsonValue(),
-      locations: fc.array(place),
-      trace: fc.jsonValue(),
-      cwe: fc.jsonValue(),
-      cvss: fc.jsonValue(),
-      file: fc.string(),
-      line,
-    },
-    { requiredKeys: [] },
-  );
+test('F68 findings of known keys with random values satisfy every rule of a place', () => {
+  const placeKeys = 'file line start_line lines end_line column end_column start range snippet'.split(' ');
+  const keys = ['title', 'severity', 'description', 'locations', 'trace', 'cwe', 'cvss', ...placeKeys];
+  const line = fc.oneof(fc.integer(), fc.double(), fc.constantFrom('12-20', [3, 1], '9', 'src/a.py:7'));
+  const value = fc.oneof(line, fc.string(), fc.jsonValue());
+  const place = fc.dictionary(fc.constantFrom(...placeKeys), value);
+  const values = fc.oneof(value, place, fc.array(place, { maxLength: 3 }));
+  const finding = fc.dictionary(fc.constantFrom(...keys), values);
   fc.assert(
-    fc.property(fc.array(finding, { maxLength: 4 }), (some) => {
-      const list = [...some, ...sure(some.length + 1)];
+    fc.property(fc.array(finding, { maxLength: 4 }), (odd) => {
+      const list = [
+        ...odd,
+        ...Array.from({ length: odd.length + 1 }, () => ({ title: 't', severity: 'low' })),
+      ];
       const { findings } = parseFindings(JSON.stringify(list));
       assert.equal(findings.length, list.length);
       for (const { places, cwes } of findings) {

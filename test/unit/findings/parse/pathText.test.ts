@@ -20,6 +20,9 @@ describe('lines after a path', () => {
     ['a.js#L12-20', 'a.js', { startLine: 12, endLine: 20 }],
     ['a.js#L12C3-L20C4', 'a.js', { startLine: 12, endLine: 20 }],
     ['a.js#l7', 'a.js', { startLine: 7 }],
+    ['a.js:20-12', 'a.js', { startLine: 20, endLine: 20 }],
+    ['a.js:0', 'a.js', {}],
+    ['a.js#L12-L20x1', 'a.js#L12-L20x1', {}],
     ['a.js:x', 'a.js:x', {}],
     ['a.js:1234567890', 'a.js:1234567890', {}],
     ['a.js:12 and more', 'a.js:12 and more', {}],
@@ -27,7 +30,7 @@ describe('lines after a path', () => {
     [':12', ':12', {}],
     ['a:12', 'a', { startLine: 12 }],
   ] as const)
-    test(`${text} is split into ${path} and ${JSON.stringify(lines)}`, () => {
+    test(`F107 ${text} is split into ${path} and ${JSON.stringify(lines)}`, () => {
       const split = splitPath(text);
       assert.equal(split.path, path);
       assert.deepEqual(JSON.parse(JSON.stringify(split.lines)), lines);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
+import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-import { files, locatorIn } from './locating.ts';
+import { asSent, files, locatorIn } from './locating.ts';
 
 test('a mapping moves paths into the chosen folder, longest prefix first, and never out of the root', async (t) => {
   const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py']);
@@ -51,4 +52,20 @@ test('F71 no mapping leads out of the folder', async (t) => {
     `${dirname(root)}/shop/secret.js`,
   ];
   assert.equal(await planMapping(reported, { root: `${root}/inside`, to: '..' }), undefined);
+});
+
+test('F73 a mapping places a file that several folders have', async (t) => {
+  const folders = await Promise.all(['app', 'web'].map(() => scratchFolder(t, ['src/index.ts'])));
+  const targets = folders.map((folder, at) => ({ folder, name: String(at) }));
+  const place = { path: 'build/src/index.ts' };
+  for (const sent of [targets.map(() => asSent(['src/index.ts'])), [undefined, undefined]])
+    for (const [mapped, target] of [
+      [folders.slice(2), undefined],
+      [folders.slice(1), 1],
+      [folders, undefined],
+    ] as const) {
+      const mappingsOf = (folder: string) => (mapped.includes(folder) ? [{ from: 'build', to: '' }] : []);
+      const found = await createResolver({ targets, sent, places: [place], mappingsOf }).locate(place);
+      assert.equal(typeof found === 'object' ? found.target : undefined, target);
+    }
 });
