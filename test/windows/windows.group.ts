@@ -11,7 +11,7 @@ await runTogether(
     'api/credentials',
     'findings/agents/mcpConfiguration',
     'findings/importExport/sarif',
-    'findings/place/{mappings,oneFolder,pathAttacks,severalFolders,workspacePath}',
+    'findings/place/{mappings,oneFolder,pathAttacks,workspacePath}',
     'run/disk/{heldFiles,journalLock,lease,readRuns,runStore}',
     'upload/archive/archiveChanges',
     'upload/choose/prepareUpload',

@@ -1,13 +1,6 @@
 import { AssessmentError } from '../../errors.ts';
 import { clip, visibleLine } from '../../visibleText.ts';
-import {
-  type Block,
-  type Finding,
-  type Place,
-  type ReportedFinding,
-  severityRank,
-  summaryOf,
-} from '../finding.ts';
+import { type Block, type Place, type ReportedFinding, severityRank, summaryOf } from '../finding.ts';
 import * as aliases from './aliases.ts';
 import { findList } from './findList.ts';
 import { attempt, fieldsOfItem, type Item, othersOf, readLive } from './item.ts';
@@ -111,7 +104,7 @@ function readFinding(item: Item, index: number): ReportedFinding {
   const [description = '', ...details] = textsAt(fields, aliases.DESCRIPTION);
   const [recommendation = '', ...recommendations] = textsAt(fields, aliases.RECOMMENDATION);
   const summaries = textsAt(fields, aliases.SUMMARY).filter((text) => text !== name);
-  const title = toTitle(name ?? firstLine(description));
+  const title = toTitle(name ?? description.split('\n', 1)[0] ?? '');
   const id = firstHit(fields, aliases.ID, toId) ?? `#${String(index + 1)}`;
   const rule = firstHit(fields, aliases.RULE, toId);
   const confidence = readConfidence(fields);
@@ -147,7 +140,10 @@ function readFinding(item: Item, index: number): ReportedFinding {
     cwes,
     cvss,
     ...live,
-    toolDecision: toToolDecision(item),
+    toolDecision:
+      item.suppression === undefined
+        ? undefined
+        : { state: 'acceptedRisk', note: item.suppression, at: 0, via: 'tool' },
     shortfall: !isObject(item.raw) ? 'unreadable' : isClipped ? 'clipped' : undefined,
     raw: toRaw(item.raw),
   };
@@ -164,12 +160,6 @@ function readPlacesBeside(url: string | undefined, fields: Fields): Places {
   return url === undefined
     ? read
     : { ...read, places: read.places.filter(({ startLine }) => startLine !== undefined) };
-}
-
-function toToolDecision({ suppression }: Item): Finding['toolDecision'] {
-  return suppression === undefined
-    ? undefined
-    : { state: 'acceptedRisk', note: suppression, at: 0, via: 'tool' };
 }
 
 /** The different texts under all aliases, in their order. They are not clipped yet. */
@@ -197,10 +187,6 @@ function toRaw(raw: unknown): string | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
 }
 
 function toTitle(text: string): string {

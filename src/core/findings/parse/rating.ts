@@ -85,16 +85,14 @@ function ratingValues(value: unknown): readonly (string | number)[] {
 }
 
 function toSeverity(value: string | number, isScore: (score: number) => boolean): Severity | undefined {
-  const word = severityOfWord(value) ?? severityAmongWords(value);
+  const word = severityAmongWords(value);
   if (word !== undefined) return word;
   const score = toScore(value);
   return score === undefined || !isScore(score) ? undefined : severityOfScore(score);
 }
 
 function severityOfWord(value: string | number): Severity | undefined {
-  return typeof value === 'string' && value.length <= maxWordLength
-    ? aliases.SEVERITY_WORDS.get(value.trim().toLowerCase())
-    : undefined;
+  return aliases.SEVERITY_WORDS.get(String(value).slice(0, maxWordLength).trim().toLowerCase());
 }
 
 /** The only severity among the words of a rating such as `High Risk` or `S1 - critical`. */

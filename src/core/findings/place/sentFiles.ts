@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import * as z from 'zod/mini';
 import { readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath, pathKey } from '../../paths.ts';
-import type { Run, Target } from '../../run/state/run.ts';
+import type { Run } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
 import { isUtf8 } from 'node:buffer';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -50,7 +50,7 @@ export async function readSentFiles(
   runFolder: string,
 ): Promise<ReadonlyMap<string, SentFile> | undefined> {
   const { folder } = targets[target] ?? {};
-  const text = await readIfThere(manifestOf(runFolder, target));
+  const text = await readIfThere(join(runFolder, `manifest-${String(target)}.json`));
   if (folder === undefined || text === undefined) return undefined;
   const entries = entriesIn(text);
   await setImmediate(); // parsing and indexing both take long
@@ -73,10 +73,6 @@ function entriesIn(text: string): z.infer<typeof manifestSchema>['entries'] | un
 
 export async function readSent(run: Pick<Run, 'targets'>, runFolder: string): Promise<SentOfRun> {
   return Promise.all(run.targets.map((_, target) => readSentFiles(run, target, runFolder)));
-}
-
-function manifestOf(runFolder: string, target: number): string {
-  return join(runFolder, `manifest-${String(target)}.json`);
 }
 
 /** Where the text of a sent file is kept. The name is a hash, so that no path leads out of the run's folder. */
@@ -274,42 +270,30 @@ export async function keepSource(
   runFolder: string,
   sent: Iterable<SentFile | undefined>,
 ): Promise<void> {
-  const wanted = targets.map(() => new Map<string, SentFile>());
+  /** By the file that is to keep its text. */
+  const wanted = new Map<string, SentFile>();
   for (const file of sent)
-    if (file !== undefined && file.bytes <= maxTextBytes) wanted[file.target]?.set(file.path, file);
+    if (file !== undefined && file.bytes <= maxTextBytes) wanted.set(sourceFile(runFolder, file), file);
   await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
   let bytesLeft = maxTotalBytes;
-  for (const [index, target] of targets.entries()) {
-    const files = wanted[index] ?? new Map<string, SentFile>();
-    for (const file of [...files.values()]) {
-      const kept = await readText(sourceFile(runFolder, file));
-      if (kept === undefined || !isSent(kept, file)) continue;
-      bytesLeft -= kept.length;
-      files.delete(file.path);
-    }
-    for await (const { path, content } of sentTexts(target, files, runFolder)) {
-      bytesLeft -= content.length;
-      if (bytesLeft < 0) return;
-      await writeFile(sourceFile(runFolder, { target: index, path }), content, { mode: 0o600 });
-    }
+  const keep = async (to: string, content: Buffer, isKept = false): Promise<void> => {
+    wanted.delete(to);
+    bytesLeft -= content.length;
+    if (!isKept && bytesLeft >= 0) await writeFile(to, content, { mode: 0o600 });
+  };
+  for (const [to, file] of [...wanted]) {
+    const kept = await readText(to);
+    const isKept = kept !== undefined && isSent(kept, file);
+    const content = isKept ? kept : await readTextBelow(file.folder, file.path, file.bytes);
+    if (content !== undefined && isSent(content, file)) await keep(to, content, isKept);
   }
-}
-
-async function* sentTexts(
-  target: Target,
-  files: ReadonlyMap<string, SentFile>,
-  runFolder: string,
-): AsyncGenerator<{ path: string; content: Buffer }> {
-  const changed = new Set<string>();
-  for (const file of files.values()) {
-    const content = await readTextBelow(target.folder, file.path, file.bytes);
-    if (content !== undefined && isSent(content, file)) yield { path: file.path, content };
-    else changed.add(file.path);
-  }
-  if (target.archive === undefined || changed.size === 0) return;
-  const { file, type } = target.archive;
-  for await (const entry of readArchive(join(runFolder, file), type, changed)) {
-    const sent = files.get(entry.path);
-    if (sent !== undefined && isSent(entry.content, sent)) yield entry;
+  for (const [target, { archive }] of targets.entries()) {
+    const paths = new Set([...wanted.values()].flatMap((file) => (file.target === target ? file.path : [])));
+    if (archive === undefined || paths.size === 0) continue;
+    for await (const { path, content } of readArchive(join(runFolder, archive.file), archive.type, paths)) {
+      const to = sourceFile(runFolder, { target, path });
+      const file = wanted.get(to);
+      if (file !== undefined && isSent(content, file)) await keep(to, content);
+    }
   }
 }
