@@ -108,6 +108,14 @@ export async function markOf(path: string): Promise<string | undefined> {
   return found && toMark(found);
 }
 
+/** False also where the system refuses access. */
+export async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** False for a missing one, and for a file by its name. */
 export async function isFolder(path: string): Promise<boolean> {
   const found = await unlessMissing(() => stat(path));

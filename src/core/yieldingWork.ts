@@ -49,6 +49,20 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** Asks once for each key. */
+export function memoized<From, To>(
+  ask: (from: From) => Promise<To>,
+  keyOf: (from: From) => string,
+): typeof ask {
+  const answers = new Map<string, Promise<To>>();
+  return (from) => {
+    const key = keyOf(from);
+    const answer = answers.get(key) ?? ask(from);
+    answers.set(key, answer);
+    return answer;
+  };
+}
+
 /** How long the host, or another extension, may take to answer. */
 const maxAnswerMs = 10_000;
 /** The same for a whole file, and where a person may be asked. */

@@ -9,7 +9,8 @@ import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { isOfService } from './chooseRun.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf, namesOf } from './identity.ts';
-import type { EditorTexts, PlacesOfFile } from './place/currentPlaces.ts';
+import { type EditorTexts, isOnDiskAsSent, type PlacesOfFile } from './place/currentPlaces.ts';
+import { memoized } from '../yieldingWork.ts';
 import type { PathMapping } from './place/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
@@ -115,6 +116,8 @@ export async function withPlaces(
   };
   const [places, missing] = [new Map<Place, ShownPlace | undefined>(), new Set<string>()];
   let { changed } = nowhere;
+  // Runs report the same files.
+  const isAsSent = memoized(isOnDiskAsSent, ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`);
   for (const [id, found] of Map.groupBy(allFound(result), (each) => each.run)) {
     const isOwn = id === run.id;
     const of = isOwn ? run : runs.get(id);
@@ -125,6 +128,7 @@ export async function withPlaces(
     const there = await placeFindings(files, wanted, {
       texts,
       follow,
+      isOnDiskAsSent: isAsSent,
       onFirst: isOwn && onFirst ? showFirst : undefined,
     });
     for (const path of there.missing) missing.add(path);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
-import type { TriageState } from '../../../src/core/findings/triage/triage.ts';
+import { TRIAGE_STATES, type TriageState } from '../../../src/core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import { extendAcceptance, watchTriage } from '../../../src/editor/findings/triage.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
@@ -45,12 +45,16 @@ describe('triage of findings', () => {
   };
 
   /** The state and the note, as a language model tool returns them. */
-  const decision = async (): Promise<string> => {
-    const { content } = await vscode.lm.invokeTool('whitebox_getFinding', {
-      input: { finding: `${shopRunId}:${finding.index}` },
-      toolInvocationToken: undefined,
-    });
+  const decision = async (): Promise<string> => ask('whitebox_getFinding', { finding: await nameForTools() });
+
+  const ask = async (tool: string, input: object): Promise<string> => {
+    const { content } = await vscode.lm.invokeTool(tool, { input, toolInvocationToken: undefined });
     return content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('');
+  };
+
+  const nameForTools = async (): Promise<string> => {
+    const text = await ask('whitebox_listFindings', { triage: [...TRIAGE_STATES] });
+    return /"finding": "([^"]+)",\s+"title": "Style/.exec(text)?.[1] ?? '';
   };
 
   it('shows an external title as plain text', async () => {
@@ -192,14 +196,8 @@ describe('triage of findings', () => {
   it('F84 is disabled in Restricted Mode for buttons and tools, too', async () => {
     await inRestrictedMode(async () => {
       await decide('acceptedRisk', 'unseen');
-      await assert.rejects(
-        async () =>
-          vscode.lm.invokeTool('whitebox_setTriage', {
-            input: { finding: `${shopRunId}:${finding.index}`, state: 'confirmed' },
-            toolInvocationToken: undefined,
-          }),
-        /Restricted Mode/,
-      );
+      const input = { finding: await nameForTools(), state: 'confirmed' };
+      await assert.rejects(ask('whitebox_setTriage', input), /Restricted Mode/);
     });
     assert.deepEqual(shownTexts(), [
       'This isn’t available in Restricted Mode. To use it, trust this workspace.',

@@ -15,7 +15,8 @@ import { localPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.
 import { clip, visibleToAgents } from '../../visibleText.ts';
 import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
-const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:\d{1,7}$/));
+/** Of a run and a finding in it. */
+const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:[0-9a-f]{16}:\d{1,7}$/));
 
 export const toolInputs = {
   listFindings: z.strictObject({
@@ -62,8 +63,8 @@ export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
 
 type BranchChangeOf = Extract<ComparedBranch, { kind: 'known' }>['changeOf'];
 
-function toolName({ run, finding }: ToolFinding): string {
-  return `${run.id}:${String(finding.index)}`;
+function toolName({ run, name: ofFinding }: ToolFinding): string {
+  return `${run.id}:${ofFinding}`;
 }
 
 export function findNamed<T extends ToolFinding>(findings: readonly T[], wanted: string): T {

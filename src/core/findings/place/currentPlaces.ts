@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { isThere } from '../../files.ts';
 import { pathKey } from '../../paths.ts';
 import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
@@ -75,11 +75,7 @@ export async function followFile(
   const content = await readTextBelow(file.folder, file.path);
   const current = texts.edited.get(pathKey(file.file)) ?? (content && decode(content, file.file).text);
   if (current === undefined) {
-    const isThere = await access(file.file).then(
-      () => true,
-      () => false,
-    );
-    return isThere
+    return (await isThere(file.file))
       ? asReported(each)
       : { places: each.places.map(() => ({ drift: 'gone' })), isChanged: true };
   }

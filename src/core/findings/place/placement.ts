@@ -11,7 +11,6 @@ import {
   asSent,
   type CurrentPlaces,
   type EditorTexts,
-  isOnDiskAsSent,
   type LocatedFile,
   type PlacesOfFile,
 } from './currentPlaces.ts';
@@ -100,6 +99,8 @@ interface PlaceOptions {
   readonly follow: Follow;
   /** Gets what is known once the first files are read. */
   readonly onFirst?: ((placed: PlacedFiles) => void) | undefined;
+  /** True if a file on the disk has the bytes that were sent. */
+  readonly isOnDiskAsSent: (file: LocatedFile) => Promise<boolean>;
   readonly clock?: Pick<Clock, 'sleep'>;
 }
 
@@ -112,7 +113,7 @@ const maxSilenceMs = 2_000;
 export async function placeFindings(
   files: RunFiles,
   found: readonly ResultFinding[],
-  { texts, follow, onFirst, clock }: PlaceOptions,
+  { texts, follow, onFirst, isOnDiskAsSent, clock }: PlaceOptions,
 ): Promise<PlacedFiles> {
   const { targets } = files.run;
   const missing = new Set<string>();
@@ -135,6 +136,12 @@ export async function placeFindings(
     ([one], [other]) =>
       Number(other !== undefined && isOpen(other)) - Number(one !== undefined && isOpen(one)),
   );
+  /** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
+  const stateOf = async (file: LocatedFile): Promise<'asSent' | 'other' | 'unknown'> => {
+    const key = pathKey(file.file);
+    if (!texts.edited.has(key) && (await isOnDiskAsSent(file))) return 'asSent';
+    return file.sent !== undefined || texts.edited.has(key) || texts.opened.has(key) ? 'other' : 'unknown';
+  };
   const known = (): PlacedFiles => ({ places: placed, missing, changed });
   const others: PlacesOfFile[] = [];
   const ask = askFolders(clock);
@@ -148,7 +155,7 @@ export async function placeFindings(
     if (file === undefined) for (const place of places) placed.set(place, undefined);
     else if (file !== 'silent') {
       const each = { run: files.run.id, file, places };
-      const state = await ask(folder, () => stateOf(file, texts));
+      const state = await ask(folder, () => stateOf(file));
       if (state === 'other') others.push(each);
       else add(each, state === 'asSent' ? asSent(each) : asReported(each));
     } else if (sent !== undefined) {
@@ -174,13 +181,6 @@ export function placesOf(
   { places }: Pick<PlacedFiles, 'places'>,
 ): ShownPlace[] {
   return finding.places.flatMap((place) => places.get(place) ?? []);
-}
-
-/** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
-async function stateOf(file: LocatedFile, texts: EditorTexts): Promise<'asSent' | 'other' | 'unknown'> {
-  const key = pathKey(file.file);
-  if (!texts.edited.has(key) && (await isOnDiskAsSent(file))) return 'asSent';
-  return file.sent !== undefined || texts.edited.has(key) || texts.opened.has(key) ? 'other' : 'unknown';
 }
 
 /** Asks something of a folder, unless that has left another question without an answer. */

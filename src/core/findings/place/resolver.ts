@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Target } from '../../run/state/run.ts';
+import { memoized } from '../../yieldingWork.ts';
 import { lazily } from '../drift/followLines.ts';
 import { MAX_PATH, type Place } from '../finding.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
@@ -302,16 +303,6 @@ function indexEnds(paths: readonly string[]): ReadonlyMap<string, string | undef
 /** macOS and Japanese input disagree on how `が` is composed; the service may send either. */
 function toComparable(path: string): string {
   return path.normalize('NFC');
-}
-
-function memoized<From, To>(ask: (from: From) => Promise<To>, keyOf: (from: From) => string): typeof ask {
-  const answers = new Map<string, Promise<To>>();
-  return (from) => {
-    const key = keyOf(from);
-    const answer = answers.get(key) ?? ask(from);
-    answers.set(key, answer);
-    return answer;
-  };
 }
 
 /** Equal for places with one answer. No file has a path with NUL. */

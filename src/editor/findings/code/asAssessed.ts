@@ -12,7 +12,7 @@ import {
 } from '../../../core/findings/place/sentFiles.ts';
 import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { AssessmentError } from '../../../core/errors.ts';
-import { markOf } from '../../../core/files.ts';
+import { isThere } from '../../../core/files.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
@@ -95,7 +95,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
       const found = await readAssessed(run, sent.target, sent.path, deps.runs);
       const uri = vscode.Uri.file(here);
       if ('why' in found) notCompared.push(`${visibleName(sent.path)}: ${found.why}`);
-      else changes.push([uri, toUri(run, sent), (await markOf(here)) === undefined ? undefined : uri]);
+      else changes.push([uri, toUri(run, sent), (await isThere(here)) ? uri : undefined]);
     }
     return all;
   });
@@ -150,7 +150,7 @@ async function locateAll(run: Run, { findings, runs }: FindingStores) {
       // A path that a person has mapped leads to a local file.
       const local = localPlaceOf(place, { places });
       const mapped = local && sentIn({ run, sent: sentOfRun }, local.folder, local.path);
-      const file = sent?.[at] ?? (typeof mapped === 'object' ? mapped : undefined);
+      const file = sent[at] ?? (typeof mapped === 'object' ? mapped : undefined);
       if (file !== undefined) located.set(place, file);
     }
   return { shown, located };

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
+import { isThere } from '../../../core/files.ts';
 import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { inOrder, neighbor } from '../../../core/findings/view/problems.ts';
 import { openDocument } from '../../folders.ts';
@@ -79,7 +79,7 @@ async function openIfThere(uri: vscode.Uri): Promise<vscode.TextDocument | undef
   try {
     return await openDocument(uri);
   } catch (error) {
-    if (existsSync(uri.fsPath)) throw error;
+    if (await isThere(uri.fsPath)) throw error;
     return undefined;
   }
 }

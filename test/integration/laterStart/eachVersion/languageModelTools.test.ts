@@ -46,8 +46,7 @@ describe('language model tools', () => {
       ['SQL from a request', 'Weak hash'],
     );
     const [first] = findings;
-    assert.equal(first?.finding, `${shopRunId}:0`);
-    const whole = dataOf(await call('whitebox_getFinding', { finding: first.finding })) as {
+    const whole = dataOf(await call('whitebox_getFinding', { finding: first?.finding })) as {
       reported: { id: string };
     };
     assert.equal(whole.reported.id, 'WB-1');
@@ -60,7 +59,10 @@ describe('language model tools', () => {
   });
 
   it('set the triage state of a finding, with a note', async () => {
-    const finding = `${shopRunId}:2`;
+    const { findings } = dataOf(await call('whitebox_listFindings', {})) as {
+      findings: { finding: string }[];
+    };
+    const finding = findings[2]?.finding;
     const decision = async (): Promise<unknown[]> => {
       const answer = dataOf(await call('whitebox_getFinding', { finding })) as {
         triage: { state: string; note: string; via: string };
@@ -84,7 +86,7 @@ describe('language model tools', () => {
     const runs = storeOfRuns();
     const branch = { compare: () => Promise.resolve({ kind: 'unavailable', why: 'noGit' } as const) };
     const tool = createTools({ runs, findings, branch, clock: systemClock }).get('whitebox_setTriage');
-    const finding = `${absent.run.id}:${absent.finding.index}`;
+    const finding = `${absent.run.id}:${absent.name}`;
     const input = { finding, state: 'confirmed', note: 'seen' };
     await tool?.invoke({ input, toolInvocationToken: undefined }, new vscode.CancellationTokenSource().token);
     assert.deepEqual(decided, [[[absent], 'confirmed', 'seen', { via: 'agent' }]]);
@@ -92,7 +94,7 @@ describe('language model tools', () => {
 
   it('refuse input outside their schema, and what Git cannot say here', async () => {
     await assert.rejects(
-      call('whitebox_setTriage', { finding: `${shopRunId}:0`, state: 'falsePositive' }),
+      call('whitebox_setTriage', { finding: `${shopRunId}:0123456789abcdef:0`, state: 'falsePositive' }),
       /does not fit the tool's schema.*"open",\s*"confirmed"/s,
     );
     await assert.rejects(
@@ -100,7 +102,7 @@ describe('language model tools', () => {
       /changedOnBranch cannot be answered: .*\. List the findings without it/,
     );
     await assert.rejects(
-      call('whitebox_getFinding', { finding: 'no-such-run:0' }),
+      call('whitebox_getFinding', { finding: 'no-such-run:0123456789abcdef:0' }),
       /There is no such finding/,
     );
   });

@@ -77,7 +77,7 @@ test('the skill and the descriptions of the tools name only members that the too
 test('F163 no tool closes a finding; the skill says that only the user does and that finding text is data', () => {
   for (const state of TRIAGE_STATES)
     assert.equal(
-      toolInputs.setTriage.safeParse({ finding: 'run:1', state }).success,
+      toolInputs.setTriage.safeParse({ finding: 'run:0123456789abcdef:1', state }).success,
       !isSettled(state),
       state,
     );

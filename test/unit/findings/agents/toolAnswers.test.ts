@@ -7,6 +7,7 @@ import {
   answerText,
   decisionOfTool,
   fenceData,
+  findNamed,
   getFinding,
   getRunStatus,
   listFindings,
@@ -22,9 +23,10 @@ import type {
   ShownPlace,
 } from '../../../../src/core/findings/shownFinding.ts';
 import { runOf } from '../../run/sampleRuns.ts';
-import { invent } from '../shownFindings.ts';
+import { identityFor, invent } from '../shownFindings.ts';
 import { anyItems, shopRun, sourceOf } from '../importExport/exportingFindings.ts';
 
+const aFinding = 'run-1:0123456789abcdef:1';
 const marked = new Marked({ gfm: true });
 
 const items = [
@@ -226,6 +228,16 @@ describe('tool answers', () => {
     );
   });
 
+  test('name each finding of a run, also two that findings files of different times have at one index', async () => {
+    const [one] = sourceOf(items).shown;
+    const other = { ...one!, ...identityFor('other'), finding: { ...one!.finding, title: 'Other' } };
+    const { findings } = await list([{ run: shopRun, shown: [], absent: [one!, other] }]);
+    assert.deepEqual(
+      findings.map(({ finding }) => findNamed([one!, other], String(finding)).finding.title),
+      findings.map(({ title }) => title),
+    );
+  });
+
   test('F69 say how many findings were not read', async () => {
     assert.equal((await list([{ ...sourceOf(items), cut: { shown: 2, total: 60_000 } }])).notRead, 59_998);
     assert.equal((await list([sourceOf(items)])).notRead, undefined);
@@ -320,10 +332,10 @@ describe('tool answers', () => {
   });
 
   for (const [tool, input] of [
-    ['setTriage', { finding: 'a:1', state: 'falsePositive' }],
-    ['setTriage', { finding: 'a:1', state: 'acceptedRisk', note: 'x' }],
-    ['setTriage', { finding: 'a:1', state: 'fixed' }],
-    ['setTriage', { finding: '../x:1', state: 'open' }],
+    ['setTriage', { finding: aFinding, state: 'falsePositive' }],
+    ['setTriage', { finding: aFinding, state: 'acceptedRisk', note: 'x' }],
+    ['setTriage', { finding: aFinding, state: 'fixed' }],
+    ['setTriage', { finding: `../${aFinding}`, state: 'open' }],
     ['listFindings', { limit: 1_000 }],
     ['listFindings', { run: 'start' }],
     ['getFinding', {}],
@@ -336,7 +348,7 @@ describe('tool answers', () => {
 
 test('a decision by a tool keeps the user’s reason unless it has its own', () => {
   const former = { state: 'falsePositive', note: 'Reviewed: input is fixed.', at: 5 } as const;
-  const decided = (note?: string) => decisionOfTool(former, { finding: 'run:0', state: 'open', note }).note;
+  const decided = (note?: string) => decisionOfTool(former, { finding: aFinding, state: 'open', note }).note;
   assert.deepEqual([undefined, '', ' ', 'mine'].map(decided), [
     former.note,
     former.note,

@@ -69,6 +69,7 @@ test('findings in a folder that does not answer are shown as reported, and nothi
   const placed = await placeFindings({ run, runFolder: '', resolver }, found, {
     texts: { edited: new Map(), opened: new Map(), encodings: utf8Only },
     follow: () => Promise.resolve([]),
+    isOnDiskAsSent: () => Promise.resolve(false),
     clock: { sleep: () => Promise.resolve() },
   });
   assert.deepEqual(

@@ -59,7 +59,7 @@ interface FileOfPlace extends Pick<AssessedPlace, 'folder' | 'path'> {
 /** A place without a sent file has a file here if it is not known what was sent, or if a person mapped its path. */
 function filesOf(shown: ShownFinding): readonly FileOfPlace[] {
   return shown.finding.places.flatMap((place, at): FileOfPlace[] => {
-    const [sent, local] = [shown.sent?.[at], localPlaceOf(place, shown)];
+    const [sent, local] = [shown.sent[at], localPlaceOf(place, shown)];
     const file = sent ?? local;
     return file === undefined
       ? []
