@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { codeOf } from './workbench/code.ts';
 import { editorsOf } from './workbench/editors.ts';
 import { eventually, patienceMs } from './workbench/eventually.ts';
 import { messagesOf } from './workbench/messages.ts';
@@ -35,7 +34,6 @@ export async function openWorkbench(page: Page, url: string) {
     ...treesOf(page),
     ...problemsOf(page, runCommand),
     ...editorsOf(page),
-    ...codeOf(page),
     ...trustOf(page, runCommand),
 
     /** As Developer: Reload Window. */

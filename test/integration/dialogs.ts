@@ -62,6 +62,20 @@ export function answer(dialogs: Members): void {
   replace(vscode.window, Object.fromEntries(answers));
 }
 
+/** Picks the items with these labels in the next quick picks, several where there is a list; returns what each offers. */
+export function pick(...labels: (string | readonly string[])[]): (readonly vscode.QuickPickItem[])[] {
+  const offered: (readonly vscode.QuickPickItem[])[] = [];
+  answer({
+    showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
+      const wanted = labels[offered.push(items) - 1];
+      return Array.isArray(wanted)
+        ? items.filter(({ label }) => wanted.includes(label))
+        : items.find(({ label }) => label === wanted);
+    },
+  });
+  return offered;
+}
+
 /** The text that VS Code renders as a link or command (`linkedText.ts`). */
 export const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { eventually } from '../../host/workbench/eventually.ts';
+import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { importInvented, signIn } from '../stage.ts';
 import { test } from '../fixtures.ts';
 
@@ -78,7 +78,7 @@ test('a start without an answer is not sent again, and continues with a run ID e
   await workbench.notification('The response to the start request for the assessment of shop was lost');
   await workbench.openView('Whitebox Assessment');
   await workbench.expandAll('Runs');
-  assert.equal(await workbench.containerBadge('Whitebox Assessment'), '1');
+  await untilEqual(() => workbench.containerBadge('Whitebox Assessment'), '1');
   const dispatches = service.requests.filter((request) => request.path.endsWith('/dispatch'));
   assert.equal(dispatches.length, 1);
   const [run] = service.runs();
@@ -110,8 +110,10 @@ test('F169 a window whose keyring does not answer shows runs and findings, and g
   // Both wait for the keyring until it is late.
   await runCommand('Whitebox: Start Assessment…');
   await untilRow('Runs', ({ description }) => description.startsWith('account not available yet'));
-  const status = await statusBarItem('whitebox.status').innerHTML();
-  assert.ok(status.includes('codicon-sync') && !status.includes('codicon-warning'), status);
+  await eventually(
+    () => statusBarItem('whitebox.status').innerHTML(),
+    (status) => status.includes('codicon-sync') && !status.includes('codicon-warning'),
+  );
   await workbench.notification(
     'Your account isn’t available yet, because VS Code’s secret storage isn’t responding',
   );
@@ -122,5 +124,5 @@ test('F169 a window whose keyring does not answer shows runs and findings, and g
     'Runs',
     ({ label, description }) => label.startsWith('Running') && !description.startsWith('account'),
   );
-  assert.ok(described() > asked);
+  await eventually(described, (now) => now > asked);
 });

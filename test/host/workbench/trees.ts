@@ -91,21 +91,12 @@ export function treesOf(page: Page) {
         (rows) => rows.some(isExpected),
       ),
 
-    /** Waits until `viewText` contains this text. */
+    /** Waits until the message above a tree, or the welcome content, contains this text. */
     untilViewText: (view: string, text: string): Promise<string> =>
       eventually(
         () => pane(view).locator('.pane-body').innerText(),
         (shown) => shown.includes(text),
       ),
-
-    /** The message above a tree, or the welcome content. */
-    viewText: async (view: string): Promise<string> => {
-      return pane(view).locator('.pane-body').innerText();
-    },
-
-    viewButton: async (view: string, name: string): Promise<void> => {
-      await pane(view).locator('.welcome-view-content').getByText(name, { exact: true }).click();
-    },
 
     /** Expands every row of a view's tree, and scrolls back to the top. */
     expandAll: async (view: string): Promise<void> => {

@@ -22,7 +22,7 @@ import {
   sarifProse,
 } from '../../unit/findings/importExport/sarifRules.ts';
 import { shownOf } from '../../unit/findings/importExport/exportingFindings.ts';
-import { answer, messages, shownTexts } from '../dialogs.ts';
+import { answer, messages, pick, shownTexts } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings } from '../doubles.ts';
 import { dist } from '../shownRuns.ts';
 import { endedRun, inventedAccount } from '../storedRuns.ts';
@@ -124,10 +124,10 @@ describe('exporting findings as SARIF', () => {
   const exportAs = async (form: string): Promise<readonly string[]> => {
     const titles: string[] = [];
     answer({
-      showQuickPick: (items: readonly { label: string }[]) => items.find(({ label }) => label === form),
       showSaveDialog: ({ title = '' }: vscode.SaveDialogOptions) =>
         vscode.Uri.file(path.join(root, `${titles.push(title)}.sarif`)),
     });
+    pick(form);
     for (const name of ['1.sarif', '2.sarif']) await rm(path.join(root, name), { force: true });
     await exportFindings('sarif', run, deps);
     return titles;

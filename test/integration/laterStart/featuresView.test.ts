@@ -24,7 +24,7 @@ import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { folder } from '../openFolders.ts';
-import { answer } from '../dialogs.ts';
+import { answer, pick } from '../dialogs.ts';
 import { partly } from '../doubles.ts';
 import { dist } from '../shownRuns.ts';
 import { inventedAccount, storeCrawl, storeLiveRun } from '../storedRuns.ts';
@@ -125,19 +125,6 @@ describe('the Features view', () => {
     await view.settled();
     return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
   };
-  /** Answers the next quick picks with the items of these labels. */
-  const pick = (...answers: readonly (string | readonly string[])[]): void => {
-    const left = [...answers];
-    answer({
-      showQuickPick: (items: readonly { label: string }[]) => {
-        const answer = left.shift();
-        return typeof answer === 'string'
-          ? items.find(({ label }) => label === answer)
-          : items.filter(({ label }) => answer?.includes(label));
-      },
-    });
-  };
-
   it('shows features as plain text, with their pairs and the known state of each', async () => {
     await view.show(await crawl({ features, scan_progress: progress }));
     assert.deepEqual(await read(), [
@@ -227,13 +214,7 @@ describe('the Features view', () => {
 
   it('F155 chooses pairs with findings for a retest by state; nothing is checked at first', async () => {
     found.splice(0, Infinity, invent({ feature: 'Search', perspective: 'csrf' }));
-    const offered: (readonly vscode.QuickPickItem[])[] = [];
-    answer({
-      showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
-        offered.push(items);
-        return offered.length === 1 ? items.find(({ label }) => label === 'By State…') : [items[0]];
-      },
-    });
+    const offered = pick('By State…', ['with findings']);
     const run = await crawl({ features, findings: [], scan_progress: progress });
     await view.show({ ...run, workflow: 'blackbox-assessment', input: { target_urls: [] } });
     await choosePairs(view, findings);
@@ -244,9 +225,9 @@ describe('the Features view', () => {
     assert.deepEqual(await chosen(run), [{ feature_name: 'Search', perspective: 'CSRF' }]);
 
     const firstOffer = async (): Promise<string> => {
-      offered.splice(0);
+      const picks = pick('By State…', ['with findings']);
       await choosePairs(view, findings);
-      const [first] = offered[1] ?? [];
+      const [first] = picks[1] ?? [];
       return `${first?.label ?? ''}: ${first?.description ?? ''}`;
     };
     found.splice(0, Infinity, invent({ feature: 'Log in' }));

@@ -79,6 +79,15 @@ describe('a filter of the Findings view', () => {
     assert.deepEqual(filter, { triage: ['falsePositive'] });
   });
 
+  it('is described in the view, and kept for the next window', async () => {
+    const memory = makeMemory();
+    const filtering = new Filtering(memory, makeMemory());
+    const all = ['SQL from a request', 'Weak hash'].map((title, index) => invent({ index, title }));
+    await filtering.filterBy({ severities: ['high'], text: 'ＳＱＬ' });
+    assert.match(messageOf(all, {}, filtering), /^Filter: High · “ＳＱＬ” \(1 of 2\)$/);
+    assert.deepEqual(new Filtering(memory, makeMemory()).filter, filtering.filter);
+  });
+
   it('names the owners in groups and in the tooltip of a finding', () => {
     const groups = rootNodes(toGroups(owned, 'owner'));
     const labels = groups.map((node) => toItem(node, true).label);

@@ -5,7 +5,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { untilEqual } from '../../host/workbench/eventually.ts';
-import { answer, messages, replace } from '../dialogs.ts';
+import { answer, messages, pick, replace } from '../dialogs.ts';
 import { folder as shop } from '../openFolders.ts';
 import { call } from '../signedIn.ts';
 import { setUserSettings } from '../userSettings.ts';
@@ -61,8 +61,8 @@ describe('sharing findings', () => {
     answer({
       showWorkspaceFolderPick: () =>
         vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === shop),
-      showQuickPick: (items: readonly { label: string }[]) => items.find(({ label }) => label === 'Cursor'),
     });
+    pick('Cursor');
     await call('copyMcpConfiguration');
     const [{ text, buttons } = { text: '', buttons: [] }] = messages.shown;
     assert.match(text, /^The configuration was copied to the clipboard\. Add it to ~\/\.cursor/);

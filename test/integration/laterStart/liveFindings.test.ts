@@ -23,7 +23,7 @@ import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { answer, messages } from '../dialogs.ts';
+import { messages, pick } from '../dialogs.ts';
 import { partly, storeOfFindings } from '../doubles.ts';
 import { folder } from '../openFolders.ts';
 import { dist } from '../shownRuns.ts';
@@ -112,17 +112,10 @@ describe('findings of a live application', () => {
   });
 
   /** The dependencies of the command; its pickers are answered with these labels in turn. */
-  function confirming(picks: string[], confirmations: readonly Confirmation[] = []) {
+  function confirming(picks: readonly string[], confirmations: readonly Confirmation[] = []) {
     const answered: (readonly [string, boolean])[] = [];
-    const offered: (readonly string[])[] = [];
+    const offered = pick(...picks);
     const started: Pick<Run, 'confirms' | 'label'>[] = [];
-    answer({
-      showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
-        offered.push(items.map(({ label, description = '' }) => `${label} ${description}`.trim()));
-        const pick = picks.shift();
-        return items.find(({ label }) => label === pick);
-      },
-    });
     const deps = partly<ConfirmDeps>({
       runs,
       parseWorkerFile: dist('parseWorker.cjs'),
@@ -135,7 +128,10 @@ describe('findings of a live application', () => {
         answerIsSame: (id: string, isSame: boolean) => Promise.resolve(void answered.push([id, isSame])),
       },
     });
-    return { deps, answered, offered, started };
+    /** What a quick pick offered. */
+    const listed = (at: number): string[] =>
+      (offered[at] ?? []).map(({ label, description = '' }) => `${label} ${description}`.trim());
+    return { deps, answered, listed, started };
   }
 
   it('confirm a finding of the code: choose feature and perspective, then a question with the cost', async () => {
@@ -143,10 +139,10 @@ describe('findings of a live application', () => {
     const features = [{ name: 'Search', url: 'https://shop.example.test/search' }, { name: 'Log in' }];
     await storeCrawl(storage, stored, { features }, { target_urls: ['https://shop.example.test/'] });
     await runs.reload();
-    const { deps, offered } = confirming(['Search', 'Injection']);
+    const { deps, listed } = confirming(['Search', 'Injection']);
     await confirmLive(code, deps);
-    assert.deepEqual(offered[0], ['Search https://shop.example.test/search', 'Log in']);
-    assert.equal(offered[1]?.[0], 'Injection suggested from the CWE');
+    assert.deepEqual(listed(0), ['Search https://shop.example.test/search', 'Log in']);
+    assert.equal(listed(1)[0], 'Injection suggested from the CWE');
     const question = messages.shown.find(({ isModal }) => isModal);
     assert.match(
       question?.detail ?? '',
@@ -189,9 +185,9 @@ describe('findings of a live application', () => {
       confirmationLabel(tried),
       /^live finding in this pair; to say whether it’s the same, choose “Confirm Live…” \(Search · Injection, /,
     );
-    const { deps, answered, offered } = confirming(['It’s the Same Finding'], [tried]);
+    const { deps, answered, listed } = confirming(['It’s the Same Finding'], [tried]);
     await confirmLive(code, deps);
-    assert.deepEqual(offered[0], [
+    assert.deepEqual(listed(0), [
       `Show the Live Finding: ${reflected.title} GET ${reflected.url}`,
       'It’s the Same Finding',
       'It’s a Different Finding',
@@ -203,7 +199,7 @@ describe('findings of a live application', () => {
     const again = confirming(['Test Same Pair Again…'], [{ ...tried, result: 'nothing', found: [] }]);
     messages.press = ({ buttons }) => buttons[0];
     await confirmLive(code, again.deps);
-    assert.deepEqual(again.offered[0], ['Test Same Pair Again…', 'Test Another Pair…']);
+    assert.deepEqual(again.listed(0), ['Test Same Pair Again…', 'Test Another Pair…']);
     assert.match(messages.shown[0]?.detail ?? '', /One pair is tested: Search · Injection\./);
     const [{ confirms, label } = {}] = again.started;
     assert.deepEqual([confirms, label], [code.name, 'SQL from a request'], 'F155');

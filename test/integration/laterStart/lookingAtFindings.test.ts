@@ -25,7 +25,7 @@ import { untilEqual } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
-import { afterTest, answer, messages, recordCommand, shownTexts } from '../dialogs.ts';
+import { afterTest, answer, messages, pick, recordCommand, shownTexts } from '../dialogs.ts';
 import { makeMemory, partly, storeOfFindings, storeOfRuns } from '../doubles.ts';
 import { folder as shop } from '../openFolders.ts';
 import { showOf } from '../shownRuns.ts';
@@ -45,13 +45,13 @@ describe('messages about findings and runs', () => {
     ({ ...endedRun({ id, folder: shop, ...inventedAccount }), ...more }) as Run;
 
   it('propose “fixed” only for findings no longer reported whose code changed', async () => {
-    let offered: readonly vscode.QuickPickItem[] = [];
-    answer({ showQuickPick: (items: readonly vscode.QuickPickItem[]) => void (offered = items) });
     for (const verdict of ['codeChanged', 'sameBytes', 'notSent', 'unknown', 'new', undefined] as const) {
       const shown = { ...findingAt(placeIn('a.js', 'gone')), verdict };
+      const offered = pick();
       await setTriage([shown], { findings: storeOfFindings(), memory: makeMemory(), log: silent });
+      const [[first] = []] = offered;
       assert.deepEqual(
-        [offered[0]?.label, offered[0]?.description],
+        [first?.label, first?.description],
         verdict === 'codeChanged'
           ? ['Fixed', 'suggested: no longer found, and the code changed']
           : ['Open', 'current'],
@@ -118,6 +118,8 @@ describe('messages about findings and runs', () => {
     assert.equal(stateWith([troubled('unsent'), runOf.unknown]), 'unconfirmed');
     assert.equal(stateWith([runOf.running, runOf.unknown, troubled('notSignedIn')]), 'signIn');
     assert.equal(stateWith([runOf.failed]), 'none');
+    const filtered = { displayed: [invent()], passing: [], mild: 0, settled: 0 };
+    assert.equal(stateOf([], filtered, []), 'filtered');
   });
 
   it('F155 offer the next step after a crawl and after a run at its credit limit, without findings', () => {
@@ -224,15 +226,12 @@ describe('messages about findings and runs', () => {
     assert.deepEqual(describeRuns(storeOfFindings([], { shownRuns })), [
       `0 findings. · ${path.basename(shop)} · run “Before the fix”`,
     ]);
-    let offered: readonly string[] = [];
-    answer({
-      showQuickPick: (items: readonly { label: string; description: string }[]) => {
-        offered = items.map(({ label, description }) => `${label}: ${description.split(' · ')[0] ?? ''}`);
-      },
-    });
+    const offered = pick();
     await compareRuns([last], { findings: storeOfFindings(), runs: storeOfRuns(last, second, first) });
-    const title = `Whitebox assessment · ${path.basename(shop)}`;
-    assert.deepEqual(offered, [`${title}: ${formatTime(1)}`, `${title}: Before the fix`]);
+    assert.deepEqual(
+      offered.flat().map(({ description }) => description?.split(' · ')[0]),
+      [formatTime(1), 'Before the fix'],
+    );
   });
 
   it('open the report of the shown run among all local runs', async () => {

@@ -8,7 +8,7 @@ import { TRIAGE_STATES, type TriageState } from '../../../src/core/findings/tria
 import type { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import { extendAcceptance, watchTriage } from '../../../src/editor/findings/triage.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { answer, link, messages, replace, shownTexts } from '../dialogs.ts';
+import { answer, link, messages, pick, replace, shownTexts } from '../dialogs.ts';
 import { partly, storeOfFindings } from '../doubles.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
@@ -106,9 +106,7 @@ describe('triage of findings', () => {
     assert.equal(proposed, 'behind the gateway');
     assert.match(await decision(), /"state": "acceptedRisk"/);
     assert.doesNotMatch(await decision(), /"until"/);
-    answer({
-      showQuickPick: (items: vscode.QuickPickItem[]) => items.find(({ label }) => label === '1 year'),
-    });
+    pick('1 year');
     await vscode.commands.executeCommand('whitebox.extendAcceptance', finding);
     assert.match(
       await decision(),
@@ -132,10 +130,8 @@ describe('triage of findings', () => {
       setTriage: (some: readonly ShownFinding[], state: string, note: string, { until }: { until: string }) =>
         Promise.resolve(decided.push([some.map(({ finding: { index } }) => index), state, note, until])),
     });
-    answer({
-      showQuickPick: (items: vscode.QuickPickItem[]) => items.find(({ label }) => label === 'Until a date…'),
-      showInputBox: () => ' 2999-12-31 ',
-    });
+    pick('Until a date…');
+    answer({ showInputBox: () => ' 2999-12-31 ' });
     await extendAcceptance(all, { findings });
     assert.deepEqual(decided, [
       [[0, 3], 'acceptedRisk', 'one', '2999-12-31'],

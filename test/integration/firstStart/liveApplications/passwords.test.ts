@@ -148,12 +148,15 @@ describe('the passwords of a request', () => {
     assert.deepEqual(await passwords.get(elsewhere), ['canary-3', 'canary-4']);
   });
 
-  it('are reused from a crawl for an assessment that differs only in the crawl instructions', async () => {
+  it('F131 are reused for an assessment whatever the crawl instructions, and not for a crawl with other ones', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask({ ...request, input: { ...request.input, additional_instructions: 'Start here.' } });
     const assessment = { ...request, workflow: 'blackbox-assessment' as const };
     assert.equal(await ask(assessment), 'complete');
     assert.deepEqual(await passwords.get(assessment), ['canary-1', 'canary-2']);
-    assert.deepEqual(messages.shown, []);
+    assert.equal(messages.shown.length, 0);
+    const input = { ...request.input, additional_instructions: 'Log in elsewhere.' };
+    assert.equal(await ask({ ...request, input }), 'cancelled');
+    assert.match(messages.shown[0]?.detail ?? '', /\+ Log in elsewhere\./);
   });
 });

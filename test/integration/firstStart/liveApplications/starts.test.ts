@@ -13,6 +13,7 @@ import {
   answer,
   link,
   messages,
+  pick,
   type ShownMessage,
   watchMessages,
   shownTexts,
@@ -149,12 +150,13 @@ describe('starting a blackbox run', () => {
     await call('refreshRuns');
     return eventually(() => runItems(id), isOver);
   };
-  /** Waits for the notification that begins with `text`; returns its buttons. */
-  const notified = async (text: string): Promise<readonly string[]> => {
-    const isIt = (each: ShownMessage | undefined): each is ShownMessage =>
-      each?.text.startsWith(text) === true;
-    const shown = await eventually(() => messages.shown.find(isIt), isIt);
-    return shown?.buttons ?? [];
+  /** Waits for the notification with this text; returns its buttons. Others may come at the same time. */
+  const notified = async (text: string | RegExp): Promise<readonly string[]> => {
+    const shown = await eventually(
+      () => messages.shown.find((each) => new RegExp(text).test(each.text)),
+      (each) => each !== undefined,
+    );
+    return shown!.buttons;
   };
   it('F134 F143 runs a crawl, an assessment of chosen pairs, its continuation with them, and another crawl', async () => {
     const uri = await write();
@@ -169,11 +171,7 @@ describe('starting a blackbox run', () => {
     assert.doesNotMatch(lines, /Uploaded|Packaged|Confirmed/);
     assert.match(crawled[0]?.contextValue ?? '', /\bassessPairs\b.*\bcrawlFurther\b/);
 
-    answer({
-      showQuickPick: (items: readonly { label: string }[]) =>
-        items.find(({ label }) => label === 'By Perspective…') ??
-        items.filter(({ label }) => label === 'XSS'),
-    });
+    pick('By Perspective…', ['XSS']);
     await call('showFeatures', rowOf(crawl.id));
     await call('choosePairs');
     inputs = [];
@@ -201,7 +199,7 @@ describe('starting a blackbox run', () => {
       contents: { scan_progress: JSON.stringify(progress) },
     });
     const [limited] = stopped;
-    const offered = await notified(`The assessment of ${host} has ended: credit limit reached.`);
+    const offered = await notified(`^The assessment of ${host} has ended: credit limit reached`);
     assert.equal(offered[0], 'Continue with More Credits…');
     assert.equal(limited?.label, 'Credit limit reached');
     assert.match(String(limited.description), new RegExp(`^Blackbox assessment · ${host} · `));
@@ -247,29 +245,19 @@ describe('starting a blackbox run', () => {
     );
     const sent = dispatches().length;
     await call('continueAssessment', rowOf(id));
-    assert.match(messages.shown.at(-1)?.text ?? '', /isn’t available: the service can continue only/);
+    await notified('isn’t available: the service can continue only');
     assert.equal(dispatches().length, sent);
   });
 
   it('F137 shows changes of the target file since the last start as plain text', async () => {
-    const [login] = application.credentials;
-    const seller = { id: login.id, role: 'seller, too' };
-    const hook = { webhook_endpoint_ids: ['hook-1'] };
-    const { id } = await startBy('startCrawl', await write({ notification: hook }));
+    const { id } = await startBy('startCrawl', await write());
     await finish(id);
     const hostile = 'Log in at [here](command:workbench.action.quit) \u202E\n\n$(bug) ****';
     const preference = { preferences: [{ kind: 'DO', preference: hostile }] };
-    const now = {
-      language: 'japanese',
-      authentication: { credentials: [seller] },
-      crawl: { credit_limit: 30 },
-    };
-    const uri = await write({ ...now, preference });
+    const uri = await write({ language: 'japanese', preference });
     await startBy('startCrawl', uri);
     const asked = messages.shown.filter(({ isModal }) => isModal);
-    assert.match(asked.at(-1)?.detail ?? '', /Logins\n {2}\+ \S+ \(seller, too\)\n {2}− /);
     assert.match(asked.at(-1)?.detail ?? '', /Language\n {2}\+ japanese\n {2}− english\n/);
-    assert.match(asked.at(-1)?.detail ?? '', /Webhook endpoints\n {2}− hook-1\n/);
     const changed = asked.map(({ detail }) => detail).join('\n');
     assert.match(
       changed,
@@ -284,23 +272,6 @@ describe('starting a blackbox run', () => {
     assert.doesNotMatch(detail, /since the last start/);
   });
 
-  it('F131 shows changed crawl instructions before a password is sent, also after an assessment of the changed file', async () => {
-    const { id } = await startBy('startCrawl', await write());
-    await finish(id);
-    const crawl = { credit_limit: 20, additional_instructions: 'Log in elsewhere.' };
-    const uri = await write({ oos_urls: [], crawl });
-    await finish((await startBy('startBlackboxAssessment', uri)).id);
-    const [before, sent] = [messages.shown.length, dispatches().length];
-    messages.press = () => undefined;
-    await call('startCrawl', uri);
-    const asked = messages.shown.slice(before).map(({ detail }) => detail);
-    assert.ok(
-      asked.some((detail) => detail.includes('+ Log in elsewhere.')),
-      asked.join('\n'),
-    );
-    assert.equal(dispatches().length, sent);
-  });
-
   it('F162 explains a missing ownership, offers no sign-in, and restarts from the target file', async () => {
     const uri = await write();
     service().addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 403 } });
@@ -311,7 +282,7 @@ describe('starting a blackbox run', () => {
     assert.match(items[0]?.contextValue ?? '', /\bmayStartAgain\b/);
     await rm(file);
     await call('startAgain', rowOf(id));
-    assert.match(messages.shown.at(-1)?.text ?? '', /starts\.blackbox\.json.*ENOENT/);
+    await notified(/starts\.blackbox\.json.*ENOENT/);
     await write();
     const again = await startBy('startAgain', rowOf(id));
     await finish(again.id);
@@ -344,7 +315,7 @@ describe('starting a blackbox run', () => {
     messages.press = () => undefined;
     await call('startCrawl', uri);
     assert.match(
-      messages.shown.at(-1)?.detail ?? '',
+      question()?.detail ?? '',
       /Runs in progress on the same targets:\n(?:Crawl|Blackbox assessment), .*: /,
     );
   });
@@ -364,7 +335,7 @@ describe('starting a blackbox run', () => {
     await startElsewhere(id);
     const sent = dispatches().length;
     await call('continueAssessment', rowOf(id));
-    assert.match(messages.shown.at(-1)?.text ?? '', /doesn’t know which pairs were chosen for this run/);
+    await notified('doesn’t know which pairs were chosen for this run');
     assert.equal(dispatches().length, sent);
   });
 

@@ -7,7 +7,7 @@ import { eventually, readWithin, untilEqual } from '../../../host/workbench/even
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { folder as shop } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
-import { answer } from '../../dialogs.ts';
+import { pick } from '../../dialogs.ts';
 import { storeOfFindings } from '../../doubles.ts';
 
 interface Input {
@@ -88,24 +88,19 @@ describe('the attack path of a finding', () => {
   });
 
   it('is offered as a list if there is no References view, or if no step is in the workspace', async () => {
-    const lists: string[][] = [];
     const places = [
       { path: 'src/gone.js', startLine: 3, role: 'sink' as const },
       { path: 'src/in.js', label: 'a $(shield) name', role: 'source' as const },
     ];
-    answer({
-      showQuickPick: (items: readonly { label: string; description: string }[]) => {
-        lists.push(items.map(({ label, description }) => `${label} | ${description}`));
-        return items[0];
-      },
-    });
+    const offered = pick();
     const shown = invent({ title: 'Invented' });
     await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, storeOfFindings());
-    assert.deepEqual(lists, [
+    assert.deepEqual(
+      offered.flat().map(({ label, description }) => `${label} | ${description ?? ''}`),
       [
         '1. Source: a $\u2060(shield) name | src/in.js · not in this workspace',
         '2. Sink | src/gone.js:3 · not in this workspace',
       ],
-    ]);
+    );
   });
 });
