@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { answer, messages, replace } from '../../dialogs.ts';
+import { answer, messages, replace, shownTexts } from '../../dialogs.ts';
 import { folder } from '../../openFolders.ts';
 import { newRuns, ofFolder, runLines, storage } from '../../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../../signedIn.ts';
@@ -60,16 +60,21 @@ describe('commands in the title and on the rows of the Runs view', () => {
     });
     return offered;
   };
-  /** Starts an assessment whose answer is lost; returns its local ID and its run ID. */
-  const startUnconfirmed = async (): Promise<{ id: string; runId: string }> => {
+  /** Starts an assessment from the menu of a subfolder; returns its local ID. */
+  const assessPart = async (): Promise<string> => {
     const part = path.join(folder, 'part');
-    await mkdir(part, { recursive: true });
+    await mkdir(part);
     await writeFile(path.join(part, 'only.js'), 'one();\n');
-    service().addFault({ match: { path: '/dispatch', times: 1 }, after: { kind: 'reset' } });
     pressed = ['Upload and Start'];
     await call('assessFolder', vscode.Uri.file(part));
     await rm(part, { recursive: true });
     const [id = ''] = await newRuns();
+    return id;
+  };
+  /** Starts an assessment whose answer is lost; returns its local ID and its run ID. */
+  const startUnconfirmed = async (): Promise<{ id: string; runId: string }> => {
+    service().addFault({ match: { path: '/dispatch', times: 1 }, after: { kind: 'reset' } });
+    const id = await assessPart();
     assert.match((await runLines(id))[0] ?? '', /^Start unconfirmed: needs your decision · /);
     pressed = [];
     return { id, runId: service().runs().at(-1)!.id };
@@ -229,5 +234,78 @@ describe('commands in the title and on the rows of the Runs view', () => {
     const text = 'First open the folder that you want to assess.';
     assert.deepEqual(shown, Array(2).fill({ text, severity: 'Information' }));
     assert.deepEqual(asked, []);
+  });
+
+  const id = '20260101000000-handled';
+
+  it('name a run until its name is reset, and copy its ID', async () => {
+    await storeEndedRun(storage, ofFolder(id, service()), []);
+    await call('refreshRuns');
+    const [unnamed = ''] = await runLines(id);
+    const type = async (name: string | undefined): Promise<string> => {
+      answer({ showInputBox: () => name });
+      await call('renameRun', rowOf(id));
+      return (await runLines(id))[0] ?? '';
+    };
+    assert.match(await type(' Before the release '), /^Finished: Before the release · /);
+    assert.match(await type(undefined), /^Finished: Before the release · /);
+    assert.equal(await type(''), unnamed);
+    await call('copyRunId', rowOf(id));
+    assert.equal(await vscode.env.clipboard.readText(), `invented-${id}`);
+  });
+
+  it('give up a run that the service no longer knows, after the user agrees to the consequences', async () => {
+    const since = Date.now() - 2 * 24 * 3_600_000;
+    const trouble = { kind: 'notFound', since, deniedSince: since } as const;
+    await storeLiveRun(storage, ofFolder(id, service()), trouble);
+    await call('refreshRuns');
+    const offered = (lines: readonly string[]): boolean =>
+      lines.some((line) => line.startsWith('VS Code can’t tell whether the run has ended. Stop watching?'));
+    assert.ok(offered(await runLines(id)));
+
+    const before = messages.shown.length;
+    await call('stopWatching', rowOf(id));
+    const [{ text, detail, isModal, buttons } = {}, ...others] = messages.shown.slice(before);
+    assert.match(text ?? '', /^Stop watching the assessment of /);
+    assert.match(detail ?? '', new RegExp(`track the run again by its run ID: invented-${id}$`));
+    assert.deepEqual([isModal, buttons, others], [true, ['Stop Watching'], []]);
+    assert.ok(offered(await runLines(id)), 'it is watched on when the question is dismissed');
+
+    pressed = ['Stop Watching'];
+    await call('stopWatching', rowOf(id));
+    const lines = await runLines(id);
+    assert.match(lines[0] ?? '', /^No longer watched: /);
+    assert.ok(!offered(lines));
+  });
+
+  it('assess only the folder whose menu was used, and delete its source on request', async () => {
+    await setUserSettings({ 'whitebox.runs.deleteSourceAfterRun': false });
+    const started = await assessPart();
+    assert.equal(messages.shown[0]?.text, 'Upload 1 file of part for assessment?');
+    const [sent, ...more] = service().runs();
+    const names = sent?.archives.map(({ entries }) => entries.map(({ path: name }) => name));
+    assert.deepEqual([names, more], [[['only.js']], []]);
+    await service().finishRun(sent!.id);
+    await call('refreshRuns');
+    const sourceLine = async (): Promise<string> =>
+      (await runLines(started)).find((line) => line.startsWith('Uploaded source of part: ')) ?? '';
+    const upload = (): string | undefined => service().files()[0]?.state;
+    // The notice about its end may come at any time.
+    const question = (): string | undefined => messages.shown.findLast(({ isModal }) => isModal)?.text;
+    assert.match(await sourceLine(), /: on the service since /);
+
+    await call('deleteUploadedSource');
+    assert.equal(question(), 'Delete the uploaded source code of part from the service?');
+    assert.equal(upload(), 'confirmed', 'it stays when the question is dismissed');
+
+    pressed = ['Delete'];
+    await call('deleteUploadedSource');
+    assert.ok(shownTexts().includes('The uploaded source was deleted.'));
+    assert.equal(upload(), 'deleted');
+    assert.match(await sourceLine(), /: deleted from the service on /);
+
+    pressed = ['Remove'];
+    await call('removeRun', rowOf(started));
+    assert.deepEqual(await runLines(started), []);
   });
 });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'mocha';
-import { afterTest, watchMessages } from '../dialogs.ts';
+import * as vscode from 'vscode';
+import { afterTest, answer, messages,  } from '../dialogs.ts';
 import { folder } from '../openFolders.ts';
-import { storage } from '../runsInStorage.ts';
-import { call, signInEachTest } from '../signedIn.ts';
+import { ofFolder, storage } from '../runsInStorage.ts';
+import { call, rowOf, signInEachTest } from '../signedIn.ts';
+import { storeEndedRun } from '../storedRuns.ts';
 
 // A file instead of a folder also stops root.
 describe('storage that cannot be written', () => {
@@ -23,7 +25,6 @@ describe('storage that cannot be written', () => {
         await rename(`${name}.kept`, name).catch(() => undefined);
       });
     }
-    const messages = watchMessages();
     await call('startAssessment');
     const shown = messages.shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
     assert.deepEqual(shown, [
@@ -40,4 +41,21 @@ describe('storage that cannot be written', () => {
     ]);
     assert.deepEqual(service().requests, []);
   });
+});
+
+describe('a file that cannot be written', () => {
+  for (const command of ['exportCsv', 'saveReport', 'saveArchive'])
+    it(`by ${command} is named with the system error code`, async () => {
+      const to = path.join(folder, '..', 'taken');
+      await mkdir(to, { recursive: true });
+      await writeFile(path.join(folder, 'a.js'), 'one();\n');
+      for (const file of [to, path.join(folder, 'a.js')]) afterTest(() => rm(file, { recursive: true }));
+      await storeEndedRun(storage, ofFolder('20260101000000-unwritten'), { findings: [] });
+      await call('refreshRuns');
+      answer({ showSaveDialog: () => vscode.Uri.file(to), showQuickPick: ([first]: unknown[]) => first });
+      await call(command, rowOf('20260101000000-unwritten'));
+      const { text = '', buttons } = messages.shown.at(-1) ?? {};
+      assert.ok(text.startsWith(`${to} can’t be read or written (E`), text);
+      assert.deepEqual(buttons, ['Show Log']);
+    });
 });
