@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { AxeBuilder } from '@axe-core/playwright';
 import { test } from '@playwright/test';
-import { reportStage, styleOf, until, type ThemeName } from './reportPage.ts';
-import { changes, facts, places, readFidelity, severities } from './reportSample.ts';
+import { assertAccessible, reportStage, styleOf, until, type ThemeName } from './reportPage.ts';
+import { changes, facts, places, readFidelity, severities, trend } from './reportSample.ts';
 
 const stage = reportStage();
 
 test.afterAll(() => stage.dispose());
 
 for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satisfies ThemeName[]) {
-  test(`axe finds no accessibility violation in the ${theme} theme`, async () => {
+  test(`axe finds no accessibility violation in the ${theme} theme, in a report and a trend of any width`, async () => {
     await stage.withPage({ theme }, async ({ page, show }) => {
       for (const width of [1280, 420, 320]) {
         // High enough to show, and so lay out, every block.
@@ -23,8 +22,13 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
           places,
         });
         await until(page, `document.querySelectorAll('.code pre:not([data-coloured])').length === 0`);
-        assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, [], `${width} px wide`);
-        assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+        await assertAccessible(page, width);
+        await show({ title: 'Trend: acme-shop', trend });
+        await assertAccessible(page, width);
+        for (const bar of await page.locator('.stack').all()) {
+          const box = await bar.boundingBox();
+          assert.ok(box !== null && box.x >= 0 && box.x + box.width <= width, JSON.stringify(box));
+        }
       }
     });
   });
@@ -108,5 +112,9 @@ test('bars, links and focus stay distinguishable with forced colours', async () 
     await page.keyboard.press('Tab');
     assert.equal(await styleOf(page, '.place', 'outlineStyle'), 'solid');
     assert.equal(await page.locator('.check[data-done=true]').isVisible(), true);
+    await show({ title: 'Trend: acme-shop', trend });
+    const body = await styleOf(page, 'body', 'backgroundColor');
+    assert.notEqual(await styleOf(page, '.stack [data-kind=critical]', 'backgroundColor'), body);
+    assert.notEqual(await styleOf(page, '.stack [data-kind=unexplained]', 'borderTopColor'), body);
   });
 });

@@ -1,75 +1,25 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from '@playwright/test';
 import { build } from 'esbuild';
+import { countHead, provoke, readAttacks } from './attacks.ts';
 import { reportStage } from './reportPage.ts';
-
-interface Attack {
-  readonly name: string;
-  readonly markdown: string;
-}
-
-interface Outcome {
-  readonly wrong: readonly string[];
-  readonly text: string;
-}
 
 const stage = reportStage();
 
 test.afterAll(() => stage.dispose());
 
-async function readAttacks(): Promise<readonly Attack[]> {
-  const file = await readFile(
-    path.join(import.meta.dirname, '..', 'fixtures', 'report', 'attacks.json'),
-    'utf8',
-  );
-  return (JSON.parse(file) as { payloads: Attack[] }).payloads;
-}
-
-/** Interacts with everything in a report, and returns forbidden effects. */
-const provoke = `(async () => {
-  const root = document.querySelector('article');
-  for (const element of root.querySelectorAll('*')) {
-    for (const type of ['mouseover', 'mouseenter', 'mousedown', 'mouseup', 'auxclick', 'dblclick', 'contextmenu', 'focus', 'toggle']) {
-      element.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true }));
-    }
-    if (element instanceof HTMLElement) {
-      element.focus();
-      element.click();
-    }
-  }
-  await new Promise((done) => setTimeout(done));
-  const wrong = [];
-  if (window.__hit !== undefined) wrong.push('executed');
-  const active = 'script,style,link,meta,base,iframe,frame,frameset,object,embed,applet,portal,form,input,select,textarea,' +
-    'img,picture,video,audio,source,svg,math,template,noscript,dialog,map,area,marquee';
-  for (const element of root.querySelectorAll('*')) {
-    if (element.matches(active) || element.namespaceURI !== 'http://www.w3.org/1999/xhtml') wrong.push(element.tagName);
-    for (const { name } of element.attributes) {
-      if (/^on|^(href|src|srcset|style|id|name|action|formaction|background|poster|ping|target|is|autofocus)$/.test(name)) {
-        if (element.tagName !== 'SECTION') wrong.push(element.tagName + ' ' + name);
-      }
-    }
-  }
-  if (document.head.querySelectorAll('link, meta, base, style').length !== window.__head) wrong.push('head');
-  if (!(document.body instanceof HTMLBodyElement) || typeof document.createElement !== 'function') wrong.push('clobbered');
-  return { wrong, text: root.innerText };
-})()`;
-
-const countHead = `window.__head = document.head.querySelectorAll('link, meta, base, style').length`;
-
 for (const policy of [true, false]) {
   const name = policy ? 'under its content security policy' : 'even without the content security policy';
   test(`F75 F76 F77 every attack in a report is inert and makes no request, ${name}`, async () => {
     await stage.withPage({ policy }, async (view) => {
-      await view.page.evaluate(countHead);
+      await countHead(view.page);
       for (const attack of await readAttacks()) {
         await view.show({
           markdown: `before\n\n${attack.markdown}\n\nafter`,
           places: [{ label: 'src/app.ts:12', index: 0 }],
         });
-        const { wrong, text } = await view.page.evaluate<Outcome>(provoke);
+        const { wrong, text } = await provoke(view.page);
         assert.deepEqual([...wrong, ...view.events, ...view.requests], [], attack.name);
         assert.match(text, /^before/, attack.name);
       }
@@ -96,18 +46,14 @@ test('F75 the sanitiser alone, without CSP, removes everything that runs or load
   await stage.withPage({ policy: false }, async (view) => {
     await view.page.evaluate(built.outputFiles[0]!.text);
     await view.page.evaluate(`document.body.replaceChildren(document.createElement('article'))`);
-    await view.page.evaluate(countHead);
+    await countHead(view.page);
     for (const attack of await readAttacks()) {
       const html = JSON.stringify(attack.markdown);
       await view.page.evaluate(`document.querySelector('article').replaceChildren(window.__clean(${html}))`);
-      assert.deepEqual((await view.page.evaluate<Outcome>(provoke)).wrong, [], attack.name);
+      assert.deepEqual((await provoke(view.page)).wrong, [], attack.name);
       // Serialised and parsed again it must be harmless, too (mutation attacks).
       await view.page.evaluate(`{ const a = document.querySelector('article'); a.innerHTML = a.innerHTML; }`);
-      assert.deepEqual(
-        (await view.page.evaluate<Outcome>(provoke)).wrong,
-        [],
-        `${attack.name}, parsed again`,
-      );
+      assert.deepEqual((await provoke(view.page)).wrong, [], `${attack.name}, parsed again`);
       assert.deepEqual([...view.events, ...view.requests], [], attack.name);
     }
   });

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
 import { build } from 'esbuild';
 import type { Page } from '@playwright/test';
 import {
@@ -201,6 +203,12 @@ async function setUp(): Promise<{ browser: TestBrowser; bundle: ReportBundle; pr
 /** Waits until an expression is true in the page, also where the page's policy forbids `eval`. */
 export async function until(page: Page, expression: string): Promise<void> {
   await page.evaluate(waitUntil(expression));
+}
+
+/** No violation, and nothing wider than the window. */
+export async function assertAccessible(page: Page, width: number): Promise<void> {
+  assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, [], `${width} px wide`);
+  assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
 }
 
 export async function styleOf(page: Page, selector: string, property: string): Promise<string> {

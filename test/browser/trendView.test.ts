@@ -1,58 +1,11 @@
 import assert from 'node:assert/strict';
-import { AxeBuilder } from '@axe-core/playwright';
 import { test } from '@playwright/test';
-import type { TrendContent } from '../../src/core/report/protocol.ts';
-import { reportStage, styleOf, type ThemeName } from './reportPage.ts';
+import { reportStage, styleOf } from './reportPage.ts';
+import { trend } from './reportSample.ts';
 
 const stage = reportStage();
 
 test.afterAll(() => stage.dispose());
-
-const critical = { kind: 'critical', label: 'Critical', count: 2 } as const;
-const trend: TrendContent = {
-  notes: ['The counts use today’s triage decisions.'],
-  headings: ['Run', 'Reported', 'Of these, closed', 'Cause unknown', 'Code changed'],
-  legend: 'Findings by run',
-  rows: [
-    {
-      label: 'Nov 3, 2026',
-      notes: ['Covers 1 of 2 folders.'],
-      counts: ['2 (Critical: 2)', '0', '3', '5'],
-      segments: [
-        critical,
-        { kind: 'unexplained', label: 'Cause unknown', count: 3 },
-        { kind: 'review', label: 'Code changed', count: 5 },
-      ],
-    },
-    {
-      label: 'Nov 1, 2026',
-      notes: [],
-      counts: ['20 (Critical: 2, High: 18)', '5', '0', '0'],
-      segments: [
-        critical,
-        { kind: 'high', label: 'High', count: 13 },
-        { kind: 'settled', label: 'Closed', count: 5 },
-      ],
-    },
-  ],
-};
-
-for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satisfies ThemeName[]) {
-  test(`axe finds no violation in the trend in the ${theme} theme, and the bars are in view at any width`, async () => {
-    await stage.withPage({ theme }, async ({ page, show }) => {
-      for (const width of [1280, 900, 320]) {
-        await page.setViewportSize({ width, height: 900 });
-        await show({ title: 'Trend: acme-shop', trend });
-        assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, [], `${width} px wide`);
-        assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
-        for (const bar of await page.locator('.stack').all()) {
-          const box = await bar.boundingBox();
-          assert.ok(box !== null && box.x >= 0 && box.x + box.width <= width, JSON.stringify(box));
-        }
-      }
-    });
-  });
-}
 
 test('each row of the trend has a run, its counts as text, and a bar to scale', async () => {
   await stage.withPage({}, async ({ page, show, events, requests }) => {
@@ -98,14 +51,4 @@ test('a severity has the colour that it has in Problems, and no two parts of a b
       assert.deepEqual(await styles('backgroundColor'), inProblems);
       assert.equal(new Set(await styles('background')).size, severities.length);
     });
-});
-
-test('the parts of a bar stay visible with forced colours', async () => {
-  await stage.withPage({}, async ({ page, show }) => {
-    await page.emulateMedia({ forcedColors: 'active' });
-    await show({ title: 'Trend: acme-shop', trend });
-    const body = await styleOf(page, 'body', 'backgroundColor');
-    assert.notEqual(await styleOf(page, '.stack [data-kind=critical]', 'backgroundColor'), body);
-    assert.notEqual(await styleOf(page, '.stack [data-kind=unexplained]', 'borderTopColor'), body);
-  });
 });

@@ -96,26 +96,6 @@ const sentences: Readonly<Record<string, readonly Described[]>> = {
     ['malformedFindings', of('noResults'), /without results: its tool didn’t look for any/],
     ['malformedFindings', of('oldSarif'), /SARIF 1\.0, which VS Code can’t read/],
   ],
-  'is a compressed response, and never its bytes as a message from the service': [
-    ['serverError', { detail: 'Content-Encoding: gzip' }, / The response is compressed \(gzip\), although this wasn’t requested\.$/],
-    ['intercepted', { detail: 'Content-Encoding: gzip' }, / The response is compressed \(gzip\), although this wasn’t requested\.$/],
-  ],
-  'is a token command that fails, with the next step': [
-    ['tokenCommand', of('print', 'sameToken'), /^The token command printed the same token .* sign in again/],
-    ['tokenCommand', of('print', 'notOneLine'), /token command print isn’t a token\. The command must /],
-    ['tokenCommand', of('print', 'noAnswer'), /print didn’t finish within 30 seconds\. Run it in a terminal/],
-    ['tokenCommand', of('print', 'ENOENT'), /print \(ENOENT\) failed\. To see why, run it/],
-    ['tokenCommand', of('print'), /print failed\. To see why, run it/],
-  ],
-  'is this machine: a file, or a connection': [
-    ['storage', of('print', 'EACCES'), /^print can’t be read or written \(EACCES\)\. Check that you have permission/],
-    ['storage', of('/repo/.vscode/triage.json', 'EROFS'), /^\/repo\/\.vscode\/triage\.json can’t be read or written \(EROFS\)\. /],
-    ['unsent', of('print', 'EMFILE'), /^This machine can’t open another connection .*\(EMFILE\)/],
-  ],
-  'is the service and not the settings if the service sent an address that is not used': [
-    ['insecureUrl', of('files', 'http://a'), /^The service returned a URL for files/, log],
-    ['insecureUrl', { detail: 'http://a' }, /^This URL isn’t used .*: http:\/\/a$/],
-  ],
 }; // prettier-ignore
 
 describe('the cause in an error message', () => {

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { afterTest, answer, messages,  } from '../dialogs.ts';
+import { afterTest, answer, messages, watchMessages } from '../dialogs.ts';
 import { folder } from '../openFolders.ts';
 import { ofFolder, storage } from '../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../signedIn.ts';
@@ -25,9 +25,10 @@ describe('storage that cannot be written', () => {
         await rename(`${name}.kept`, name).catch(() => undefined);
       });
     }
+    const { shown } = watchMessages();
     await call('startAssessment');
-    const shown = messages.shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
-    assert.deepEqual(shown, [
+    const said = shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
+    assert.deepEqual(said, [
       [
         'VS Code can’t write to this extension’s storage (EEXIST). Check the free disk space and your permissions. Until VS Code can write to it, no run can start, and runs are shown as last saved.',
         'Warning',

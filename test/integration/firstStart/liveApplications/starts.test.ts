@@ -257,7 +257,7 @@ describe('starting a blackbox run', () => {
     const uri = await write({ language: 'japanese', preference });
     await startBy('startCrawl', uri);
     const asked = messages.shown.filter(({ isModal }) => isModal);
-    assert.match(asked.at(-1)?.detail ?? '', /Language\n {2}\+ japanese\n {2}− english\n/);
+    assert.match(asked.at(-1)?.detail ?? '', /Language\n {2}\+ japanese\n {2}− english/);
     const changed = asked.map(({ detail }) => detail).join('\n');
     assert.match(
       changed,

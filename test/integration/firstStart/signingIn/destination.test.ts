@@ -99,16 +99,6 @@ describe('the destination of code and tokens', () => {
       assert.deepEqual(calls(), [...accepted, ...accepted]);
     });
 
-    it('F83 the new origin gets its own token', async () => {
-      await setUserSettings({
-        'whitebox.baseUrl': otherUrl,
-        'whitebox.tokenCommand': printing('invented-other-token'),
-      });
-      await testConnection();
-      const tokens = other.requests.map(({ headers }) => headers.authorization);
-      assert.deepEqual(new Set(tokens), new Set(['Bearer invented-other-token']));
-    });
-
     it('F83 a run keeps its origin and its token', async () => {
       await storeLiveRun(storage, ofFolder('20260101000000-live', service()));
       await setUserSettings({
