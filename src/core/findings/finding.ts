@@ -46,21 +46,26 @@ export interface Place {
   readonly targetIndex?: number | undefined;
 }
 
-/** Topics of blocks; `details` is a second description, `recommendation` a second recommendation, `other` what no other part shows. */
-export const BLOCK_KINDS = [
-  'details',
-  'impact',
-  'exploitScenario',
-  'attackScenario',
-  'evidence',
-  'reproductionSteps',
-  'rootCause',
-  'proofOfConcept',
-  'recommendation',
-  'other',
-] as const;
+/**
+ * Topics of blocks, and their plain names in exports. `details` is a second description, `recommendation` a second recommendation, `other` what no other
+ * part shows.
+ */
+const blockNames = {
+  details: 'details',
+  impact: 'impact',
+  exploitScenario: 'exploit_scenario',
+  attackScenario: 'attack_scenario',
+  evidence: 'evidence',
+  reproductionSteps: 'reproduction_steps',
+  rootCause: 'root_cause',
+  proofOfConcept: 'poc',
+  recommendation: 'further_recommendations',
+  other: 'other_fields',
+} as const;
 
-export type BlockKind = (typeof BLOCK_KINDS)[number];
+export type BlockKind = keyof typeof blockNames;
+
+export const BLOCK_KINDS = Object.keys(blockNames) as readonly BlockKind[];
 
 /** Prose beside the description, as received. */
 export interface Block {
@@ -178,19 +183,6 @@ export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Plac
   const unique = places.filter((place) => place.role !== undefined || !withRole.has(keyOf(place)));
   return unique.toSorted((a, b) => rank(a) - rank(b));
 }
-
-const blockNames: Readonly<Record<BlockKind, string>> = {
-  details: 'details',
-  impact: 'impact',
-  exploitScenario: 'exploit_scenario',
-  attackScenario: 'attack_scenario',
-  evidence: 'evidence',
-  reproductionSteps: 'reproduction_steps',
-  rootCause: 'root_cause',
-  proofOfConcept: 'poc',
-  recommendation: 'further_recommendations',
-  other: 'other_fields',
-};
 
 /** The finding with plain field names, for exports and agents; empty fields are omitted. */
 export function toPlainFinding(finding: Finding, details: Details): Readonly<Record<string, unknown>> {

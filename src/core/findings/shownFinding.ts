@@ -82,6 +82,11 @@ export function localPlaceOf(
   return places.find(({ reported }) => reported === place);
 }
 
+/** What was sent of the file of a place. Where a person has mapped its path, only the local place knows it. */
+export function sentFileOf(place: Place, shown: ShownFinding): SentFile | undefined {
+  return shown.sent[shown.finding.places.indexOf(place)] ?? localPlaceOf(place, shown)?.sent;
+}
+
 /** The main place, if its file is on this machine. */
 export function mainPlaceOf(shown: Pick<Placed, 'finding' | 'places'>): ShownPlace | undefined {
   return localPlaceOf(shown.finding.places[0], shown);

@@ -49,7 +49,8 @@ describe('files as they were assessed', () => {
       ...{ run, finding, places: [], folder, ...identityFor('invented'), triage: undecided },
       sent: finding.places.map((place) => toSent(place.path, sent, folder)),
     }));
-    const kept = { folder, target: 0, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };
+    const file = path.join(folder, 'src/kept.js');
+    const kept = { ...toSent('src/kept.js', sent, folder)!, file, sent: toSent('src/kept.js', sent, folder) };
     shown = shown.map((each) => ({
       ...each,
       // As the user mapped it.

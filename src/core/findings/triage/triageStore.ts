@@ -73,7 +73,6 @@ export class TriageStore {
   #version = 0;
   readonly #changed: Emitter<void>;
   #day: string;
-  readonly #ended = new WeakMap<TriageEntry, TriageEntry>();
   #queue: Promise<unknown> = Promise.resolve();
   #nextReload: Promise<void> | undefined;
 
@@ -114,12 +113,7 @@ export class TriageStore {
 
   get(folder: string, about: Decidable): TriageEntry | undefined {
     const entry = entryOf(this.#bookOf(folder), about);
-    if (entry?.until === undefined) return entry;
-    const today = asOf(entry, this.#day);
-    if (today === entry) return entry;
-    const ended = this.#ended.get(entry) ?? today;
-    this.#ended.set(entry, ended);
-    return ended;
+    return entry && asOf(entry, this.#day);
   }
 
   alike(folder: string, fingerprint: string): TriageEntry | undefined {

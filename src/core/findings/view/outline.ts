@@ -56,7 +56,7 @@ function groupNode({ topic, shown }: Group, parent: GroupNode | undefined): Grou
 }
 
 function findingNode(shown: ShownFinding, parent: GroupNode): FindingNode {
-  const id = `${parent.id}/finding:${shown.run.id}:${String(shown.finding.index)}`;
+  const id = `${parent.id}/finding:${shown.run.id}:${shown.name}`;
   return { kind: 'finding', id, shown, parent };
 }
 

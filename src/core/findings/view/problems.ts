@@ -12,7 +12,7 @@ export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 /** Findings whose first place still has its code. */
 export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles {
   const isThere = ({ places: [main] }: ShownFinding): boolean => main !== undefined && main.drift !== 'gone';
-  return Map.groupBy(shown.filter(isThere), (finding) => spotOf(finding).key);
+  return Map.groupBy(shown.filter(isThere), (finding) => positionOf(finding).file);
 }
 
 /** The number that Problems does not show: hidden by settings, without a place, with code that is gone, or too many in one file. */
@@ -23,52 +23,45 @@ export function hiddenFromProblems(shown: readonly ShownFinding[], display: Disp
   return shown.length - visible;
 }
 
-export interface Spot {
+export interface Position {
   readonly file: string;
   readonly line: number;
 }
 
-interface SpotInOrder {
-  readonly key: string;
-  readonly line: number;
-}
-
-/** Line 1 if the line is unknown. */
-function spotOf({ places: [place] }: ShownFinding): SpotInOrder {
-  return { key: pathKey(place?.file ?? ''), line: place?.startLine ?? 1 };
+/** With `pathKey` of the file. Line 1 if the line is unknown. */
+function positionOf({ places: [place] }: ShownFinding): Position {
+  return { file: pathKey(place?.file ?? ''), line: place?.startLine ?? 1 };
 }
 
 export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
-  return [...problems.values()].flat().sort((a, b) => compareSpots(spotOf(a), spotOf(b)));
+  return [...problems.values()].flat().sort((a, b) => comparePositions(positionOf(a), positionOf(b)));
 }
 
 /** Index of the next finding: the neighbor of `current` while the cursor is still there, else the first after the cursor. Wraps around; -1 without findings. */
 export function neighbor(
   ordered: readonly ShownFinding[],
-  { cursor, current }: { readonly cursor: Spot | undefined; readonly current: ShownFinding | undefined },
+  { cursor, current }: { readonly cursor: Position | undefined; readonly current: ShownFinding | undefined },
   step: 1 | -1,
 ): number {
   const count = ordered.length;
   if (count === 0) return -1;
   const first = step === 1 ? 0 : count - 1;
   if (cursor === undefined) return first;
-  const at = { key: pathKey(cursor.file), line: cursor.line };
-  const index = ordered.findIndex(
-    ({ run, finding }) => run.id === current?.run.id && finding.index === current.finding.index,
-  );
+  const at = { file: pathKey(cursor.file), line: cursor.line };
+  const index = ordered.findIndex(({ run, name }) => run.id === current?.run.id && name === current.name);
   const shown = ordered[index];
   if (shown !== undefined && isAt(shown, at)) return (index + step + count) % count;
-  const isAhead = (other: ShownFinding): boolean => compareSpots(spotOf(other), at) * step > 0;
+  const isAhead = (other: ShownFinding): boolean => comparePositions(positionOf(other), at) * step > 0;
   const ahead = step === 1 ? ordered.findIndex(isAhead) : ordered.findLastIndex(isAhead);
   return ahead === -1 ? first : ahead;
 }
 
 /** Going to a finding without a line keeps the cursor's line. */
-function isAt(shown: ShownFinding, cursor: SpotInOrder): boolean {
-  const { key, line } = spotOf(shown);
-  return key === cursor.key && (shown.places[0]?.startLine === undefined || line === cursor.line);
+function isAt(shown: ShownFinding, cursor: Position): boolean {
+  const { file, line } = positionOf(shown);
+  return file === cursor.file && (shown.places[0]?.startLine === undefined || line === cursor.line);
 }
 
-function compareSpots(a: SpotInOrder, b: SpotInOrder): number {
-  return compareText(a.key, b.key) || a.line - b.line;
+function comparePositions(a: Position, b: Position): number {
+  return compareText(a.file, b.file) || a.line - b.line;
 }

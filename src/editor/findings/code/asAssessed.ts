@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Place } from '../../../core/findings/finding.ts';
 import {
   isSent,
   readAsSent,
-  readSent,
   readSentFiles,
   readText,
-  sentIn,
   type SentFile,
 } from '../../../core/findings/place/sentFiles.ts';
-import { localPlaceOf, type ShownFinding, type ShownPlace } from '../../../core/findings/shownFinding.ts';
+import {
+  localPlaceOf,
+  sentFileOf,
+  type ShownFinding,
+  type ShownPlace,
+} from '../../../core/findings/shownFinding.ts';
 import { AssessmentError } from '../../../core/errors.ts';
 import { isThere } from '../../../core/files.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
@@ -51,15 +53,16 @@ export function provideAsAssessed({ runs }: Pick<FindingStores, 'runs'>): vscode
 
 /** Opens the file of a finding's main place as it was uploaded, with the finding selected. */
 export async function openAsAssessed(finding: ShownFinding, deps: FindingStores): Promise<void> {
-  const { run } = finding;
-  const { located, shown } = await locateAll(run, deps);
-  const places = shown.find((other) => other.finding.index === finding.finding.index)?.finding.places ?? [];
-  const place = places.find((candidate) => located.has(candidate)) ?? places[0];
+  const {
+    run,
+    finding: { places },
+  } = finding;
+  const place = places.find((each) => sentFileOf(each, finding) !== undefined) ?? places[0];
   if (place === undefined) {
     showNoPlace();
     return;
   }
-  const sent = located.get(place);
+  const sent = sentFileOf(place, finding);
   const path = visibleName(sent?.path ?? place.path);
   const found =
     sent === undefined
@@ -86,7 +89,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
   const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
   const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
-    const all = await filesWithFindings(run, deps);
+    const all = filesOf((await deps.findings.read(run)).shown);
     for (const { sent, folder, path } of all) {
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
@@ -124,13 +127,13 @@ export interface ChangedFile {
 }
 
 export async function changedFilesOf(
-  { run, finding }: Pick<ShownFinding, 'run' | 'finding'>,
-  deps: FindingStores,
+  shown: ShownFinding,
+  { runs }: FindingStores,
 ): Promise<readonly ChangedFile[]> {
   const changes: ChangedFile[] = [];
-  for (const { sent, folder, path } of await filesWithFindings(run, deps, finding.index)) {
+  for (const { sent, folder, path } of filesOf([shown])) {
     const after = await textBelow(folder, path);
-    const before = await readAssessed(run, sent.target, sent.path, deps.runs);
+    const before = await readAssessed(shown.run, sent.target, sent.path, runs);
     changes.push({ path: sent.path, before, after });
   }
   return changes;
@@ -140,38 +143,17 @@ function toUri({ id }: Run, { target, path }: SentFile): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${path}` });
 }
 
-/** The sent files of a run's places. */
-async function locateAll(run: Run, { findings, runs }: FindingStores) {
-  const { shown } = await findings.read(run);
-  const sentOfRun = await readSent(run, runs.folderOf(run.id));
-  const located = new Map<Place, SentFile>();
-  for (const { finding, places, sent } of shown)
-    for (const [at, place] of finding.places.entries()) {
-      // A path that a person has mapped leads to a local file.
-      const local = localPlaceOf(place, { places });
-      const mapped = local && sentIn({ run, sent: sentOfRun }, local.folder, local.path);
-      const file = sent[at] ?? (typeof mapped === 'object' ? mapped : undefined);
-      if (file !== undefined) located.set(place, file);
-    }
-  return { shown, located };
-}
-
-/** The uploaded files of a run's findings, or of the one with the index `only`, and their local files. */
-async function filesWithFindings(run: Run, deps: FindingStores, only?: number) {
-  const { shown, located } = await locateAll(run, deps);
+/** The sent files of findings, and where they are now. */
+function filesOf(shown: readonly ShownFinding[]) {
   const files = new Map<string, { readonly sent: SentFile } & Pick<ShownPlace, 'folder' | 'path'>>();
-  for (const { finding, places } of shown)
-    for (const place of only === undefined || finding.index === only ? finding.places : []) {
-      const sent = located.get(place);
+  for (const each of shown)
+    for (const place of each.finding.places) {
+      const sent = sentFileOf(place, each);
       if (sent === undefined) continue;
-      const { folder, path } = localPlaceOf(place, { places }) ?? sent;
+      const { folder, path } = localPlaceOf(place, each) ?? sent;
       files.set(`${String(sent.target)} ${sent.path}`, { sent, folder, path });
     }
   return [...files.values()];
-}
-
-function pathIn(target: Target | undefined, path: string): string {
-  return join(target?.folder ?? '', ...path.split('/'));
 }
 
 export async function whyNotSent(run: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
@@ -187,7 +169,7 @@ async function readAssessed(run: Run, index: number, path: string, runs: RunStor
   const target = run.targets[index];
   const sent = (await readSentFiles(run, index, runFolder))?.get(path);
   if (target === undefined || sent === undefined) return { why: t('it wasn’t uploaded') };
-  const file = pathIn(target, path);
+  const file = join(target.folder, ...path.split('/'));
   let why = '';
   const content = await readAsSent(runFolder, sent, async () => {
     const found = await readCommitted(target, file);

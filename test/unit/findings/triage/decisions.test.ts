@@ -88,6 +88,20 @@ for (const [name, first, next, wanted] of [
     assert.deepEqual(await inTheNextRun(t, first, 'A', next), wanted);
   });
 
+test('F148 of two findings with one title and no quote, a decision applies to the one on its line', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const found = (...lines: readonly number[]): string =>
+    JSON.stringify(lines.map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line })));
+  const sent = { 'a.js': 'code();\n'.repeat(20) };
+  await fixture.addRun(['shop'], found(3, 12), sent);
+  await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'falsePositive', 'a constant');
+  await fixture.addRun(['shop'], found(12, 3), sent);
+  assert.deepEqual(
+    fixture.store.all().map(({ triage }) => triage.state),
+    ['open', 'falsePositive'],
+  );
+});
+
 test('F109 a decision about a finding without title and quote does not apply to the next such one', async (t) => {
   const sure = ['A', 'B'].map((title) => ({ title, severity: 'low' }));
   const next = await inTheNextRun(t, [{ line: 3 }, ...sure], '', [{ line: 90 }, ...sure]);

@@ -1,7 +1,7 @@
 import { splitLines } from '../../drift/lineText.ts';
 import type { Place } from '../../finding.ts';
 import { readAsSent, type SentFile } from '../../place/sentFiles.ts';
-import { localPlaceOf, type ShownFinding } from '../../shownFinding.ts';
+import { localPlaceOf, sentFileOf, type ShownFinding } from '../../shownFinding.ts';
 
 /** Columns count UTF-16 code units; the end is exclusive. */
 export interface Region {
@@ -59,11 +59,10 @@ interface FileOfPlace extends Pick<AssessedPlace, 'folder' | 'path'> {
 /** A place without a sent file has a file here if it is not known what was sent, or if a person mapped its path. */
 function filesOf(shown: ShownFinding): readonly FileOfPlace[] {
   return shown.finding.places.flatMap((place, at): FileOfPlace[] => {
-    const [sent, local] = [shown.sent[at], localPlaceOf(place, shown)];
-    const file = sent ?? local;
+    const file = shown.sent[at] ?? localPlaceOf(place, shown);
     return file === undefined
       ? []
-      : [{ place, shown, folder: file.folder, path: file.path, sent: sent ?? local?.sent }];
+      : [{ place, shown, folder: file.folder, path: file.path, sent: sentFileOf(place, shown) }];
   });
 }
 
