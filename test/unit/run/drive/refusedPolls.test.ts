@@ -16,23 +16,28 @@ async function pausedRun(t: TestContext) {
 }
 
 describe('a watched run', () => {
-  test('F56 with a rejected token pauses, and continues once the token changed', async (t) => {
-    const { fixture, window, id } = await setUpRun(t);
-    fixture.service.setTokens(['next-invented-token']);
-    const paused = await window.until(id, needsPerson);
-    assert.ok(paused.state === 'running');
-    assert.equal(paused.trouble?.kind, 'unauthorized');
-    const asked = fixture.sent('/describe');
-    await stride(fixture, 60 * minuteMs);
-    assert.equal(fixture.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
-    assert.equal(window.tracker.nextCheckAt(id), undefined);
-    window.setToken('next-invented-token');
-    await fixture.passUntil(window.tracker.tokenChanged());
-    const run = window.store.get(id);
-    assert.ok(run?.state === 'running');
-    assert.equal(run.trouble, undefined);
-    assert.ok(window.tracker.nextCheckAt(id) !== undefined);
-  });
+  for (const [what, kind] of [
+    ['F56 with a rejected', 'unauthorized'],
+    ['F89 with a missing', 'notSignedIn'],
+  ] as const)
+    test(`${what} token pauses, is kept, and continues once the token changed`, async (t) => {
+      const { fixture, window, id, runId } = await setUpRun(t);
+      if (kind === 'unauthorized') fixture.service.setTokens(['next-invented-token']);
+      else window.setToken(undefined);
+      const paused = await window.until(id, needsPerson);
+      assert.equal('trouble' in paused && paused.trouble?.kind, kind);
+      const asked = fixture.sent('/describe');
+      await stride(fixture, 60 * minuteMs);
+      assert.equal(fixture.sent('/describe'), asked, 'nothing is asked without a token that may be right');
+      assert.equal(window.tracker.nextCheckAt(id), undefined);
+      window.setToken(kind === 'unauthorized' ? 'next-invented-token' : fixture.service.token);
+      await fixture.passUntil(window.tracker.tokenChanged());
+      const run = window.store.get(id);
+      assert.ok(run?.state === 'running' && run.trouble === undefined);
+      assert.ok(window.tracker.nextCheckAt(id) !== undefined);
+      await fixture.service.finishRun(runId);
+      assert.equal((await window.untilEnded(id)).state, 'succeeded');
+    });
 
   test('F56 with a token rejected however often it is renewed is polled less often, and continues once one is accepted', async (t) => {
     const fixture = await setUpFixture(t);
@@ -115,17 +120,6 @@ describe('a watched run', () => {
     const run = window.store.get(id);
     assert.equal(run !== undefined && 'trouble' in run ? run.trouble : undefined, undefined);
     assert.ok(fixture.clock.now() - before < 1_000);
-  });
-
-  test('F89 with a missing token pauses, is kept, and continues after the next sign-in', async (t) => {
-    const { fixture, window, id, runId } = await setUpRun(t);
-    window.setToken(undefined);
-    const paused = await window.until(id, needsPerson);
-    assert.equal('trouble' in paused && paused.trouble?.kind, 'notSignedIn');
-    await fixture.service.finishRun(runId);
-    window.setToken(fixture.service.token);
-    await fixture.passUntil(window.tracker.tokenChanged());
-    assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
   for (const [status, kind] of [

@@ -21,24 +21,6 @@ async function dispatchOnly(fixture: Fixture, window: RunWindow): Promise<Run> {
 }
 
 describe('a dispatch', () => {
-  test('F45 with a lost reply makes the run unknown, without a second request', async (t) => {
-    const fixture = await setUpFixture(t);
-    fixture.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
-    const window = openWindow(t, fixture);
-    const run = await window.start();
-    assert.ok(run.state === 'unknown');
-    assert.equal(run.reason.kind, 'connectionLost');
-    assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [1, 1]);
-    assert.deepEqual(
-      window.ended.map(({ id, state }) => [id, state]),
-      [[run.id, 'unknown']],
-    );
-    assert.deepEqual(
-      fixture.service.files().map(({ state }) => state),
-      ['confirmed'],
-    );
-  });
-
   test('F45 without any answer makes the run unknown, without a second request', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'stall' } });

@@ -7,62 +7,32 @@ import { killHolder } from '../deadProcess.ts';
 import { minuteMs, pass } from '../passTime.ts';
 import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
 import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
-import { puts, startAsking, startWith, states } from '../uploads.ts';
+import { puts, startWith, states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
 describe('an interrupted start', () => {
-  test('F25 killed while packaging leaves nothing behind after the next start', async (t) => {
-    const fixture = await setUpFixture(t);
-    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
-    const packaged = new Promise<Run>((resolve) => {
-      const confirmUpload = (run: Run): Promise<boolean> => {
-        resolve(run);
-        return new Promise(() => undefined);
-      };
-      crashing.assessment().then(
-        (assessment) => startAsking(crashing, assessment, confirmUpload),
-        () => undefined,
-      );
-    });
-    const { id } = await packaged;
-    assert.ok((await readdir(join(fixture.root, id))).includes('archive-0.tar.gz'));
-    await killHolder(fixture, id);
-    await openWindow(t, fixture).tracker.resume();
-    assert.deepEqual(await readdir(fixture.root), []);
-  });
-
-  test('F25 killed by a window leaves a partial file that the next start removes', async (t) => {
-    const fixture = await setUpFixture(t);
-    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
-    const { id } = (await crashing.tracker.start(await crashing.assessment())) ?? { id: '' };
-    const left = join(fixture.root, id, 'run.json.0123456789ab.tmp');
-    await writeFile(left, '{');
-    const longAgo = fixture.clock.now() / 1000 - 120;
-    await utimes(left, longAgo, longAgo);
-    await killHolder(fixture, id);
-    await openWindow(t, fixture).tracker.resume();
-    assert.deepEqual(
-      (await readdir(join(fixture.root, id))).filter((name) => name.endsWith('.tmp')),
-      [],
-    );
-  });
-
-  test('F25 with files that a sweep cannot remove does not stop the run from being driven', async (t) => {
-    const fixture = await setUpFixture(t);
-    const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
-    const { id } = (await crashing.tracker.start(await crashing.assessment())) ?? { id: '' };
+  for (const [what, make, left] of [
+    ['a partial file, which the next one removes', (path: string) => writeFile(path, '{'), []],
     // A sweep removes only files.
-    const left = join(fixture.root, id, 'left.tmp');
-    await mkdir(left);
-    const longAgo = fixture.clock.now() / 1000 - 120;
-    await utimes(left, longAgo, longAgo);
-    await killHolder(fixture, id);
-    const asked = fixture.sent('/describe');
-    const next = openWindow(t, fixture);
-    await next.tracker.resume();
-    await pass(fixture, minuteMs);
-    assert.ok(fixture.sent('/describe') > asked, next.lines.join('\n'));
-  });
+    ['something that cannot be removed', (path: string) => mkdir(path), ['left.tmp']],
+  ] as const)
+    test(`F25 killed by a window leaves ${what}, and the run is driven`, async (t) => {
+      const fixture = await setUpFixture(t);
+      const crashing = openWindow(t, fixture, { clock: new VirtualClock() });
+      const { id } = (await crashing.tracker.start(await crashing.assessment()))!;
+      const path = join(fixture.root, id, 'left.tmp');
+      await make(path);
+      const longAgo = fixture.clock.now() / 1000 - 120;
+      await utimes(path, longAgo, longAgo);
+      await killHolder(fixture, id);
+      const asked = fixture.sent('/describe');
+      const next = openWindow(t, fixture);
+      await next.tracker.resume();
+      const names = await readdir(join(fixture.root, id));
+      assert.deepEqual(names.filter((name) => name.endsWith('.tmp')), left); // prettier-ignore
+      await pass(fixture, minuteMs);
+      assert.ok(fixture.sent('/describe') > asked, next.lines.join('\n'));
+    });
 
   test('F42 with a reservation that the next start cannot cancel is cleaned up by the one after', async (t) => {
     const fixture = await setUpFixture(t);
@@ -128,18 +98,6 @@ describe('an interrupted start', () => {
     assert.deepEqual([unsent.targets[0]?.upload?.state, states(fixture)[1]], ['deleted', 'deleted']);
   });
 
-  test('cancelled while bytes are sent ends as cancelled and cancels the upload', async (t) => {
-    const fixture = await setUpFixture(t);
-    const stop = new AbortController();
-    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
-    const onUploading = (): void => stop.abort();
-    const window = openWindow(t, fixture);
-    const run = await startWith(window, fixture, { signal: stop.signal, onUploading });
-    assert.equal(run?.state, 'cancelled');
-    await window.until(run.id, ({ targets: [target] }) => target?.upload?.state === 'cancelled');
-    assert.deepEqual([states(fixture), fixture.sent('/dispatch')], [['cancelled'], 0]);
-  });
-
   test('F105 cancelled on a dead network ends at once, cleans up in the background, and blocks no other start', async (t) => {
     const fixture = await setUpFixture(t);
     const stop = new AbortController();
@@ -164,28 +122,21 @@ describe('an interrupted start', () => {
     assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
   });
 
-  test('refused at the last question sends and stores nothing', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    let asked: Run | undefined;
-    const confirmUpload = (run: Run): Promise<boolean> => {
-      asked = run;
-      return Promise.resolve(false);
-    };
-    assert.equal(await startWith(window, fixture, { confirmUpload }), undefined);
-    assert.equal(asked?.targets[0]?.coverage?.uploaded, 1, 'the question knows the archive');
-    assert.deepEqual(
-      [fixture.service.requests, window.store.all(), await readdir(fixture.root)],
-      [[], [], []],
-    );
-  });
-
-  test('cancelled while packaging sends and stores nothing', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const stop = new AbortController();
-    const run = await startWith(window, fixture, { signal: stop.signal, onPackaging: () => stop.abort() });
-    assert.equal(run, undefined);
-    assert.deepEqual([fixture.service.requests, await readdir(fixture.root)], [[], []]);
-  });
+  const stop = new AbortController();
+  const refuse = ({ targets: [target] }: Run): Promise<boolean> => {
+    assert.equal(target?.coverage?.uploaded, 1, 'the question knows the archive');
+    return Promise.resolve(false);
+  };
+  for (const [how, options] of [
+    ['refused at the last question', { confirmUpload: refuse }],
+    ['cancelled while packaging', { signal: stop.signal, onPackaging: () => stop.abort() }],
+  ] as const)
+    test(`${how} sends and stores nothing`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      assert.equal(await startWith(window, fixture, options), undefined);
+      const left = [fixture.service.requests, window.store.all(), await readdir(fixture.root)];
+      assert.deepEqual(left, [[], [], []]);
+    });
 
   test('with an archive over the limit throws, and sends and stores nothing', async (t) => {
     const { fixture, window } = await setUpWindow(t);

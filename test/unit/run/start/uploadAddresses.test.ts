@@ -40,32 +40,22 @@ describe('an upload address', () => {
     });
   }
 
-  test('F34 expired before every upload is given up after three, as too slow', async (t) => {
-    const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
-    const reply = { kind: 'reply' as const, status: 403, afterBodyBytes: 1 };
-    fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
-    const onUploading = (): void => fixture.clock.moveWall(200_000);
-    const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
-    assert.ok(run?.state === 'failed');
-    const { kind, status, subject } = run.failure;
-    assert.deepEqual([kind, status, subject], ['forbidden', 403, 'upload'], 'not of the organization');
-    assert.deepEqual(states(fixture), ['cancelled', 'cancelled', 'cancelled']);
-  });
-
-  test('F34 never valid is given up after three, with no reservation left', async (t) => {
-    const fixture = await setUpFixture(t);
-    const reply = {
-      kind: 'reply' as const,
-      status: 403,
-      body: '<Error><Message>Request has expired</Message></Error>',
-    };
-    fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
-    const run = await openWindow(t, fixture).start();
-    assert.ok(run.state === 'failed');
-    const { kind, status, detail } = run.failure;
-    assert.deepEqual([kind, status, detail], ['addressRefused', 403, 'Request has expired']);
-    assert.deepEqual(states(fixture), ['cancelled', 'cancelled', 'cancelled']);
-  });
+  const expired = '<Error><Message>Request has expired</Message></Error>';
+  for (const [when, body, movesMs, failure] of [
+    ['expired before every upload', '', 200_000, ['forbidden', 'upload', undefined]],
+    ['never valid', expired, 0, ['addressRefused', undefined, 'Request has expired']],
+  ] as const)
+    test(`F34 ${when} is given up after three, with no reservation left`, async (t) => {
+      const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
+      const reply = { kind: 'reply' as const, status: 403, body, afterBodyBytes: 1 };
+      fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
+      const onUploading = (): void => fixture.clock.moveWall(movesMs);
+      const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
+      assert.ok(run?.state === 'failed');
+      const { kind, status, subject, detail } = run.failure;
+      assert.deepEqual([status, [kind, subject, detail]], [403, failure], 'not of the organization');
+      assert.deepEqual(states(fixture), ['cancelled', 'cancelled', 'cancelled']);
+    });
 
   test('F35 with too little validity left is renewed before bytes are sent again', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });

@@ -7,11 +7,10 @@ import {
   keptArtifact,
   keptOrFailed,
   type Run,
-  shared,
   toFailure,
 } from '../../../../src/core/run/state/run.ts';
 import { needsToken } from '../../../../src/core/run/state/trouble.ts';
-import { uploadingRun, runOf } from '../sampleRuns.ts';
+import { runOf } from '../sampleRuns.ts';
 
 test('a run has lasted from its dispatch or creation to its exit, its end, or now', () => {
   const { running, succeeded, failed, preparing } = runOf;
@@ -49,20 +48,6 @@ test('a run needs a token if it is live and its token was rejected or removed', 
     needsToken({ ...run, trouble: { since: 5, kind } } as Run);
   assert.deepEqual([needs('unauthorized'), needs('notSignedIn'), needs('serverError')], [true, true, false]);
   assert.deepEqual([needs('unauthorized', succeeded), needsToken(running)], [false, false]);
-});
-
-test('a run takes over only common members of all states', () => {
-  const run = {
-    ...runOf.preparing,
-    label: undefined,
-    targets: ['shop', 'tool'].map((name) => ({ folder: `/${name}`, name })),
-  };
-  assert.deepEqual(
-    Object.keys(shared(run)).sort(),
-    Object.keys(uploadingRun)
-      .filter((key) => key !== 'state' && key !== 'step')
-      .sort(),
-  );
 });
 
 test('an artifact that is here is found by its role, and another one has the reason why it is not', () => {

@@ -88,5 +88,3 @@ describe('results of an ended run', () => {
     });
   });
 });
-
-describe('source that cannot be deleted from the service', () => {});
