@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { globSync } from 'node:fs';
 import { test } from 'node:test';
+import { read, readJson, root } from './projectFiles.ts';
 
 // What the docs and the texts on screen say of the source, of commands, and of the tests.
-const root = path.resolve(import.meta.dirname, '../../..');
-
-function read(file: string): string {
-  return readFileSync(path.join(root, file), 'utf8');
-}
-
-function readJson(file: string): Record<string, string> {
-  return JSON.parse(read(file)) as Record<string, string>;
-}
 
 test('files and folders of the source are within the limits that CONTRIBUTING.md names', () => {
   const [, lines, entries] =
@@ -56,9 +47,9 @@ test('a sentence that names a command has the exact title of the command in quot
 });
 
 test('a link to a command has an ellipsis where the title of the command has one', () => {
-  const { contributes } = JSON.parse(read('package.json')) as {
+  const { contributes } = readJson<{
     contributes: { commands: { command: string; title: string }[] };
-  };
+  }>('package.json');
   for (const file of ['package.nls.json', 'package.nls.ja.json']) {
     const texts = readJson(file);
     const titleOf = new Map(

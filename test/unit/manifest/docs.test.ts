@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import * as z from 'zod/mini';
 import { workflows } from '../../../src/core/workflows/workflows.ts';
-
-const root = path.resolve(import.meta.dirname, '../../..');
+import { read, readJson, root } from './projectFiles.ts';
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -33,7 +32,7 @@ test('the bounds in docs/api.md equal those of the request schemas', () => {
   const inputs = Object.values(workflows).map(
     ({ request }) => (z.toJSONSchema(request) as JsonSchema).properties?.['input'],
   );
-  const text = readFileSync(path.join(root, 'docs/api.md'), 'utf8');
+  const text = read('docs/api.md');
   const rows = [...text.matchAll(/^\| `([a-z_.[\]]+)` \| ((?:at most )?\d[^|]*) \|$/gm)];
   assert.equal(rows.length, 19);
   for (const [, field = '', bounds] of rows) {
@@ -50,12 +49,8 @@ test('the bounds in docs/api.md equal those of the request schemas', () => {
   }
 });
 
-function readJson(file: string): Record<string, string> {
-  return JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Record<string, string>;
-}
-
 function cellsOf(file: string): string[][] {
-  const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+  const lines = read(file).split('\n');
   return lines
     .filter((line) => line.startsWith('| '))
     .map((line) => line.split('|').map((cell) => cell.trim()));
@@ -120,7 +115,7 @@ test('the texts on screen are written as docs/terms.md says', () => {
 function codeInDocs(): readonly string[] {
   const docs = ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/change-map.md', 'docs/testing.md'];
   return docs.flatMap((file) => {
-    const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/```[^]*?```/g, '');
+    const text = read(file).replaceAll(/```[^]*?```/g, '');
     return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
   });
 }
@@ -145,9 +140,7 @@ test('every file and name of the source that the docs name exists', () => {
     }),
   );
   const sources = files.filter((file) => /\.(ts|mjs|json)$/.test(file) && !file.includes('node_modules'));
-  const words = new Set(
-    sources.flatMap((file) => readFileSync(path.join(root, file), 'utf8').match(/[\w-]+/g) ?? []),
-  );
+  const words = new Set(sources.flatMap((file) => read(file).match(/[\w-]+/g) ?? []));
   const isKnown = (code: string): boolean => {
     const [, beforeMember = code, member = ''] = /^(.*)\.(\w+)$/.exec(code) ?? [];
     return (
@@ -166,14 +159,10 @@ test('every file and name of the source that the docs name exists', () => {
 });
 
 test('every row that the docs name is a row of npm run bench, and every npm command is a script', () => {
-  const texts = globSync(['*.md', 'docs/*.md'], { cwd: root }).map((file) =>
-    readFileSync(path.join(root, file), 'utf8'),
-  );
+  const texts = globSync(['*.md', 'docs/*.md'], { cwd: root }).map(read);
   const named = (pattern: RegExp): readonly string[] =>
     texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name));
-  const cases = globSync('test/bench/cases/*.ts', { cwd: root }).map((file) =>
-    readFileSync(path.join(root, file), 'utf8'),
-  );
+  const cases = globSync('test/bench/cases/*.ts', { cwd: root }).map(read);
   const rows = new Set(
     cases.flatMap((text) => [...text.matchAll(/what: '([^']+)'/g)].map(([, row = '']) => row)),
   );
@@ -183,9 +172,7 @@ test('every row that the docs name is a row of npm run bench, and every npm comm
     namedRows.filter((row) => !rows.has(row)),
     [],
   );
-  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-    scripts: Readonly<Record<string, string>>;
-  };
+  const { scripts } = readJson<{ scripts: Readonly<Record<string, string>> }>('package.json');
   assert.deepEqual(
     named(/\bnpm run ([\w:-]+)/g).filter((name) => !(name in scripts)),
     [],
@@ -193,17 +180,15 @@ test('every row that the docs name is a row of npm run bench, and every npm comm
 });
 
 test('README clones the repository of the manifest, and SECURITY names the folder of the extension', () => {
-  const { repository, publisher, name } = JSON.parse(
-    readFileSync(path.join(root, 'package.json'), 'utf8'),
-  ) as {
+  const { repository, publisher, name } = readJson<{
     repository: { url: string };
     publisher: string;
     name: string;
-  };
-  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+  }>('package.json');
+  const readme = read('README.md');
   const folder = path.basename(repository.url, '.git');
   assert.ok(readme.includes(`\n    git clone ${repository.url} && cd ${folder}\n`));
-  const security = readFileSync(path.join(root, 'SECURITY.md'), 'utf8');
+  const security = read('SECURITY.md');
   assert.ok(security.includes(`\`User/globalStorage/${`${publisher}.${name}`.toLowerCase()}\``));
 });
 
@@ -215,12 +200,12 @@ test('every link between the docs leads to a file, and to a heading if it names 
       .replaceAll(' ', '-');
   const docs = globSync(['*.md', 'docs/*.md', '.github/*.md'], { cwd: root });
   const broken = docs.flatMap((file) => {
-    const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/```[^]*?```|`[^`\n]*`/g, '');
+    const text = read(file).replaceAll(/```[^]*?```|`[^`\n]*`/g, '');
     const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
     return links.flatMap(([link, target = '', heading]) => {
       const to = path.join(root, target === '' ? file : path.join(path.dirname(file), target));
       if (!existsSync(to)) return [`${file}: ${link}`];
-      const headings = heading === undefined ? [] : (readFileSync(to, 'utf8').match(/^#+ .+$/gm) ?? []);
+      const headings = heading === undefined ? [] : (read(path.relative(root, to)).match(/^#+ .+$/gm) ?? []);
       const slugs = headings.map((each) => slugOf(each.replace(/^#+ /, '')));
       return heading === undefined || slugs.includes(heading) ? [] : [`${file}: ${link}`];
     });
@@ -230,12 +215,12 @@ test('every link between the docs leads to a file, and to a heading if it names 
 
 test('docs/commands.md lists every command, and every setting with scope and default', () => {
   const names = readJson('package.nls.json');
-  const { contributes } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  const { contributes } = readJson<{
     contributes: {
       commands: readonly { title: string }[];
       configuration: { properties: Readonly<Record<string, { default: unknown; scope: string }>> };
     };
-  };
+  }>('package.json');
   const rows = cellsOf('docs/commands.md');
   const listed = rows.flatMap(([, first = '']) => first.split(', '));
   assert.deepEqual(
@@ -253,9 +238,7 @@ test('docs/commands.md lists every command, and every setting with scope and def
 });
 
 test('every test title has at most 110 characters', () => {
-  const sources = globSync('test/**/*.test.ts', { cwd: root }).map((file) =>
-    readFileSync(path.join(root, file), 'utf8'),
-  );
+  const sources = globSync('test/**/*.test.ts', { cwd: root }).map(read);
   const titles = sources.flatMap((source) =>
     [...source.matchAll(/\b(?:test|it|describe)\(\s*(['"`])(.+?)\1,(?= |$)/gm)].map(
       ([, , title = '']) => title,

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { globSync } from 'node:fs';
 import { test } from 'node:test';
 import ts from 'typescript';
 import * as z from 'zod/mini';
 import { targetFileSchema } from '../../../src/core/workflows/targetFile.ts';
-
-const root = path.resolve(import.meta.dirname, '../../..');
-
-async function readJson(file: string): Promise<Record<string, string>> {
-  return JSON.parse(await readFile(path.join(root, file), 'utf8')) as Record<string, string>;
-}
+import { read, readJson, root } from './projectFiles.ts';
 
 /** The bundle key of a text, including its comment if it has one. */
 function keyOf(text: ts.Expression | undefined): string | undefined {
@@ -38,9 +31,7 @@ function textsInCode(): Set<string> {
   ))
     texts.add(description);
   for (const file of globSync('src/**/*.ts', { cwd: root })) {
-    visit(
-      ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true),
-    );
+    visit(ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true));
   }
   return texts;
 }
@@ -60,8 +51,8 @@ function placeholders(text: string): string[] {
   return (text.match(/\{\d+\}/g) ?? []).sort();
 }
 
-test('every text in the code has a Japanese translation with the same placeholders, and none is unused', async () => {
-  const bundle = await readJson('l10n/bundle.l10n.ja.json');
+test('every text in the code has a Japanese translation with the same placeholders, and none is unused', () => {
+  const bundle = readJson('l10n/bundle.l10n.ja.json');
   assert.deepEqual(difference(Object.keys(bundle), textsInCode()), { missing: [], unused: [] });
   for (const [english, japanese] of Object.entries(bundle)) {
     assert.deepEqual(placeholders(japanese), placeholders(english), english);
@@ -69,20 +60,15 @@ test('every text in the code has a Japanese translation with the same placeholde
   }
 });
 
-test('every text of the manifest exists in both languages, and none is unused', async () => {
-  const manifest = await readFile(path.join(root, 'package.json'), 'utf8');
-  const used = [...manifest.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
-  const [english, japanese] = await Promise.all([
-    readJson('package.nls.json'),
-    readJson('package.nls.ja.json'),
-  ]);
-  for (const texts of [english, japanese])
+test('every text of the manifest exists in both languages, and none is unused', () => {
+  const used = [...read('package.json').matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
+  for (const texts of [readJson('package.nls.json'), readJson('package.nls.ja.json')])
     assert.deepEqual(difference(Object.keys(texts), new Set(used)), { missing: [], unused: [] });
 });
 
 test('errors and states are worded only in translatable messages', () => {
   for (const file of globSync('src/editor/**/*.ts', { cwd: root })) {
-    const source = readFileSync(path.join(root, file), 'utf8');
+    const source = read(file);
     assert.doesNotMatch(
       source,
       /(show(Error|Warning|Information)(Message)?\(|askInDialog\(\{[^}]*question:)\s*['"`]/,
@@ -91,14 +77,14 @@ test('errors and states are worded only in translatable messages', () => {
   }
 });
 
-test('every setting with fixed values describes each of them', async () => {
-  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
+test('every setting with fixed values describes each of them', () => {
+  const { contributes } = readJson<{
     contributes: {
       configuration: {
         properties: Readonly<Record<string, { enum?: string[]; enumDescriptions?: string[] }>>;
       };
     };
-  };
+  }>('package.json');
   for (const [key, setting] of Object.entries(contributes.configuration.properties))
     assert.equal(setting.enumDescriptions?.length, setting.enum?.length, key);
 });

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** The root of the project. */
+export const root = path.resolve(import.meta.dirname, '../../..');
+
+export function read(file: string): string {
+  return readFileSync(path.join(root, file), 'utf8');
+}
+
+export function readJson<T = Record<string, string>>(file: string): T {
+  return JSON.parse(read(file)) as T;
+}
