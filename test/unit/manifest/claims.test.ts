@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { test } from 'node:test';
-import { read, readJson, root } from './projectFiles.ts';
+import { manifest, read, readJson, root } from './projectFiles.ts';
 
 // What the docs and the texts on screen say of the source, of commands, and of the tests.
 
@@ -47,9 +47,9 @@ test('a sentence that names a command has the exact title of the command in quot
 });
 
 test('a link to a command has an ellipsis where the title of the command has one', () => {
-  const { contributes } = readJson<{
+  const { contributes } = manifest as {
     contributes: { commands: { command: string; title: string }[] };
-  }>('package.json');
+  };
   for (const file of ['package.nls.json', 'package.nls.ja.json']) {
     const texts = readJson(file);
     const titleOf = new Map(

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import * as z from 'zod/mini';
 import { workflows } from '../../../src/core/workflows/workflows.ts';
-import { read, readJson, root } from './projectFiles.ts';
+import { manifest, read, readJson, root } from './projectFiles.ts';
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -172,7 +172,7 @@ test('every row that the docs name is a row of npm run bench, and every npm comm
     namedRows.filter((row) => !rows.has(row)),
     [],
   );
-  const { scripts } = readJson<{ scripts: Readonly<Record<string, string>> }>('package.json');
+  const { scripts } = manifest as { scripts: Readonly<Record<string, string>> };
   assert.deepEqual(
     named(/\bnpm run ([\w:-]+)/g).filter((name) => !(name in scripts)),
     [],
@@ -180,11 +180,11 @@ test('every row that the docs name is a row of npm run bench, and every npm comm
 });
 
 test('README clones the repository of the manifest, and SECURITY names the folder of the extension', () => {
-  const { repository, publisher, name } = readJson<{
+  const { repository, publisher, name } = manifest as {
     repository: { url: string };
     publisher: string;
     name: string;
-  }>('package.json');
+  };
   const readme = read('README.md');
   const folder = path.basename(repository.url, '.git');
   assert.ok(readme.includes(`\n    git clone ${repository.url} && cd ${folder}\n`));
@@ -215,12 +215,12 @@ test('every link between the docs leads to a file, and to a heading if it names 
 
 test('docs/commands.md lists every command, and every setting with scope and default', () => {
   const names = readJson('package.nls.json');
-  const { contributes } = readJson<{
+  const { contributes } = manifest as {
     contributes: {
       commands: readonly { title: string }[];
       configuration: { properties: Readonly<Record<string, { default: unknown; scope: string }>> };
     };
-  }>('package.json');
+  };
   const rows = cellsOf('docs/commands.md');
   const listed = rows.flatMap(([, first = '']) => first.split(', '));
   assert.deepEqual(

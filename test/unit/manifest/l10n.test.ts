@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import ts from 'typescript';
 import * as z from 'zod/mini';
 import { targetFileSchema } from '../../../src/core/workflows/targetFile.ts';
-import { read, readJson, root } from './projectFiles.ts';
+import { manifest, read, readJson, root } from './projectFiles.ts';
 
 /** The bundle key of a text, including its comment if it has one. */
 function keyOf(text: ts.Expression | undefined): string | undefined {
@@ -78,13 +78,13 @@ test('errors and states are worded only in translatable messages', () => {
 });
 
 test('every setting with fixed values describes each of them', () => {
-  const { contributes } = readJson<{
+  const { contributes } = manifest as {
     contributes: {
       configuration: {
         properties: Readonly<Record<string, { enum?: string[]; enumDescriptions?: string[] }>>;
       };
     };
-  }>('package.json');
+  };
   for (const [key, setting] of Object.entries(contributes.configuration.properties))
     assert.equal(setting.enumDescriptions?.length, setting.enum?.length, key);
 });

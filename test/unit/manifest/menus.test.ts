@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { read, readJson } from './projectFiles.ts';
+import { manifest, read, readJson } from './projectFiles.ts';
 
 interface Entry {
   readonly command?: string;
@@ -9,14 +9,16 @@ interface Entry {
   readonly group: string;
 }
 
-const { menus, commands, views, viewsWelcome } = readJson<{
-  contributes: {
-    menus: Readonly<Record<'view/title' | 'view/item/context' | 'commandPalette', readonly Entry[]>>;
-    commands: readonly { readonly command: string; readonly enablement?: string; readonly icon?: string }[];
-    views: { readonly whitebox: readonly { readonly id: string; readonly when?: string }[] };
-    viewsWelcome: readonly { readonly contents: string; readonly when: string }[];
-  };
-}>('package.json').contributes;
+const { menus, commands, views, viewsWelcome } = (
+  manifest as {
+    contributes: {
+      menus: Readonly<Record<'view/title' | 'view/item/context' | 'commandPalette', readonly Entry[]>>;
+      commands: readonly { readonly command: string; readonly enablement?: string; readonly icon?: string }[];
+      views: { readonly whitebox: readonly { readonly id: string; readonly when?: string }[] };
+      viewsWelcome: readonly { readonly contents: string; readonly when: string }[];
+    };
+  }
+).contributes;
 
 test('every command has code that runs it, since VS Code says nothing about one that has none', () => {
   const handlers = ['commands.ts', 'findings/findingCommands.ts']

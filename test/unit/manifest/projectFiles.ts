@@ -8,6 +8,8 @@ export function read(file: string): string {
   return readFileSync(path.join(root, file), 'utf8');
 }
 
-export function readJson<T = Record<string, string>>(file: string): T {
-  return JSON.parse(read(file)) as T;
+export function readJson(file: string): Record<string, string> {
+  return JSON.parse(read(file)) as Record<string, string>;
 }
+
+export const manifest: unknown = JSON.parse(read('package.json'));
