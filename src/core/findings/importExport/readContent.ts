@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import * as yauzl from 'yauzl';
 import * as z from 'zod/mini';
@@ -117,30 +117,22 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   if (content.length > maxImportBytes) throw badImport('tooLarge');
   const isZip = content.subarray(0, 2).toString('latin1') === 'PK';
   if (!isZip && !isUtf8(content)) throw badImport('notText');
-  const files = new Map([['findings.json', content]]);
-  const read = isZip ? await fromBundle(content) : { files, folders: [], decisions: [] };
-  const { findings, cut } = parse(read.files.get('findings.json') ?? content);
-  const byIndex = new Map(read.decisions.map((decision) => [decision.index, decision]));
-  // Only decisions about findings that are shown can be imported.
-  const decisions = findings.flatMap(({ index }) => byIndex.get(index) ?? []);
-  // Copies, since the worker transfers their memory.
-  const transferable = new Map([...read.files].map(([path, file]) => [path, Uint8Array.from(file)]));
-  return { ...read, files: transferable, decisions, findings: findings.length, cut };
-}
-
-type BundleContent = Pick<ImportedFile, 'run' | 'folders' | 'decisions'> & {
-  readonly files: ReadonlyMap<string, Buffer>;
-};
-
-async function fromBundle(content: Buffer): Promise<BundleContent> {
-  const { files, run } = await readBundle(content);
+  const bundle = isZip ? await readBundle(content) : undefined;
+  const files = bundle?.files ?? new Map([['findings.json', content]]);
   const triage = files.get('triage.json');
-  const decisions = triage === undefined ? [] : readJson(triage, 'triage.json');
+  files.delete('triage.json');
+  const decisions = triage === undefined ? [] : readDecisions(readJson(triage, 'triage.json'));
+  const { findings, cut } = parse(files.get('findings.json') ?? content);
+  const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
   return {
-    files: new Map([...files].filter(([path]) => path !== 'triage.json')),
-    run,
-    folders: run.targets.map(({ name }) => visibleLine(name)),
-    decisions: Array.isArray(decisions) ? readDecisions(decisions) : [],
+    // Copies, since the worker transfers their memory.
+    files: new Map([...files].map(([path, file]) => [path, Uint8Array.from(file)])),
+    findings: findings.length,
+    cut,
+    run: bundle?.run,
+    folders: bundle?.run.targets.map(({ name }) => visibleLine(name)) ?? [],
+    // Only decisions about findings that are shown can be imported.
+    decisions: findings.flatMap(({ index }) => byIndex.get(index) ?? []),
   };
 }
 
@@ -163,8 +155,8 @@ function isTable(content: Buffer): boolean {
   return ['title', 'severity', 'file'].every((name) => header.includes(`"${name}"`));
 }
 
-export function readDecisions(list: readonly unknown[]): readonly Decision[] {
-  return list.flatMap((entry) => {
+export function readDecisions(list: unknown): readonly Decision[] {
+  return (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((entry) => {
     const read = decisionSchema.safeParse(entry);
     return read.success ? [read.data] : [];
   });
@@ -173,7 +165,7 @@ export function readDecisions(list: readonly unknown[]): readonly Decision[] {
 /** Unpacks a bundle in memory, within limits on the real sizes. `files` always has `findings.json`, and never the index. Throws `badImport`. */
 export async function readBundle(
   zip: Buffer,
-): Promise<{ readonly run: RunFacts; readonly files: ReadonlyMap<string, Buffer> }> {
+): Promise<{ readonly run: RunFacts; readonly files: Map<string, Buffer> }> {
   const files = await unpack(zip);
   const index = readIndex(files.get('bundle.json'));
   files.delete('bundle.json');
@@ -241,5 +233,5 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
 }
 
 export function sha256(content: Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+  return hash('sha256', content, 'hex');
 }

@@ -1,6 +1,6 @@
 import * as aliases from './aliases.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
-import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type KeyPath } from '../../json.ts';
+import { type Fields, fieldsOf, firstHit, hitsAt, isObject } from '../../json.ts';
 import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
 import { toFreeText, toSnippet } from './freeText.ts';
 import { clip } from '../../visibleText.ts';
@@ -154,7 +154,9 @@ function readDraft(object: Fields): PlaceDraft {
     charOffset:
       startLine === undefined ? firstHit(object, aliases.CHAR_OFFSET, (value) => toIndex(value)) : undefined,
     snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, startLine)),
-    targetIndex: firstHit(object, aliases.TARGET_INDEX, toTargetIndex),
+    targetIndex: firstHit(object, aliases.TARGET_INDEX, (value) =>
+      typeof value === 'number' ? toIndex(value) : undefined,
+    ),
   };
 }
 
@@ -167,33 +169,22 @@ function readFile(object: Fields, depth = 0): string | undefined {
   });
 }
 
-function toTargetIndex(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
-
-interface Position {
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
-}
-
 /** What is not a whole number from 1 to `maxLine` is unknown. An end before the start is the start. */
-export function readLines(place: Fields): Lines {
+function readLines(place: Fields): Lines {
   const range = firstHit(place, aliases.LINE_RANGE, toLineRange);
-  const start = readPosition(place, aliases.START_POSITION);
-  const end = readPosition(place, aliases.END_POSITION);
+  const start = firstHit(place, aliases.START_POSITION, toPosition);
+  const end = firstHit(place, aliases.END_POSITION, toPosition);
   return ordered({
-    startLine: firstHit(place, aliases.START_LINE, toCount) ?? start.line ?? range?.startLine,
-    endLine: firstHit(place, aliases.END_LINE, toCount) ?? end.line ?? range?.endLine,
-    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? start.column,
-    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? end.column,
+    startLine: firstHit(place, aliases.START_LINE, toCount) ?? start?.line ?? range?.startLine,
+    endLine: firstHit(place, aliases.END_LINE, toCount) ?? end?.line ?? range?.endLine,
+    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? start?.column,
+    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? end?.column,
   });
 }
 
-function readPosition(place: Fields, paths: readonly KeyPath[]): Position {
-  return firstHit(place, paths, toPosition) ?? {};
-}
-
-function toPosition(value: unknown): Position | undefined {
+function toPosition(
+  value: unknown,
+): { readonly line: number; readonly column?: number | undefined } | undefined {
   const position = fieldsOf(value);
   const character = firstHit(position, aliases.POSITION_CHARACTER, toIndex);
   const toLine = character === undefined ? toCount : (line: unknown) => oneMore(toIndex(line));
@@ -202,6 +193,7 @@ function toPosition(value: unknown): Position | undefined {
   return line === undefined ? undefined : { line, column };
 }
 
+/** From 0. */
 function toIndex(value: unknown): number | undefined {
   return value === 0 ? 0 : toCount(value);
 }

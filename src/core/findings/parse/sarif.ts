@@ -136,13 +136,7 @@ function createRuleFinder(run: JsonObject): References['ruleOf'] {
   const components = [objectAt(tool, 'driver'), ...listAt(tool, 'extensions')].map((component) =>
     listAt(component, 'rules').map(toRule),
   );
-  // Of several with one ID, the first.
-  const byId = new Map(
-    components
-      .flat()
-      .toReversed()
-      .map((rule) => [rule['id'], rule]),
-  );
+  const byId = Map.groupBy(components.flat(), ({ id }) => id);
   const unknownRule = toRule({});
   return (result) => {
     const reference = objectAt(result, 'rule');
@@ -151,19 +145,15 @@ function createRuleFinder(run: JsonObject): References['ruleOf'] {
     const indexed = components[component]?.[index];
     const ids = withParents(result['ruleId'] ?? reference['id']);
     if (indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed['id'])))) return indexed;
-    return byId.get(ids.find((id) => byId.has(id))) ?? unknownRule;
+    // Of several with one ID, the first.
+    return byId.get(ids.find((id) => byId.has(id)))?.[0] ?? unknownRule;
   };
 }
 
 /** `a/b/c`, `a/b`, `a`. */
 function withParents(id: unknown): readonly string[] {
-  if (typeof id !== 'string') return [];
-  const ids = [id];
-  for (let end = id.length; ids.length < maxNesting; ids.push(id.slice(0, end))) {
-    end = id.lastIndexOf('/', end - 1);
-    if (end <= 0) break;
-  }
-  return ids;
+  const parts = typeof id === 'string' ? id.split('/') : [];
+  return parts.slice(0, maxNesting).map((_, left) => parts.slice(0, parts.length - left).join('/'));
 }
 
 /** A rule without a level means `warning` (3.50.3). */
@@ -309,21 +299,21 @@ function withPlaces(result: JsonObject): unknown {
 
 /** What a result proposes as its fixes (3.55), with the code. */
 function fixesOf(result: JsonObject): string {
-  const parts = listAt(result, 'fixes').flatMap((fix) => [
-    () => toFreeText(objectAt(fix, 'description')),
+  const fixes = listAt(result, 'fixes').flatMap((fix) => [
+    { text: objectAt(fix, 'description') },
     ...listAt(fix, 'artifactChanges').flatMap((change) =>
-      listAt(change, 'replacements').map((replacement) => () => {
-        const artifactLocation = objectAt(change, 'artifactLocation');
-        const region = objectAt(replacement, 'deletedRegion');
-        const address = addressOf({ physicalLocation: { artifactLocation, region } });
-        const { text } = objectAt(replacement, 'insertedContent');
-        const code =
-          typeof text === 'string' && text !== '' ? codeBlock(clip(text, MAX_TEXT).split('\n')) : '';
-        return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
-      }),
+      listAt(change, 'replacements').map((replacement) => ({ change, replacement })),
     ),
   ]);
-  return gather(parts, (toText) => toText()).join('\n\n');
+  return gather(fixes, (part) => {
+    if ('text' in part) return toFreeText(part.text);
+    const artifactLocation = objectAt(part.change, 'artifactLocation');
+    const region = objectAt(part.replacement, 'deletedRegion');
+    const address = addressOf({ physicalLocation: { artifactLocation, region } });
+    const { text = '' } = objectAt(part.replacement, 'insertedContent');
+    const code = typeof text === 'string' && text !== '' ? codeBlock(clip(text, MAX_TEXT).split('\n')) : '';
+    return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
+  }).join('\n\n');
 }
 
 /** `path:line` of a location; without a line, its path alone. Undefined for one that is too long to repeat. */
