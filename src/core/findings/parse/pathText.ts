@@ -55,24 +55,19 @@ export function toLineRange(value: unknown): Lines | undefined {
   return startLine === undefined ? undefined : { startLine, endLine: toCount(last) };
 }
 
-export interface PathText {
-  readonly path: string;
-  readonly lines: Lines;
-}
-
 /** Splits a trailing `:12`, `:12:5`, `:12-20` or `#L12-L20` from a path. */
-export function splitPath(text: string): PathText {
+export function splitPath(text: string): Lines & { readonly path: string } {
   // Most paths end in letters: this saves the search from every `:`.
-  if (!/\d$/.test(text)) return { path: text, lines: {} };
+  if (!/\d$/.test(text)) return { path: text };
   const match =
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
     /:(?<line>\d{1,9})(?::(?<column>\d{1,9})|-(?<last>\d{1,9}))?$/.exec(text);
   const path = text.slice(0, match?.index);
-  if (!match?.groups || !/[^:\d]/.test(path)) return { path: text, lines: {} };
+  if (!match?.groups || !/[^:\d]/.test(path)) return { path: text };
   const { line, column, last } = match.groups;
   return {
     path,
-    lines: ordered({ startLine: toCount(line), startColumn: toCount(column), endLine: toCount(last) }),
+    ...ordered({ startLine: toCount(line), startColumn: toCount(column), endLine: toCount(last) }),
   };
 }
 
@@ -85,10 +80,10 @@ export function looksLikePath(text: string, belief: PathBelief): boolean {
   // A name may contain one line break; a text with several is prose.
   if (breaks > 0) return belief === 'files' && breaks === 1 && /[\\/]|\.\w+$/.test(text.trim());
   if (belief === 'files') return true;
-  const { path, lines } = splitPath(text);
+  const { path, startLine } = splitPath(text);
   const hasFolders = /[\\/]/.test(path);
   const hasSpaces = /\s/.test(path);
-  const hasLine = lines.startLine !== undefined;
+  const hasLine = startLine !== undefined;
   if (belief === 'flow') return !hasSpaces && (hasFolders || hasLine);
   const isFileName = hasLine || /\.[a-z]\w{0,15}$/i.test(path);
   return hasSpaces ? hasFolders && isFileName : hasFolders || isFileName;

@@ -48,26 +48,25 @@ export async function withReadingNote<T>(
   isReadOnly: boolean,
   read: () => Promise<T>,
 ): Promise<T> {
-  const note = async (starts: number, at: number): Promise<void> => {
-    // Where nothing can be written, each start is the first.
-    if (!isReadOnly)
-      await writeFileAtomic(join(runFolder, noteName), JSON.stringify({ mark, starts, at })).catch(
-        () => undefined,
-      );
-  };
   const { starts, at } = await lastStart(runFolder, mark);
   if (starts >= maxStarts) throw new AssessmentError('findingsTooLarge');
+  if (isReadOnly) return read();
+  const note = async (count: number, now: number): Promise<void> => {
+    const text = JSON.stringify({ mark, starts: count, at: now });
+    // Where nothing can be written, each start is the first.
+    await writeFileAtomic(join(runFolder, noteName), text).catch(() => undefined);
+  };
   // One that started a moment ago may still be reading, in another window.
   const isUnderWay = Math.abs(Date.now() - at) < maxReadMs;
   if (!isUnderWay) await note(starts + 1, Date.now());
   try {
     const value = await read();
-    if (!isReadOnly) await allowReading(runFolder);
+    await allowReading(runFolder);
     return value;
   } catch (error) {
     const kind = error instanceof AssessmentError ? error.kind : undefined;
     if (kind === 'findingsTooLarge') await note(maxStarts, 0);
-    else if (kind !== 'workerCrashed' && !isReadOnly) await allowReading(runFolder);
+    else if (kind !== 'workerCrashed') await allowReading(runFolder);
     throw error;
   }
 }

@@ -94,8 +94,7 @@ function placesIn(
   if (depth > maxDepth) return [];
   if (typeof value === 'string') {
     if (!looksLikePath(value, source.strings)) return [];
-    const { path, lines } = splitPath(value.trim());
-    return [{ ...surroundings, ...lines, path, role: source.role }];
+    return [{ ...surroundings, ...splitPath(value.trim()), role: source.role }];
   }
   if (Array.isArray(value))
     return value.flatMap((item: unknown) => placesIn(item, source, surroundings, depth + 1));
@@ -144,7 +143,7 @@ function readDraft(object: Fields): PlaceDraft {
   const split = file === undefined ? undefined : splitPath(file.trim());
   const lines = readLines(object);
   const { startLine, endLine, startColumn, endColumn } =
-    lines.startLine === undefined && split !== undefined ? split.lines : lines;
+    lines.startLine === undefined && split !== undefined ? split : lines;
   return {
     path: split?.path,
     startLine,

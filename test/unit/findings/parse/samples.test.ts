@@ -77,14 +77,7 @@ test('the texts and positions of samples are read', async () => {
   assert.equal(semgrep.recommendation, 'cursor.execute(query, [number])');
   assert.equal(semgrep.places[0]?.snippet, '    cursor.execute(\n        query)');
 
-  const review = await firstOf('llm-review.json');
-  assert.deepEqual(review.blocks, [{ kind: 'exploitScenario', text: 'Send an empty cookie.' }]);
-
   const whitebox = await firstOf('whitebox-english.json');
-  assert.deepEqual(
-    [whitebox.id, whitebox.cvss?.score, whitebox.places[1]?.label],
-    ['WB-1', 9.8, 'the number comes from here'],
-  );
   assert.deepEqual(whitebox.blocks, [
     { kind: 'impact', text: 'All orders can be read.' },
     { kind: 'attackScenario', text: 'Send `1 OR 1=1`.' },
