@@ -53,7 +53,7 @@ describe('triage of findings', () => {
   };
 
   const nameForTools = async (): Promise<string> => {
-    const text = await ask('whitebox_listFindings', { triage: [...TRIAGE_STATES] });
+    const text = await ask('whitebox_listFindings', { triage: [...TRIAGE_STATES], path: 'server.js' });
     return /"finding": "([^"]+)",\s+"title": "Style/.exec(text)?.[1] ?? '';
   };
 

@@ -43,17 +43,6 @@ test('changes on disk and in the editor during a reload of findings are applied'
   assert.equal(line(), 5);
 });
 
-test('findings that were downloaded again replace the previous ones, whichever window downloads', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const run = await fixture.addRun(['shop'], '"nothing"');
-  const [first] = fixture.store.shownRuns();
-  assert.equal(first?.failure?.kind, 'malformedFindings');
-  await writeFile(path.join(fixture.runs.folderOf(run.id), 'findings.json'), finding('whole'));
-  await fixture.runs.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
-  await fixture.store.load();
-  assert.deepEqual(titles(fixture), ['whole']);
-});
-
 test('a note of another window on a shown run does not reload its findings, a new download does', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;

@@ -47,21 +47,16 @@ export async function isOnDiskAsSent({ folder, path, sent }: LocatedFile): Promi
   return content !== undefined && isSent(content, sent);
 }
 
-export function asSent({ places }: PlacesOfFile): CurrentPlaces {
-  const current = places.map((each) => linesOf(each, each.startLine === undefined ? 'unknown' : 'same'));
-  return { places: current, isChanged: false };
-}
-
-/** For a text that is not read. */
-export function asReported({ places }: PlacesOfFile, isChanged = false): CurrentPlaces {
-  return { places: places.map((each) => linesOf(each, 'unknown')), isChanged };
-}
-
-function linesOf(
-  { startLine, endLine, startColumn, endColumn }: Place,
-  drift: Drift,
-): CurrentPlaces['places'][number] {
-  return { startLine, endLine, startColumn, endColumn, drift };
+/** At the lines of the result. */
+export function asReported(
+  { places }: PlacesOfFile,
+  { isAsSent = false, isChanged = false } = {},
+): CurrentPlaces {
+  const toCurrent = ({ startLine, endLine, startColumn, endColumn }: Place) => {
+    const drift: Drift = isAsSent && startLine !== undefined ? 'same' : 'unknown';
+    return { startLine, endLine, startColumn, endColumn, drift };
+  };
+  return { places: places.map(toCurrent), isChanged };
 }
 
 /** Follows the places of a file from the text that was sent, or that was opened, to the current one. Takes long: the extension host asks the worker. */
@@ -84,7 +79,7 @@ export async function followFile(
   const sent = isAsSent ? decode(content, file.file).text : await readKept(file, kept, decode);
   const from = sent ?? texts.opened.get(pathKey(file.file));
   // What was sent is nowhere: the file has changed, but it is not known where.
-  if (from === undefined) return asReported(each, file.sent !== undefined);
+  if (from === undefined) return asReported(each, { isChanged: file.sent !== undefined });
   const [before, after] = [splitLines(from), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
   const follow = followLines(before);

@@ -8,7 +8,6 @@ import type { ResultFinding } from '../result/result.ts';
 import type { ShownPlace } from '../shownFinding.ts';
 import {
   asReported,
-  asSent,
   type CurrentPlaces,
   type EditorTexts,
   type LocatedFile,
@@ -157,7 +156,7 @@ export async function placeFindings(
       const each = { run: files.run.id, file, places };
       const state = await ask(folder, () => stateOf(file));
       if (state === 'other') others.push(each);
-      else add(each, state === 'asSent' ? asSent(each) : asReported(each));
+      else add(each, asReported(each, { isAsSent: state === 'asSent' }));
     } else if (sent !== undefined) {
       const { target, path } = sent;
       const unread = { file: `${folder}/${path}`, folder, target, path, sent };
