@@ -199,6 +199,7 @@ describe('a watched run', () => {
 
   test('tracked twice is one run, and an unknown one is none', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
+    assert.equal(window.store.get(id)?.createdAt, fixture.clock.now(), 'when it was started is not known');
     assert.equal(await trackRun(fixture, window, runId), id);
     await assert.rejects(trackRun(fixture, window, 'run-nobody'), { kind: 'notFound' });
     assert.equal(window.store.all().length, 1);

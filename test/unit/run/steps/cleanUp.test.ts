@@ -150,6 +150,9 @@ test('F25 what a process was killed in while it packed is removed by the next st
   await next.tracker.resume();
   assert.ok((await readdir(join(fixture.root, id))).includes('archive-0.tar.gz'), 'its window lives');
   await killHolder(fixture, id);
+  // A damaged journal, and a start that has no lease yet.
+  for (const path of ['damaged/lease', 'new']) await mkdir(join(fixture.root, path), { recursive: true });
+  await writeFile(join(fixture.root, 'damaged', 'run.json.damaged-1'), '');
   await next.tracker.resume();
-  assert.deepEqual([await readdir(fixture.root), fixture.service.requests], [[], []]);
+  assert.deepEqual([await readdir(fixture.root), fixture.service.requests], [['damaged', 'new'], []]);
 });

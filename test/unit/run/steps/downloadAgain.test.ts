@@ -31,18 +31,27 @@ describe('results of an ended run', () => {
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     heal();
-    await fixture.passUntil(window.tracker.downloadAgain(id));
-    const run = window.store.get(id);
-    assert.ok(run?.state === 'succeeded');
+    const again = async (status?: number) => {
+      const rule = { match: { path: /artifact-download-url$/, nth: 1 } };
+      const undo = fixture.service.addFault(
+        status === undefined ? rule : { ...rule, before: { kind: 'reply', status } },
+      );
+      await fixture.passUntil(window.tracker.downloadAgain(id)).finally(undo);
+      const run = window.store.get(id);
+      return run?.state === 'succeeded' ? run.artifacts : [];
+    };
+    const lacking = (await again(404)).map(({ file, failure }) => file ?? failure?.kind);
+    assert.deepEqual(lacking, ['notFound', 'report.md'], 'one that is denied again stops no other');
+    const artifacts = await again();
     assert.deepEqual(
-      run.artifacts.map(({ file, failure, at }) => [file, failure, at !== undefined]),
+      artifacts.map(({ file, failure, at }) => [file, failure, at !== undefined]),
       [
         ['findings.json', undefined, true],
         ['report.md', undefined, true],
       ],
       'with the time, by which other windows see that they are new',
     );
-    assert.deepEqual(worked.map((each) => (each as unknown[])[0]), ['succeeded', 'succeeded']); // prettier-ignore
+    assert.deepEqual(worked.map((each) => (each as unknown[])[0]), ['succeeded', 'succeeded', 'succeeded']); // prettier-ignore
   });
 
   test('F67 of which the second fails change nothing here, neither files nor journal', async (t) => {
