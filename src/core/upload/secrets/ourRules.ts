@@ -13,7 +13,7 @@ export interface Match {
 
 interface TokenRule {
   readonly rule: string;
-  /** A group is a start without letters of its own, looked for behind the rest: to begin with it would be slow. */
+  /** A group is a start that many words and numbers have, looked for behind the rest: to begin with it would be slow. */
   readonly pattern: RegExp;
   /** Only in files whose path matches. */
   readonly file?: RegExp;
@@ -60,8 +60,11 @@ const tokenRules: readonly TokenRule[] = [
   {
     rule: 'slack-token',
     pattern:
-      /xox(?:[abopr]-(?:\d-)?\d{8,14}-[A-Za-z0-9-]{17,100}[A-Za-z0-9]|s-\d{8,14}-\d{8,14}-\d{8,14}-[A-Fa-f0-9]{8,64}|e\.xox[bp]-\d-[A-Za-z0-9]{140,200}|e-(?:\d-[A-Za-z0-9]{120,200}|(?:\d{8,14}-){3}[A-Za-z0-9]{28,64}))(?![A-Za-z0-9])|xapp-\d-[A-Z0-9]{8,20}-\d{8,20}-[A-Za-z0-9]{40,100}(?![A-Za-z0-9])/g,
+      /xox(?:[abopr]-(?:\d-)?\d{6,14}-[A-Za-z0-9-]{17,100}[A-Za-z0-9](?!-)|s-\d{8,14}-\d{8,14}-\d{8,14}-[A-Fa-f0-9]{8,64}|e\.xox[bp]-\d-[A-Za-z0-9]{140,200}|e-(?:\d-[A-Za-z0-9]{120,200}|(?:\d{8,14}-){3}[A-Za-z0-9]{28,64}))(?![A-Za-z0-9])|xapp-\d-[A-Z0-9]{8,20}-\d{8,20}-[A-Za-z0-9]{40,100}(?![A-Za-z0-9])/g,
   },
+  // The names of pages end in `ico-` and hex, too.
+  { rule: 'infracost-key', pattern: /ico-(?=[a-z0-9]{0,31}[A-Z])[A-Za-z0-9]{32}(?![A-Za-z0-9])/g },
+  { rule: 'yandex-token', pattern: /t1\.[\w-]{4,200}={0,2}\.[\w-]{86}(?![\w-])/g },
   { rule: 'sendgrid-key', pattern: /SG\.[\w-]{20,24}\.[\w-]{39,50}(?![\w-])/g },
   {
     rule: 'anthropic-key',
@@ -73,7 +76,7 @@ const tokenRules: readonly TokenRule[] = [
   { rule: 'harness-token', pattern: /[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}(?![A-Za-z0-9])/g },
   { rule: 'maxmind-key', pattern: /(?<=([A-Za-z0-9]{6}_[A-Za-z0-9]{29}))_mmk(?![A-Za-z0-9])/g },
   { rule: 'facebook-token', pattern: /(?<!\d)\d{15,16}\|[\w-]{27}(?![\w-])/g },
-  { rule: 'telegram-token', pattern: /(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])/g },
+  { rule: 'telegram-token', pattern: /(?<=((?<!\d)\d{8,10})):AA[\w-]{33}(?![\w-])/g },
   {
     rule: 'terraform-token',
     pattern: /(?<=([A-Za-z0-9]{14,60}))\.atlasv1\.[\w=-]{60,70}(?![\w=-])/g,
@@ -82,9 +85,23 @@ const tokenRules: readonly TokenRule[] = [
   {
     rule: 'authorization',
     pattern:
-      /authorization["']?[ \t]{0,5}[:=][ \t]{0,5}["']?(?:Basic|Bearer|Token|Api-Token)[ \t]{1,5}[\w~+/=.-]{20,2000}/gi,
+      /authorization["']?[ \t]{0,5}[:=][ \t]{0,5}["']?(?:Basic|Bearer|Token|Api-Token)[ \t]{1,5}[\w~+/=.-]{20,2000}|(?:-H|--header)[ \t=]{1,5}["'](?:[\w-]{0,40}(?:key|token)|authorization):[ \t]{0,5}[\w=~@.+/-]{8,2000}(?=["'])/gi,
     accept: (match) => isRandom(headerValue(match)) && !isExample(headerValue(match)),
     mask: (match) => maskWhole(headerValue(match)),
+  },
+  {
+    rule: 'curl-login',
+    pattern: /(?:-u|--user)[ \t=]{1,5}["']?[^\s:"']{0,100}["']?:(?:["']?[^\s/"'][^\s"']{2,200}|(?=["']))/g,
+    accept: (match, text, end) =>
+      curlBefore.test(text.slice(Math.max(0, end - 1000), end)) && !isSampleLogin(/([^\s=:]*):(.*)/, match),
+    mask: (match) => ({ secret: match, masked: match.replace(/[ \t=][^]*/, ' …') }),
+  },
+  {
+    rule: 'bundler-login',
+    pattern:
+      /BUNDLE_[A-Z0-9_]{1,100}["']?[ \t]{0,5}[:=][ \t]{0,5}["']?[^\s:"']{1,100}:[^\s/"'][^\s"']{2,200}/g,
+    accept: (match) => !isSampleLogin(/[:=]\s*(.*?):(.*)/, match),
+    mask: (match) => ({ secret: match, masked: maskAssignment(/^\w*/.exec(match)?.[0] ?? '') }),
   },
   {
     rule: 'npmrc-auth',
@@ -97,10 +114,13 @@ const tokenRules: readonly TokenRule[] = [
   {
     rule: 'connection-url',
     pattern:
-      /(?:https?|ftps?|postgres(?:ql)?|mysqlx?|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|mariadb|oracle|ldaps?|smtps?|sftp|clickhouse|cassandra|nats|kafka):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}|\$){4,200}@[A-Za-z0-9[]/gi,
-    accept: (match) => !isSampleLogin(match),
+      /(?<=(https?|s?ftps?|postgres(?:ql)?|mysqlx?|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|mariadb|oracle|ldaps?|smtps?|clickhouse|cassandra|nats|kafka)):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}|\$){4,200}@[A-Za-z0-9[]/gi,
+    accept: (match) => !isSampleLogin(/:\/\/([^:]*):(.*)@/, match),
   },
 ];
+
+/** A command that goes on to the end. */
+const curlBefore = /\bcurl\b(?:[^\n]|\\\r?\n)*$/;
 
 /** Of the tokens that jwt.io shows. */
 const sampleSignatures =
@@ -134,7 +154,7 @@ function isRandom(text: string): boolean {
 }
 
 function headerValue(header: string): string {
-  return header.slice(header.lastIndexOf(' ') + 1);
+  return /[^\s:]*$/.exec(header)?.[0] ?? '';
 }
 
 function isNoExample(token: string): boolean {
@@ -145,10 +165,10 @@ function isExampleToken(value: string): boolean {
   return publicPartOf(value) !== '' && !isNoExample(value);
 }
 
-/** Also a variable. A token may be the user, with words as the password; words with digits are a password. */
-function isSampleLogin(url: string): boolean {
-  const [, user = '', password = ''] = /:\/\/([^:]*):(.*)@/.exec(url) ?? [];
-  if (user === password || /^\$|\$[A-Z_(]/.test(password)) return true;
+/** Also a variable. `login` finds the user and the password. A token may be the user, with words as the password; words with digits are a password. */
+function isSampleLogin(login: RegExp, match: string): boolean {
+  const [, user = '', password = ''] = login.exec(match.replaceAll(/["']/g, '')) ?? [];
+  if (user === password || /^[$<[]|\$[A-Z_(]/.test(password)) return true;
   return isExample(password) && !(/\d/.test(password) && /[a-z]/i.test(password)) && !looksRandom(user);
 }
 
@@ -180,7 +200,7 @@ const nameEnd =
   '(?:_key_?[a-z0-9]{0,20}|(?<=key)_(?!id|name|file|path|ur[il]|size|len|type|version|vault|expir|alg)[a-z0-9]{1,20}|_)?';
 const quoted = '"[^"\\r\\n]{1,256}"|\'[^\'\\r\\n]{1,256}\'';
 // `<add key="Password" value="…" />` is how .NET writes them.
-const between = '["\']?[ \\t]{0,16}(?:[:=]|>(?=[^<\\s])|value[ \\t]{0,4}=)[ \\t]{0,16}';
+const between = '["\']?[ \\t]{0,16}(?:(?:\\?|:{0,3})=|=>|:|>(?=[^<\\s])|value[ \\t]{0,4}=)[ \\t]{0,16}';
 
 const inConfig = new RegExp(
   `((?:${keyword})${nameEnd})${between}(${quoted}|[^\\s"'\`,;<>(){}\\[\\]]{1,256})`,
@@ -228,8 +248,8 @@ function nameBefore(text: string, end: number): string {
 /** False for `bypass` and `tokenize`, true for `dbpassword` and `dbPass`. */
 function isWord(name: string, key: string): boolean {
   if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
-  // Names an assembly of .NET.
-  if (/public_?keytoken$/i.test(name)) return false;
+  // Of an assembly of .NET, and of what any page has.
+  if (/(?:public_?(?:key)?|csrf[_-]?|xsrf[_-]?|authenticity_)token$/i.test(name)) return false;
   const before = name.charAt(name.length - key.length - 1);
   return !/[A-Za-z]/.test(before) || (/[a-z]/.test(before) && /^[A-Z]/.test(key));
 }

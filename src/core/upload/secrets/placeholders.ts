@@ -1,5 +1,5 @@
 const reference =
-  /\s|^\$|\$[{(]|\{\{|%[({]|^%\w+%$|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op|workspace|catalog|npm|link)[.:]|\*{3}|\.{3}|…|x{4}/i;
+  /\s|^\$|\$[{(]|\{\{|%[({]|^%\w+%$|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op|workspace|catalog|npm|link)[.:]|\*{3}|\.\.|…|x{4}/i;
 
 const plainWords = new Set(
   `a access admin an api app auth authorization aws base basic bar baz bearer bot change changeme client credential credentials db default demo
@@ -20,11 +20,11 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 const alphabetParts = Array.from({ length: 19 }, (_, at) => alphabet.slice(at, at + 8));
 const exampleText = new RegExp(['example|changeme|placeholder|redacted', ...alphabetParts].join('|'), 'i');
 
-/** What follows the prefix of a token, or a password in a URL, if a person wrote it as an example: one repeated character, words, or a part of the alphabet. */
+/** What follows the prefix of a token, or a password in a URL, if a person wrote it as an example: a repeated character or group, words, or a part of the alphabet. */
 export function isExample(rest: string): boolean {
   return (
     // Base64 of zeros is a part of some tokens.
-    /([^A/])\1{7}/.test(rest) ||
+    /([^A/])\1{7}|(?!AA)([A-Za-z0-9]{2,3})\2{5}/.test(rest) ||
     exampleText.test(rest) ||
     rest.split(/[^A-Za-z0-9*#]+/).every(isRepeated) ||
     isWords(rest)

@@ -168,7 +168,11 @@ test('F190 placeholders are not suspected under any prefix', async (t) => {
     '.xoxo-list-item-2 { color: red }',
     'https://invented.net/images/2018-250-xoxo-indieweb-1.jpg',
     `bP88Q~${'x'.repeat(34)}`,
-    // Base64 in which a prefix occurs by chance.
+    `GR1348941${'457'.repeat(7)}`,
+    `"${['xoxp', '104729006131', '204812345670', '301947560028'].join('-')}-${'#'.repeat(20)}"`,
+    // Base64, URLs and names in which a prefix occurs by chance.
+    `https://cdn.invented.net/q7Rk2mW9xTb4LcVn8sYdPfm2_t3${'a1B2'.repeat(40)}`,
+    `https://invented.net/publico-${'1a2b'.repeat(8)}`,
     `${'Zm9v'.repeat(6)}AKCp${'a1B2'.repeat(17)}a`,
     `token = "${'x'.repeat(14)}.atlasv1.${'x'.repeat(66)}"`,
   ];

@@ -68,6 +68,12 @@ const assigned = {
   'settings.xml': ['<password>s3cr3t!w0rd</password>', '<add value="Server=db;Password=s3cr3t!w0rd;"/>'],
   'prod.tfvars': ['db_password = "8f14e45fceea"'],
   'settings.py': ["SECRET_KEY = 'x8f14e45f!ceea'", "'PASSWORD': 'x8f14e45f!ceea',"],
+  Makefile: [
+    'API_TOKEN := "x8f14e45f!ceea"',
+    'API_TOKEN ?= "x8f14e45f!ceea"',
+    'API_TOKEN :::= "x8f14e45f!ceea"',
+  ],
+  'logstash.conf': ['"token" => "x8f14e45f!ceea"'],
   'Main.java': ['static final String DB_PASSWORD = "x8f14e45f!ceea";'],
 };
 const notAssigned = {
@@ -76,6 +82,7 @@ const notAssigned = {
     ...['DB_PASSWORD=xxxxxxxx', 'DB_PASSWORD=********', 'DB_PASSWORD=your-password-here', 'DB_PASSWORD=postgres'],
     ...['API_KEY=YOUR_API_KEY', 'TOKEN_EXPIRY=a1b2c3d4e5', 'API_TOKEN=3600', 'TOKEN=none', 'SECRET_FILE=/run/secrets/db'],
     ...['DB_PASSWORD=/run/secrets/db1', 'API_KEY=op://vault/item/field1', 'DB_PASSWORD={{ db_password_1 }}'],
+    ...['csrf-token=a1b2c3d4e5', 'authenticity_token=a1b2c3d4e5', 'publicToken=a1b2c3d4e5', 'API_TOKEN=a1b2c3d4e5..[cut]'],
     ...['BYPASS=a1b2c3d4e5', 'DB_PASSWORD="a b c d 1 2"'],
   ], // prettier-ignore
   'deploy.yml': [
@@ -119,7 +126,18 @@ test('F156 passwords in URLs of every scheme are suspected, also short ones made
       }
 }); // prettier-ignore
 
-test('sample logins in connection URLs and keys of the AWS documentation are not suspected', () => {
+test('F30 a login is suspected in a command that goes on over lines, and in no other', () => {
+  const login = `--user "app":'h7-x9q2'`;
+  for (const [text, count] of [
+    [`# curl -X POST \\\n#   -d 'a' \\\n#   ${login} \\`, 1],
+    [`curl -u :h7-x9q2 https://invented.net`, 1],
+    [`curl https://invented.net\nrun ${login}`, 0],
+    [`docker run -u 1000:builders2 app`, 0],
+  ] as const)
+    assert.equal(findTokens(text, 'a.md').length, count, text);
+});
+
+test('sample logins in connection URLs and commands, and keys of the AWS documentation are not suspected', () => {
   for (const text of [
     'redis://user:password@cache',
     'https://user:pass@example.com',
@@ -129,6 +147,18 @@ test('sample logins in connection URLs and keys of the AWS documentation are not
     'amqp://guest:guest@localhost',
     'redis://:${REDIS_PASSWORD}@cache',
     'amqp://%s:%s@host',
+    ...[
+      'user:password',
+      '<name>:<its-key-1>',
+      '"$USER:$PASS"',
+      '"${a1}:${b2}"',
+      'app:[PASSWORD]',
+      'test42:test42',
+    ].map((login) => `curl -u ${login} https://invented.net`),
+    ...['Bearer $TOKEN', 'Token ********', 'YOUR_API_KEY', '<key-1>'].map(
+      (value) => `curl -H "Authorization: ${value}" https://invented.net`,
+    ),
+    'BUNDLE_MIRROR__ALL=https://gems2.invented.net',
     `AKIAIOSFODNN7EXAMPLE`,
     '-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----',
   ])

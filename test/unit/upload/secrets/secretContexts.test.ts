@@ -31,7 +31,7 @@ const breaks: Readonly<Record<string, string>> = {
 };
 
 /** Known by a name, a line's start or a line before it, which is a part of what is found. */
-const isWhole = /^(?:assignment|authorization|aws-secret|npmrc|private-key|azure-account)/;
+const isWhole = /^(?:assignment|authorization|aws-secret|npmrc|private-key|azure-account|curl|bundler)/;
 /** The text in which a credential, with its public part, stands between two texts. */
 function between({ rule, content, secret }: Seed, [before, after]: readonly [string, string]): string {
   if (isWhole.test(rule)) return `${before}${content}${after}`;

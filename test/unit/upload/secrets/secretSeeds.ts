@@ -55,7 +55,7 @@ export function tableTokens(random: () => number): TableToken[] {
 
 /** Kinds of `ourRules` whose alphabet has the low line. */
 const withLowLine =
-  /^(?:sendgrid|anthropic|azure-client|discord|telegram|facebook|maxmind|mailchimp|authorization|json-web)-/;
+  /^(?:sendgrid|anthropic|azure-client|discord|telegram|yandex|facebook|maxmind|mailchimp|authorization|json-web)-/;
 
 /** A credential of every supported kind: a token for each prefix of the table, and others. */
 export function seeds(random: () => number): Seed[] {
@@ -117,9 +117,17 @@ export function seeds(random: () => number): Seed[] {
   own('json-web-token', 'ey' + 'J', of(alnum, 33), '.ey', 'J', of(alnum, 60), '.', of(alnum, 43));
   own('mailchimp-key', '', of(hex, 32), '-us12');
   own('maxmind-key', '', of(alnum, 6), '_', of(alnum, 29), '_mm', 'k');
+  own('infracost-key', 'ic' + 'o-', 'X', of(alnum, 31));
+  own('yandex-token', 't1', '.', of(alnum, 20), '.', of(alnum, 86));
   own('telegram-token', '', of('123456789', 10), ':A', 'A', of(alnum, 33));
   own('terraform-token', '', of(alnum, 14), '.atlas', 'v1.', of(alnum, 67));
   add('authorization', 'call.sh', '-H "Authorization: Bearer ', `7${of(alnum, 30)}`, '"');
+  add('authorization', 'header.sh', "curl -H 'X-Api-Key: ", `7${of(alnum, 30)}`, "'");
+  add('authorization', 'bare.sh', 'curl --header "Authorization:', `7${of(alnum, 30)}`, '"');
+  for (const [before, after] of [['-u app:', ''], ['--user "', ':"']]) // prettier-ignore
+    add('curl-login', `login${made.length}.md`, `$ curl ${before}`, `h7-${of(alnum, 14)}`, `${after} https://invented.net`); // prettier-ignore
+  add('bundler-login', '.bundle/config', 'BUNDLE_GEMS__INVENTED__NET: "app:', of(alnum, 14), '"');
+  add('bundler-login', 'gems.sh', 'export BUNDLE_GEMS__INVENTED__NET=app:', of(alnum, 14));
   add('azure-account-key', 'azure.cs', '"AccountName=a;AccountKey=', of(alnum, 86), '=="');
   add('assignment', 'config/app.conf', 'DB_PASSWORD=', `h7-${of(alnum, 12)}`);
   add('assignment', 'settings.py', "DB_PASSWORD = '", `h7-${of(alnum, 12)}`, "'");
