@@ -159,9 +159,7 @@ describe('the client', () => {
     const asks = [
       ['30', 30_500],
       [new Date(now + 40_000).toUTCString(), 40_500],
-      [new Date(now - 40_000).toUTCString(), 500],
       ['garbage 2090', 500],
-      ['-5', 500],
     ] as const;
     for (const [header, wait] of asks) {
       waits.length = 0;

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { markOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
-import { unsafeAddresses } from '../core/unsafeAddresses.ts';
 import { archiveFile, exitedRun, failureOf, reservedUpload, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 
@@ -146,15 +145,14 @@ describe('a transfer', () => {
   });
 });
 
-for (const url of unsafeAddresses) {
-  test(`F43 the download address ${url.replace(/\?.*/, '')} is refused`, async (t) => {
-    const { client, service, lines } = await setUpClient(t);
-    const body = JSON.stringify({ url, expires_in_seconds: 900 });
-    service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });
-    const path = join(await tempFolder(t), 'report.md');
-    const error = await failureOf(client.downloadArtifact(workflow, 'run', 'report', path, { maxBytes: 99 }));
-    assert.equal(error.kind, 'insecureUrl');
-    assert.equal(service.requests.length, 1, 'asked for once');
-    assert.doesNotMatch([error.stack, JSON.stringify(error.data), ...lines].join('\n'), /canary/);
-  });
-}
+test('F43 a download address that is not safe is refused', async (t) => {
+  const { client, service, lines } = await setUpClient(t);
+  const url = 'https://user:canary@127.0.0.1/file?signature=canary';
+  const body = JSON.stringify({ url, expires_in_seconds: 900 });
+  service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });
+  const path = join(await tempFolder(t), 'report.md');
+  const error = await failureOf(client.downloadArtifact(workflow, 'run', 'report', path, { maxBytes: 99 }));
+  assert.equal(error.kind, 'insecureUrl');
+  assert.equal(service.requests.length, 1, 'asked for once');
+  assert.doesNotMatch([error.stack, JSON.stringify(error.data), ...lines].join('\n'), /canary/);
+});

@@ -72,9 +72,9 @@ describe('a dispatch', () => {
   }
 
   for (const [row, code] of [
-    ...['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'].map((each) => ['F102', each] as const),
-    ['F49', undefined] as const,
-  ])
+    ['F102', 'EMFILE'],
+    ['F49', undefined],
+  ] as const)
     test(`${row} with ${code ?? 'no answer to a name'} before a connection exists is retried, and the run starts once`, async (t) => {
       const fixture = await setUpFixture(t);
       const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
