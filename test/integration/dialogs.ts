@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, beforeEach } from 'mocha';
 import * as vscode from 'vscode';
 
@@ -31,6 +34,13 @@ export const shownTexts = (): string[] => messages.shown.map(({ text }) => text)
 /** Does this after the running test, the last first. */
 export function afterTest(work: () => unknown): void {
   undo.push(work);
+}
+
+/** A folder until the test ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'integration-'));
+  afterTest(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
 }
 
 // Before and after each test of the whole run.

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -23,7 +21,7 @@ import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { folder } from '../openFolders.ts';
-import { answer, pick } from '../dialogs.ts';
+import { answer, pick, temporaryFolder } from '../dialogs.ts';
 import { partly } from '../doubles.ts';
 import { dist } from '../shownRuns.ts';
 import { inventedAccount, storeCrawl, storeLiveRun } from '../storedRuns.ts';
@@ -83,15 +81,14 @@ describe('the Features view', () => {
   };
 
   beforeEach(async () => {
-    storage = await mkdtemp(path.join(tmpdir(), 'features-'));
+    storage = await temporaryFolder();
     failures = [];
     open();
   });
 
-  afterEach(async () => {
+  afterEach(() => {
     view.close();
     view.dispose();
-    await rm(storage, { recursive: true, force: true });
   });
 
   const crawl = async (artifacts: Readonly<Record<string, unknown>>, id = 'crawl'): Promise<Run> => {

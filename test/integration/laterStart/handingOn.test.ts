@@ -5,7 +5,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { untilEqual } from '../../host/workbench/eventually.ts';
-import { answer, messages, pick, replace } from '../dialogs.ts';
+import { answer, messages, pick, replace, shownTexts } from '../dialogs.ts';
 import { folder as shop } from '../openFolders.ts';
 import { call } from '../signedIn.ts';
 import { setUserSettings } from '../userSettings.ts';
@@ -97,13 +97,6 @@ describe('sharing findings', () => {
 
     afterEach(() => void chat.dispose());
 
-    const assertOnClipboard = async (): Promise<void> => {
-      assert.match(fenced(await clipboard()), /SQL from a request/);
-      const [{ text } = { text: '' }, ...others] = messages.shown;
-      assert.match(text, /^Chat isn’t available in this editor\. The request was copied to the clipboard\./);
-      assert.deepEqual([others, asked], [[], []]);
-    };
-
     it('writes a request into the chat for the user to send', async () => {
       await call('fixWithAgent', nodeOf(0));
       const [{ query, ...how } = { query: '' }, ...others] = asked;
@@ -146,20 +139,26 @@ describe('sharing findings', () => {
       }
     });
 
-    it('leaves the request on the clipboard if chat is disabled, and says so', async () => {
-      await setUserSettings({ 'chat.disableAIFeatures': true });
-      await call('fixWithAgent', nodeOf(0));
-      await assertOnClipboard();
-    });
-
-    it('leaves it on the clipboard if no chat is installed, too', async () => {
-      const { getCommands } = vscode.commands;
-      replace(vscode.commands, {
-        getCommands: async (internal: boolean) =>
-          (await getCommands(internal)).filter((command) => command !== openChat),
+    const { getCommands } = vscode.commands;
+    const withoutChat = {
+      disabled: () => setUserSettings({ 'chat.disableAIFeatures': true }),
+      'not installed': () =>
+        replace(vscode.commands, {
+          getCommands: async (internal: boolean) =>
+            (await getCommands(internal)).filter((command) => command !== openChat),
+        }),
+    };
+    for (const [what, take] of Object.entries(withoutChat))
+      it(`leaves the request on the clipboard if chat is ${what}, and says so`, async () => {
+        await take();
+        await call('fixWithAgent', nodeOf(0));
+        assert.match(fenced(await clipboard()), /SQL from a request/);
+        const [said, ...others] = shownTexts();
+        assert.match(
+          said ?? '',
+          /^Chat isn’t available in this editor\. The request was copied to the clipboard\./,
+        );
+        assert.deepEqual([others, asked], [[], []]);
       });
-      await call('fixWithAgent', nodeOf(0));
-      await assertOnClipboard();
-    });
   });
 });

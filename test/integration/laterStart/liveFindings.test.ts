@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'mocha';
-import * as vscode from 'vscode';
+import { beforeEach, describe, it } from 'mocha';
+import type * as vscode from 'vscode';
 import type { Confirmation } from '../../../src/core/findings/confirmation.ts';
-import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { systemClock } from '../../../src/core/ports.ts';
@@ -17,14 +14,11 @@ import {
   confirmLive,
 } from '../../../src/editor/blackbox/confirmLive.ts';
 import { openUrl } from '../../../src/editor/findings/findingCommands.ts';
-import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
-import { showDiagnostics } from '../../../src/editor/findings/code/diagnostics.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { messages, pick } from '../dialogs.ts';
-import { partly, storeOfFindings } from '../doubles.ts';
+import { messages, pick, temporaryFolder } from '../dialogs.ts';
+import { partly } from '../doubles.ts';
 import { folder } from '../openFolders.ts';
 import { dist } from '../shownRuns.ts';
 import { endedRun, inventedAccount as place, storeCrawl } from '../storedRuns.ts';
@@ -44,12 +38,8 @@ describe('findings of a live application', () => {
   let runs: RunStore;
 
   beforeEach(async () => {
-    storage = await mkdtemp(path.join(tmpdir(), 'live-findings-'));
+    storage = await temporaryFolder();
     runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
-  });
-
-  afterEach(async () => {
-    await rm(storage, { recursive: true, force: true });
   });
 
   it('are listed under their feature as plain text, with the request that shows them', () => {
@@ -69,36 +59,6 @@ describe('findings of a live application', () => {
     assert.equal(finding.command?.command, 'whitebox.showFindingDetails');
     assert.equal(typeof finding.tooltip, 'string');
     assert.match(finding.tooltip as string, /GET https:\/\/shop\.example\.test\/search/);
-  });
-
-  it('F138 have no problems, while findings of the code have', async () => {
-    const code = invent({ index: 1, title: 'SQL from a request (invented for F138)' });
-    const file = path.join(folder, 'src', 'orders.js');
-    const here = { file, folder, target: 0, path: 'src/orders.js', startLine: 2, drift: 'same' as const };
-    const placed: ShownFinding = {
-      ...code,
-      run: endedRun({ id: 'code', folder, ...place }),
-      places: [{ ...here, reported: { path: here.path, startLine: 2 } }],
-    };
-    const live = invent({ ...reflected, title: 'Reflected (invented for F138)' });
-    const displayed = new DisplayedFindings(storeOfFindings([live, placed]));
-    const shown = showDiagnostics({ displayed, log: silent });
-    try {
-      const found = await eventually(
-        () => {
-          const all = vscode.languages.getDiagnostics().flatMap(([, problems]) => problems);
-          return Promise.resolve(all.filter(({ message }) => message.includes('invented for F138')));
-        },
-        (own) => own.length > 0,
-      );
-      assert.deepEqual(
-        found.map(({ message }) => message.includes('SQL from a request')),
-        [true],
-      );
-    } finally {
-      shown.dispose();
-      displayed.dispose();
-    }
   });
 
   it('open their URL only after showing it whole, and never a truncated one', async () => {

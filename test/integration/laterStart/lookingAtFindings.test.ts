@@ -12,7 +12,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
 import { revealPlace } from '../../../src/editor/findings/code/goToFinding.ts';
-import { compareRuns } from '../../../src/editor/findings/compareRuns.ts';
+import { compareRuns, showAllFindings } from '../../../src/editor/findings/compareRuns.ts';
 import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findings/findingArguments.ts';
 import { mapFindingPaths } from '../../../src/editor/findings/mapPaths.ts';
 import { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
@@ -200,6 +200,31 @@ describe('messages about findings and runs', () => {
     assert.equal(badge(), 1);
     void tree.getChildren();
     assert.equal(badge(), 2);
+  });
+
+  it('of two compared runs are grouped by what became of them, until all findings are shown again', async () => {
+    const [run, baseline] = [ended('run', { createdAt: 2 }), ended('before', { createdAt: 1 })];
+    const ofVerdict = (verdict: ShownFinding['verdict']) => invent({ verdict, at: { path: 'a.js' } });
+    const comparison = {
+      ...{ run, baseline, shown: [ofVerdict('new'), ofVerdict('stillThere')] },
+      absent: [ofVerdict('notSent')],
+    };
+    const asked: unknown[] = [];
+    const findings = storeOfFindings([], {
+      comparison: () => comparison,
+      showComparison: (...of: Run[]) => Promise.resolve(asked.push(of)),
+      show: (of: Run) => Promise.resolve(asked.push(of)),
+    });
+    const stores = { findings, runs: storeOfRuns(run, baseline) };
+    await compareRuns([run, baseline], stores);
+    const { tree } = show(findings);
+    const groups = ((await tree.getChildren()) ?? []).map((node) => toItem(node, true));
+    assert.deepEqual(
+      groups.map(({ label, description }) => `${label as string} ${description as string}`),
+      ['New 1', 'Still present 1', 'Not uploaded this time 1'],
+    );
+    await showAllFindings(stores);
+    assert.deepEqual(asked, [[run, baseline], run]);
   });
 
   it('say of compared runs why a missing finding isn’t necessarily fixed: ended early, or one pair', () => {

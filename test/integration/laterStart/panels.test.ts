@@ -13,7 +13,7 @@ import { formatTime } from '../../../src/editor/formats.ts';
 import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
 import { toReport } from '../../../src/editor/report/report.ts';
 import { toTrend } from '../../../src/editor/report/trend.ts';
-import type { HostMessage } from '../../../src/core/report/protocol.ts';
+import type { HostMessage, ReportContent } from '../../../src/core/report/protocol.ts';
 import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { splitReported } from '../../../src/core/findings/finding.ts';
 import { partly, storeOfFindings, storeOfRuns } from '../doubles.ts';
@@ -243,15 +243,7 @@ describe('an open document', () => {
     const document = {
       id: 'invented',
       title: 'Invented',
-      load: () =>
-        Promise.resolve({
-          parts: [{ markdown }],
-          title: '',
-          facts: [],
-          severities: [],
-          places: [],
-          language: 'en' as const,
-        }),
+      load: () => Promise.resolve(partly<ReportContent>({ parts: [{ markdown }], places: [] })),
       openPlace: () => Promise.resolve(),
     };
     const { posted, received, stub, panel } = openPanel(document);

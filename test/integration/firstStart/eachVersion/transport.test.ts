@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import { AssessmentClient } from '../../../../src/core/api/client.ts';
 import type { ErrorKind } from '../../../../src/core/errors.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
+import { temporaryFolder } from '../../dialogs.ts';
 import { serviceHost } from '../../network/certificates.ts';
 import { certificatesVariable, skipBecause } from '../../events.ts';
 import { passOn, readIdentity, type RecordingServer, startRecording } from '../../network/recordingServer.ts';
@@ -70,29 +70,24 @@ describe('a corporate network', () => {
 
   it('F87 an archive passes that proxy with its exact length and without the token', async () => {
     await setUserSettings({ 'http.proxy': proxy.address });
-    const scratch = await mkdtemp(path.join(tmpdir(), 'archive-'));
-    try {
-      const content = randomBytes(3_000_001);
-      const file = path.join(scratch, 'archive.tar.gz');
-      await writeFile(file, content);
-      const sha256 = createHash('sha256').update(content).digest('hex');
-      const target = {
-        file_id: 'invented',
-        upload_url: `https://${serviceHost}/upload`,
-        expires_in_seconds: 900,
-      };
-      const archive = { path: file, bytes: content.length, sha256 };
-      // The service does not know this address; only the received request matters.
-      await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'addressRefused' });
-      const put = front.requests.find(({ method }) => method === 'PUT');
-      assert.equal(put?.headers['content-length'], '3000001');
-      assert.equal(put.headers.expect, '100-continue');
-      assert.equal(put.headers['transfer-encoding'], undefined);
-      assert.equal(put.headers.authorization, undefined);
-      assert.equal(put.body.equals(content), true);
-    } finally {
-      await rm(scratch, { recursive: true });
-    }
+    const content = randomBytes(3_000_001);
+    const file = path.join(await temporaryFolder(), 'archive.tar.gz');
+    await writeFile(file, content);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const target = {
+      file_id: 'invented',
+      upload_url: `https://${serviceHost}/upload`,
+      expires_in_seconds: 900,
+    };
+    const archive = { path: file, bytes: content.length, sha256 };
+    // The service does not know this address; only the received request matters.
+    await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'addressRefused' });
+    const put = front.requests.find(({ method }) => method === 'PUT');
+    assert.equal(put?.headers['content-length'], '3000001');
+    assert.equal(put.headers.expect, '100-continue');
+    assert.equal(put.headers['transfer-encoding'], undefined);
+    assert.equal(put.headers.authorization, undefined);
+    assert.equal(put.body.equals(content), true);
   });
 
   it('F87 a rejection by the proxy is distinguished from one by the service', async () => {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { passesSecretCheck } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
-import { afterTest, answer, messages, replace, shownTexts } from '../../dialogs.ts';
+import { answer, messages, replace, shownTexts, temporaryFolder } from '../../dialogs.ts';
 import { folder } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { dist } from '../../shownRuns.ts';
@@ -135,9 +134,7 @@ describe('a target file', () => {
       '▶ Start Crawl (no credit limit)',
       '▶ Start Assessment (no credit limit)',
     ]);
-    const elsewhere = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
-    afterTest(() => rm(elsewhere, { recursive: true }));
-    const outside = vscode.Uri.file(path.join(elsewhere, 'x.blackbox.json'));
+    const outside = vscode.Uri.file(path.join(await temporaryFolder(), 'x.blackbox.json'));
     await writeFile(outside.fsPath, JSON.stringify({ target_urls: [url] }));
     await vscode.workspace.openTextDocument(outside);
     assert.deepEqual(await lensesOf(outside), []);

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import { silent } from '../../../silentLog.ts';
-import { afterTest, messages, watchMessages, shownTexts } from '../../dialogs.ts';
+import { afterTest, messages, shownTexts, temporaryFolder, watchMessages } from '../../dialogs.ts';
 import { folder } from '../../openFolders.ts';
 import { ofFolder, storage } from '../../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../../signedIn.ts';
@@ -105,8 +104,7 @@ describe('starting an assessment', () => {
   });
 
   it('again in a folder that another window has open sends nothing, and offers to open it', async () => {
-    const elsewhere = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
-    afterTest(() => rm(elsewhere, { recursive: true }));
+    const elsewhere = await temporaryFolder();
     await mkdir(path.join(elsewhere, 'customers'));
     await writeFile(path.join(elsewhere, 'customers', 'list.csv'), 'left out there\n');
     const id = '20260101000000-unsent';

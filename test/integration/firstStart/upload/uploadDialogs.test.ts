@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -14,7 +13,7 @@ import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.t
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { storeManifest } from '../../../unit/findings/result/storedManifest.ts';
-import { afterTest, answer, messages, type ShownMessage } from '../../dialogs.ts';
+import { afterTest, answer, messages, type ShownMessage, temporaryFolder } from '../../dialogs.ts';
 import { partly } from '../../doubles.ts';
 import { folder } from '../../openFolders.ts';
 import { storage } from '../../runsInStorage.ts';
@@ -133,8 +132,7 @@ describe('the question before an upload', () => {
 
   it('describes the last complete run of the folder', async () => {
     const hourMs = 3_600_000;
-    const root = await mkdtemp(path.join(tmpdir(), 'last-run-'));
-    afterTest(() => rm(root, { recursive: true }));
+    const root = await temporaryFolder();
     const sent = { 'a.js': '1', 'b.js': '2', 'c.js': '3' };
     const make = async (id: string, changes: object, files?: Record<string, string>): Promise<Run> => {
       await mkdir(path.join(root, id));
