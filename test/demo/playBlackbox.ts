@@ -2,8 +2,6 @@ import { targetFile, type Stage } from '../e2e/stage.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import type { Audience } from './playJob.ts';
 
-const runLimitMs = 120_000;
-
 /** Plays crawl, choice, assessment and findings of the live application in the open window of a signed-in user. */
 export async function playBlackbox(stage: Stage, { step, picture, running }: Audience): Promise<void> {
   const workbench = stage.workbench();
@@ -22,7 +20,7 @@ export async function playBlackbox(stage: Stage, { step, picture, running }: Aud
   await workbench.dialogButton('Start Crawl');
   step('Watch the crawl until its one notification, and see the features that it found');
   await running?.();
-  await workbench.notification(/The crawl of .* has finished/, runLimitMs);
+  await workbench.notification(/The crawl of .* has finished/);
   await workbench.dismissNotifications();
   await workbench.openView('Whitebox Assessment');
   await eventually(
@@ -43,7 +41,7 @@ export async function playBlackbox(stage: Stage, { step, picture, running }: Aud
   await workbench.dialogButton('Start Assessment');
   step('Watch the assessment until its one notification');
   await running?.();
-  await workbench.notification(/The assessment of .* has finished/, runLimitMs);
+  await workbench.notification(/The assessment of .* has finished/);
   await workbench.dismissNotifications();
   step('Read what it found in the live application');
   await eventually(

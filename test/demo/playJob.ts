@@ -13,8 +13,6 @@ export interface Audience {
   readonly running?: () => Promise<void>;
 }
 
-const runLimitMs = 120_000;
-
 /** Plays the whole job, from sign-in to the report, in a new window. */
 export async function playJob(stage: Stage, audience: Audience): Promise<void> {
   await startRun(stage, audience);
@@ -62,7 +60,7 @@ async function watchRun(stage: Stage, { step, picture, running }: Audience): Pro
   await workbench.expandAll('Runs');
   await picture('close');
   await running?.();
-  await workbench.notification(/The assessment of shop has finished/, runLimitMs);
+  await workbench.notification(/The assessment of shop has finished/);
   await picture('ended');
   await workbench.dismissNotifications();
 }

@@ -18,11 +18,11 @@ export function messagesOf(page: Page) {
   const texts = (): Promise<readonly string[]> =>
     items.locator('.notification-list-item-message').allInnerTexts();
   /** Toasts disappear after some seconds; the notification centre still has them and stays open. */
-  const find = async (text: string | RegExp, timeoutMs: number): Promise<void> => {
+  const find = async (text: string | RegExp): Promise<void> => {
     const isShown = async (): Promise<true | undefined> =>
       (await texts()).some((each) => (typeof text === 'string' ? each.includes(text) : text.test(each))) ||
       undefined;
-    const isFound = await readWithin(timeoutMs, async () => {
+    const isFound = await readWithin(patienceMs, async () => {
       await closeCenter();
       if (await isShown()) return true;
       await openCenter();
@@ -64,8 +64,8 @@ export function messagesOf(page: Page) {
 
   return {
     /** Waits for a notification that contains this text. */
-    notification: async (text: string | RegExp, timeoutMs = patienceMs): Promise<void> => {
-      await find(text, timeoutMs);
+    notification: async (text: string | RegExp): Promise<void> => {
+      await find(text);
       await closeCenter();
     },
 
@@ -74,7 +74,7 @@ export function messagesOf(page: Page) {
       const container = items.filter({ hasText: text }).locator('.notification-list-item-buttons-container');
       await eventually(
         async () => {
-          await find(text, patienceMs);
+          await find(text);
           // A toast may disappear before it is clicked.
           return container
             .first()
