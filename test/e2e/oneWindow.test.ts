@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Log } from 'sarif';
-import { zipBundle } from '../../src/core/findings/importExport/bundle.ts';
-import { readBundle, sha256 } from '../../src/core/findings/importExport/readContent.ts';
 import type { Workbench } from '../host/workbench.ts';
 import { eventually, readWithin, untilEqual } from '../host/workbench/eventually.ts';
-import { importFrom, importInvented, signedIn, type Stage } from './stage.ts';
+import { importInvented, signedIn, type Stage } from './stage.ts';
 import { test } from './fixtures.ts';
 
 /** A person's path through the views of one window. */
@@ -163,7 +161,7 @@ test('a report is saved as one inert HTML file from its view; a remote browser i
   await workbench.runCommand('View: Close All Editors');
 });
 
-test('a finished run is exported as SARIF and as a bundle, in which decisions count only once taken over', async ({
+test('a finished run is exported as SARIF and as a bundle, without token and address of the service', async ({
   service,
   stage,
   workbench,
@@ -185,49 +183,7 @@ test('a finished run is exported as SARIF and as a bundle, in which decisions co
   const bundle = await save('zip');
   for (const secret of [service.token, service.baseUrl])
     assert.ok(!sarif.includes(secret) && !bundle.includes(secret));
-
-  const decided = JSON.stringify([
-    { index: 0, state: 'falsePositive', note: 'decided on another machine', at: 1 },
-  ]);
-  const file = besides(stage, 'decided.zip');
-  await writeFile(file, await withDecisions(bundle, decided));
-  await workbench.runCommand('Whitebox: Clear Findings from Editor');
-  await untilEqual(workbench.problems, []);
-  for (const [answer, left] of [
-    ['Leave Findings Open', 12],
-    ['Import Decisions', 11],
-  ] as const) {
-    await importFrom(stage, file);
-    await workbench.notificationButton('triage decisions with notes for 1 finding', answer);
-    await workbench.dismissNotifications();
-    await eventually(workbench.problems, (rows) => rows.length === left);
-  }
-  await workbench.openView('Whitebox Assessment');
-  await workbench.untilRow(
-    'Runs',
-    ({ label, description }) => label === 'Imported' && description.includes('decided.zip'),
-  );
 });
-
-async function withDecisions(bundle: Buffer, decisions: string): Promise<Buffer> {
-  const { run, files } = await readBundle(bundle);
-  const contents = [...files].map(([name, content]) => ({
-    path: name,
-    content: name === 'triage.json' ? Buffer.from(decisions) : content,
-  }));
-  const index = {
-    kind: 'whitebox-assessment-bundle',
-    version: 1,
-    tool: { name: 'whitebox-assessment', version: '1.0.0' },
-    run,
-    files: contents.map(({ path: name, content }) => ({
-      path: name,
-      bytes: content.length,
-      sha256: sha256(content),
-    })),
-  };
-  return zipBundle([{ path: 'bundle.json', content: Buffer.from(JSON.stringify(index)) }, ...contents]);
-}
 
 /** Runs in the page: the addresses of the shown pictures, and whether all of them are loaded. */
 const readPictures = `(() => {

@@ -196,7 +196,7 @@ export async function startAssessment(stage: Stage): Promise<void> {
   await workbench.untilRow('Runs', ({ label }) => label.startsWith('Running'));
 }
 
-export async function importFrom({ workbench }: Stage, file: string): Promise<void> {
+async function importFrom({ workbench }: Stage, file: string): Promise<void> {
   const { currentQuickInput, page, runCommand } = workbench();
   await runCommand('Whitebox: Import Findings or Bundle…');
   await eventually(currentQuickInput, ({ title }) => title === 'Import Findings or Bundle');
