@@ -150,7 +150,8 @@ export function detailsFrom({ summary, places }: Finding): Details {
   return { description: summary, recommendation: '', blocks: [], places };
 }
 
-export const maxSummary = 200;
+/** So that the summaries of 10,000 findings are saved in one or two megabytes. */
+export const maxSummary = 120;
 
 export function summaryOf(description: string): string {
   return clip(description.trim(), maxSummary);

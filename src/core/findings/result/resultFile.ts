@@ -11,6 +11,7 @@ import {
   type Details,
   detailsFrom,
   type Finding,
+  type Place,
   PLACE_ROLES,
   type WithDetails,
 } from '../finding.ts';
@@ -39,12 +40,22 @@ const maxLineBytes = 16 * 1024 * 1024;
 
 type Shared = Pick<ResultFinding, 'run' | 'file' | 'home' | 'folder'>;
 
-/** A finding as it is written: `shared` and `sent` are positions in the table. The main path of a sent file is not repeated, nor is a name that is its own. */
-type Line = Omit<ResultFinding, keyof Shared | 'index' | 'name' | 'maybe' | 'path' | 'sent'> &
-  Partial<Pick<ResultFinding, 'name' | 'maybe' | 'path'>> & {
+type Usual = 'name' | 'maybe' | 'path' | 'quotes';
+
+/** A finding as it is read: `shared` and `sent` are positions in the table. What goes without saying is left out: see `toFinding`. */
+type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'sent'> &
+  Partial<Pick<ResultFinding, Usual>> & {
+    readonly finding: Omit<Finding, 'id' | 'places'> &
+      Partial<Pick<Finding, 'id'>> & {
+        readonly places: readonly (Omit<Place, 'path'> & Partial<Pick<Place, 'path'>>)[];
+      };
     readonly shared: number;
     readonly sent: readonly (number | null)[];
   };
+
+function unless<T>(value: T, usual: T): T | undefined {
+  return value === usual ? undefined : value;
+}
 
 /** Throws what writing throws, and `RangeError` for a result that is too large. */
 export async function writeResult(runFolder: string, { head, findings, absent }: RunResult): Promise<void> {
@@ -55,15 +66,18 @@ export async function writeResult(runFolder: string, { head, findings, absent }:
     table.set(key, at);
     return at;
   };
-  const toLine = (found: ResultFinding): Line => {
-    const { run, file, home, folder, index, name, maybe, path, sent, ...others } = found;
+  const toLine = (found: ResultFinding): unknown => {
+    const { run, file, home, folder, finding, index, name, maybe, path, sent, quotes, ...others } = found;
+    const places = finding.places.map((each, at) => ({ ...each, path: unless(each.path, sent[at]?.path) }));
     return {
+      finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), places },
       ...others,
+      name: unless(name, reportKey({ file, index })),
+      maybe: maybe.length === 0 ? undefined : maybe,
+      path: sent[0] === undefined ? path : undefined,
+      quotes: quotes.every((each) => each === '') ? undefined : quotes,
       shared: positionOf({ run, file, home, folder }),
       sent: sent.map((each) => (each === undefined ? null : positionOf(each))),
-      ...(name === reportKey({ file, index }) ? {} : { name }),
-      ...(maybe.length === 0 ? {} : { maybe }),
-      ...(sent[0] === undefined ? { path } : {}),
     };
   };
   const lines: string[] = [];
@@ -124,19 +138,21 @@ export async function readSaved(runFolder: string): Promise<RunResult | undefine
 
 type Table = readonly (Shared & SentFile)[];
 
-function toFinding({ shared, sent, ...others }: Line, table: Table): ResultFinding {
+function toFinding({ finding, shared, sent: positions, ...others }: Line, table: Table): ResultFinding {
   const { run = '', file = '', home = '', folder }: Partial<Shared> = table[shared] ?? {};
-  const { index } = others.finding;
-  const files = sent.map((at) => (at === null ? undefined : table[at]));
+  const { index } = finding;
+  const sent = positions.map((at) => (at === null ? undefined : table[at]));
+  const places = finding.places.map((each, at) => ({ path: sent[at]?.path ?? '', ...each }));
   return {
     name: reportKey({ file, index }),
     maybe: [],
-    path: files[0]?.path ?? '',
+    path: sent[0]?.path ?? '',
+    quotes: places.map(() => ''),
     ...others,
     // JSON has `null` in place of undefined members of lists.
     evidence: others.evidence?.map((each) => each ?? undefined),
-    ...{ run, file, home, folder, index },
-    sent: files,
+    ...{ run, file, home, folder, index, sent },
+    finding: { id: `#${String(index + 1)}`, ...finding, places },
   };
 }
 

@@ -145,7 +145,7 @@ test('findings have a summary, and their details are read when somebody looks', 
   const reported = [{ title: 'a', file: 'a.js', line: 1, ...texts }];
   const check = async ([shown]: readonly ShownFinding[]): Promise<void> => {
     assert.ok(shown);
-    assert.equal(shown.finding.summary, 'd'.repeat(200));
+    assert.equal(shown.finding.summary, 'd'.repeat(120));
     const [{ details }] = await fixture.store.withDetails([shown]);
     assert.deepEqual(
       [details.description, details.blocks.map(({ text }) => text), await fixture.store.itemOf(shown)],
