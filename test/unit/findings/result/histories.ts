@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { readResult } from '../../../../src/core/findings/result/readResult.ts';
+import { readResult, type ResultSource } from '../../../../src/core/findings/result/readResult.ts';
 import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest } from './storedManifest.ts';
@@ -22,8 +22,12 @@ export interface History {
     sent?: Sent,
     more?: Partial<Run>,
   ): Promise<Run>;
+  /** Adds an ended assessment of a live application, which tested these pairs. */
+  addLive(findings: readonly object[], progress?: object, more?: object): Promise<Run>;
   /** Undefined for a run whose findings cannot be read. */
   result(run: Run): Promise<RunResult | undefined>;
+  /** Where results come from in another window. */
+  source(): ResultSource;
   folderOf(run: Run): string;
   /** Replaces its findings file, as *Download Again* does. */
   download(run: Run, findings: readonly object[]): Promise<void>;
@@ -40,6 +44,8 @@ export async function startHistory(t: TestContext): Promise<History> {
   const root = await scratchFolder(t, []);
   const folderOf = ({ id }: Pick<Run, 'id'>): string => path.join(root, 'runs', id);
   const fileOf = (run: Pick<Run, 'id'>): string => path.join(folderOf(run), 'findings.json');
+  const source = (): ResultSource =>
+    sourceFor({ all: () => runs, folderOf: (id) => path.join(root, 'runs', id) });
   let runs: readonly Run[] = [];
   let count = 0;
   let reports = 0;
@@ -48,8 +54,9 @@ export async function startHistory(t: TestContext): Promise<History> {
     reports += 1;
     return writeFile(fileOf(run), `${JSON.stringify(findings)}${' '.repeat(reports)}`);
   };
-  return {
+  const history: History = {
     folderOf,
+    source,
     get runs() {
       return runs;
     },
@@ -70,11 +77,21 @@ export async function startHistory(t: TestContext): Promise<History> {
       runs = [run, ...runs];
       return run;
     },
+    addLive: async (findings, progress, { input, ...more }: { input?: object } = {}) => {
+      const file = 'progress.json';
+      const scan = progress === undefined ? [] : [{ name: 'scan_progress', file }];
+      const run = await history.add(['shop'], findings, undefined, {
+        workflow: 'blackbox-assessment',
+        input: { target_urls: ['https://shop.example/'], ...input },
+        artifacts: [{ name: 'findings', file: 'findings.json' }, ...scan],
+        ...more,
+      } as Partial<Run>);
+      await writeFile(path.join(folderOf(run), file), JSON.stringify(progress ?? {}));
+      return run;
+    },
     result: async (run) => {
-      const folder = path.join(root, 'runs');
-      const source = sourceFor({ all: () => runs, folderOf: (id) => path.join(folder, id) });
       try {
-        return await readResult(run, source);
+        return await readResult(run, source());
       } catch (error) {
         if (error instanceof AssessmentError) return undefined;
         throw error;
@@ -89,6 +106,13 @@ export async function startHistory(t: TestContext): Promise<History> {
       await rm(folderOf(run), { recursive: true });
     },
   };
+  return history;
+}
+
+/** By title. */
+export function verdictsIn(result: RunResult | undefined): Record<string, string | undefined> {
+  const all = [...(result?.findings ?? []), ...(result?.absent ?? [])];
+  return Object.fromEntries(all.map(({ finding: { title }, verdict }) => [title, verdict]));
 }
 
 /** What became of the first finding of a run: whether a decision about it holds, is said, or neither. */

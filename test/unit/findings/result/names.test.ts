@@ -9,7 +9,7 @@ import { bookOf, entryOf, type TriageEntry } from '../../../../src/core/findings
 import { inSlices } from '../../../../src/core/yieldingWork.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { startHistory } from './histories.ts';
+import { startHistory, verdictsIn } from './histories.ts';
 
 /** Six invented vulnerabilities: three in each of two folders. */
 const vulnerabilities = ['a', 'b'].flatMap((folder) =>
@@ -136,16 +136,13 @@ test('an earlier run that appears is taken into account, also one before a remov
   const removed = await history.add(['b'], [itemOf(3)], sent);
   const both = await history.add(['a', 'b'], [itemOf(0), itemOf(3, ['a', 'b'])], sent);
   const next = await history.add(['a', 'b'], [itemOf(0)], sent);
-  const verdictsIn = async (run: Run): Promise<unknown> => {
-    const result = await history.result(run);
-    return [...(result?.findings ?? []), ...(result?.absent ?? [])].map(({ verdict }) => verdict);
-  };
-  assert.deepEqual(await verdictsIn(next), ['stillThere', 'sameBytes']);
+  const verdictsOf = async (run: Run): Promise<unknown> => verdictsIn(await history.result(run));
+  assert.deepEqual(await verdictsOf(next), { V0: 'stillThere', V3: 'sameBytes' });
   await history.remove(removed);
   await history.add(['a'], [], sent, { createdAt: 1.5 });
-  assert.deepEqual(await verdictsIn(both), ['backAgain', undefined]);
+  assert.deepEqual(await verdictsOf(both), { V0: 'backAgain', V3: undefined });
   await history.add(['a', 'b'], [], sent, { createdAt: 3.5 });
-  assert.deepEqual(await verdictsIn(next), ['backAgain', 'sameBytes']);
+  assert.deepEqual(await verdictsOf(next), { V0: 'backAgain', V3: 'sameBytes' });
 });
 
 test('F139 a name that is only probable counts as reported, but not for decisions', async (t) => {

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ResultSource } from '../../../../src/core/findings/result/readResult.ts';
 import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findings/result/trend.ts';
-import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { type FindingFixture, setUpFindings, sourceFor } from '../findingFixture.ts';
+import { startHistory } from './histories.ts';
 
 interface Row {
   readonly reported: number;
@@ -20,7 +18,7 @@ interface Row {
 /** The rows of the trend of all runs, the newest first. */
 async function trendOf(fixture: FindingFixture, of: Run): Promise<readonly Row[]> {
   const { runs, triage } = fixture;
-  const traced = await traceTrend(runsOfTrend(runs.all(), of), sourceOf(fixture), unattended);
+  const traced = await traceTrend(runsOfTrend(runs.all(), of), sourceFor(fixture.runs), unattended);
   await triage.load(of.targets.map(({ folder }) => folder));
   return countTrend(traced, triage).map(({ reported, limitations, ...counts }) => ({
     ...{ unexplained: counts.unexplained, review: counts.review },
@@ -31,10 +29,6 @@ async function trendOf(fixture: FindingFixture, of: Run): Promise<readonly Row[]
 }
 
 const unattended = { onRun: () => undefined, signal: new AbortController().signal };
-
-function sourceOf({ runs }: FindingFixture): ResultSource {
-  return sourceFor(runs);
-}
 
 const listOf = (...titles: string[]): string =>
   JSON.stringify(titles.map((title) => ({ title, severity: 'high', file: `${title}.js`, line: 1 })));
@@ -62,33 +56,20 @@ test('a finding that is no longer reported still counts, separately once its cod
 });
 
 test('a live finding that is no longer reported is to be reviewed only if its pair was tested again', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
+  const history = await startHistory(t);
   const features = ['tested', 'notTested', 'notApplicable'];
   const pairs = features.map((feature_name) => ({ feature_name, perspective: 'XSS' }));
   const [tested, , notApplicable] = pairs;
-  const live = async (findings: readonly object[], progress?: object): Promise<Run> => {
-    const run = (await fixture.storeRun(['shop'], JSON.stringify(findings))) as RunIn<'succeeded'>;
-    const file = 'progress.json';
-    await writeFile(path.join(fixture.runs.folderOf(run.id), file), JSON.stringify(progress ?? {}));
-    const artifacts = [
-      ...run.artifacts,
-      ...(progress === undefined ? [] : [{ name: 'scan_progress', file }]),
-    ];
-    const input = { target_urls: ['https://shop.example/'] };
-    const stored = { ...run, artifacts, workflow: 'blackbox-assessment', input } as Run;
-    await fixture.runs.create(stored);
-    return stored;
-  };
-  const found = pairs.map((pair) => ({ title: pair.feature_name, ...pair }));
-  const first = await live(found);
-  const known = await live([], { completed: [tested], skipped: [notApplicable] });
-  const counts = async (runs: readonly Run[]): Promise<unknown> => {
-    const traced = await traceTrend(runs, sourceOf(fixture), unattended);
-    const [row] = countTrend(traced, fixture.triage);
+  await history.addLive(pairs.map((pair) => ({ title: pair.feature_name, ...pair })));
+  const counts = async (): Promise<unknown> => {
+    const traced = await traceTrend(history.runs, history.source(), unattended);
+    const [row] = countTrend(traced, { get: () => undefined, alike: () => undefined });
     return [row?.review, row?.unexplained];
   };
-  assert.deepEqual(await counts([known, first]), [1, 2]);
-  assert.deepEqual(await counts([await live([]), known, first]), [0, 3], 'nothing is known of its pairs');
+  await history.addLive([], { completed: [tested], skipped: [notApplicable] });
+  assert.deepEqual(await counts(), [1, 2]);
+  await history.addLive([]);
+  assert.deepEqual(await counts(), [0, 3], 'nothing is known of its pairs');
 });
 
 test('F161 partial runs keep the total and say why; imports and runs of other accounts have no row', async (t) => {
@@ -184,7 +165,7 @@ test('a cancelled trend reads no more runs', async (t) => {
     if (count === 1) cancellation.abort();
   };
   const { signal } = cancellation;
-  const tracing = traceTrend(fixture.runs.all(), sourceOf(fixture), { onRun, signal });
+  const tracing = traceTrend(fixture.runs.all(), sourceFor(fixture.runs), { onRun, signal });
   await assert.rejects(tracing, { name: 'AbortError' });
   assert.deepEqual(done.slice(0, 2), [0, 1]);
 });

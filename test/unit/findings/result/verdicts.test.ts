@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { test } from 'node:test';
-import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
-import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf } from '../findingFixture.ts';
+import { test, type TestContext } from 'node:test';
+import type { RunResult } from '../../../../src/core/findings/result/result.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
+import { startHistory, verdictsIn } from './histories.ts';
 
 /** The invented sent files of a folder by path, and its findings. */
 type ReportedRun = readonly [
@@ -11,21 +11,17 @@ type ReportedRun = readonly [
   ...findings: readonly object[],
 ];
 
-function write(findings: readonly object[]): string {
+function toItems(findings: readonly object[]): readonly object[] {
   const usual = { severity: 'high', cwe: 89, file: 'src/a.js', line: 2 };
-  return JSON.stringify(findings.map((each) => ({ ...usual, ...each })));
+  return findings.map((each) => ({ ...usual, ...each }));
 }
 
-async function play(fixture: FindingFixture, runs: readonly ReportedRun[]): Promise<readonly Run[]> {
-  fixture.open.add(path.join(fixture.root, 'shop'));
-  const played: Run[] = [];
-  for (const [sent, ...findings] of runs) {
-    if (sent !== undefined)
-      await rm(path.join(fixture.root, 'shop', 'src'), { recursive: true, force: true });
-    played.push(await fixture.storeRun(['shop'], write(findings), sent));
-  }
-  await fixture.store.load();
-  return played;
+/** The result of the last of these runs. */
+async function play(t: TestContext, runs: readonly ReportedRun[]): Promise<RunResult | undefined> {
+  const history = await startHistory(t);
+  let last: Run | undefined;
+  for (const [sent, ...findings] of runs) last = await history.add(['shop'], toItems(findings), sent);
+  return last && history.result(last);
 }
 
 const code = 'const id = ask();\ndb.query(`select ${id}`);\nreturn 1;\n';
@@ -64,58 +60,35 @@ for (const [name, runs, wanted] of [
   ['not reported by several runs', runsOf([sent, X], [sent], [changed], [changed]), { X: 'codeChanged' }],
 ] satisfies readonly [string, readonly ReportedRun[], Record<string, string>][])
   test(`F139 a verdict: ${name}`, async (t) => {
-    const fixture = await setUpFindings(t);
-    const last = (await play(fixture, runs)).at(-1);
-    assert.ok(last);
-    assert.deepEqual(await verdictsOf(fixture, last), wanted);
-    const { store } = fixture;
-    assert.deepEqual(toVerdicts([...store.all(), ...store.absent()]), wanted);
+    assert.deepEqual(verdictsIn(await play(t, runs)), wanted);
   });
 
 test('F139 findings of an aborted run only are kept after the next complete run', async (t) => {
-  const fixture = await setUpFindings(t);
-  const [part] = await play(fixture, [[sent, X]]);
-  await fixture.runs.create({ ...part, state: 'aborted' } as Run);
-  const [, last] = await play(fixture, [
-    [sent, Y],
-    [sent, Y],
-  ]);
-  assert.ok(last);
-  assert.deepEqual(await verdictsOf(fixture, last), { X: 'sameBytes', Y: 'stillThere' });
-});
-
-test('F139 findings of a run of two folders are kept after a run of one of them', async (t) => {
-  const fixture = await setUpFindings(t, 'shop', 'tool');
-  const both = [0, 1].map((target) => ({ ...X, title: String(target), target_index: target }));
-  await fixture.addRun(['shop', 'tool'], write(both), sent);
-  await fixture.addRun(['shop'], write([Y]), sent);
-  const { store } = fixture;
-  assert.deepEqual(toVerdicts([...store.all(), ...store.absent()]), {
-    1: undefined,
-    Y: undefined,
-    0: 'sameBytes',
-  });
+  const history = await startHistory(t);
+  await history.add(['shop'], toItems([X]), sent, { state: 'aborted' });
+  await history.add(['shop'], toItems([Y]), sent);
+  const last = await history.add(['shop'], toItems([Y]), sent);
+  assert.deepEqual(verdictsIn(await history.result(last)), { X: 'sameBytes', Y: 'stillThere' });
 });
 
 test('F139 findings without a unique place are kept after a run with one folder more', async (t) => {
-  const fixture = await setUpFindings(t);
-  for (const folder of ['a', 'b', 'c']) fixture.open.add(path.join(fixture.root, folder));
-  await fixture.addRun(['a', 'b'], write([{ title: 'prose', file: undefined }, { title: 'both' }]), sent);
-  await fixture.addRun(['a', 'b', 'c'], write([]), sent);
-  assert.deepEqual(
-    fixture.store
-      .absent()
-      .map(({ finding }) => finding.title)
-      .sort(),
-    ['both', 'prose'],
-  );
+  const history = await startHistory(t);
+  const prose = { title: 'prose', file: undefined };
+  await history.add(['a', 'b'], toItems([prose, { title: 'both' }]), sent);
+  const last = await history.add(['a', 'b', 'c'], [], sent);
+  assert.deepEqual(Object.keys(verdictsIn(await history.result(last))).sort(), ['both', 'prose']);
 });
 
+/** Shows the findings of a run. */
+async function show(fixture: FindingFixture, ...findings: readonly object[]): Promise<Run> {
+  return fixture.addRun(['shop'], JSON.stringify(toItems(findings)), sent);
+}
+
 test('F139 an import of unknown origin replaces no run and does not report fixed findings again', async (t) => {
-  const fixture = await setUpFindings(t);
-  await play(fixture, [[sent, X]]);
+  const fixture = await setUpFindings(t, 'shop');
+  await show(fixture, X);
   await fixture.store.setTriage(fixture.store.all(), 'fixed', 'escaped');
-  const later = await fixture.addRun(['shop'], write([X]));
+  const later = await show(fixture, X);
   const rest = Object.fromEntries(
     Object.entries(later).filter(([member]) => !/^(runId|dispatchedAt|exit|exitedAt)$/.test(member)),
   );
@@ -129,10 +102,10 @@ test('F139 an import of unknown origin replaces no run and does not report fixed
 });
 
 test('F139 a finding triaged as fixed and reported again is open and “back again”', async (t) => {
-  const fixture = await setUpFindings(t);
-  await play(fixture, [[sent, X]]);
+  const fixture = await setUpFindings(t, 'shop');
+  await show(fixture, X);
   await fixture.store.setTriage(fixture.store.all(), 'fixed', 'escaped');
-  const [again] = await play(fixture, [[sent, { ...X, description: 'another report' }]]);
+  const again = await show(fixture, { ...X, description: 'another report' });
   const of = () =>
     fixture.store
       .all()
@@ -146,37 +119,15 @@ test('F139 a finding triaged as fixed and reported again is open and “back aga
 });
 
 const live = {
+  title: 'L',
   perspective: 'XSS',
   feature_name: 'Search',
   url: 'https://shop.example/s',
   cwe: 79,
-  file: undefined,
 };
 const pair = { feature_name: 'Search', perspective: 'XSS' };
 const progress = { completed: [pair], skipped: [] };
 const none = { completed: [], skipped: [] };
-
-/** Stores an invented blackbox assessment with what it tested. */
-async function assess(
-  fixture: FindingFixture,
-  found: readonly object[],
-  { scanned, ...rest }: { scanned?: object | undefined; [member: string]: unknown },
-): Promise<Run> {
-  const run = (await fixture.storeRun(['shop'], write(found))) as RunIn<'succeeded'>;
-  const { artifacts } = run;
-  const file = 'artifact-progress';
-  if (scanned !== undefined)
-    await writeFile(path.join(fixture.runs.folderOf(run.id), file), JSON.stringify(scanned));
-  const blackbox = {
-    ...run,
-    workflow: 'blackbox-assessment',
-    artifacts: [...artifacts, ...(scanned === undefined ? [] : [{ name: 'scan_progress', file }])],
-    ...rest,
-    input: { target_urls: ['https://shop.example/'], ...(rest['input'] as object | undefined) },
-  } as Run;
-  await fixture.runs.create(blackbox);
-  return blackbox;
-}
 
 const resume = (id: string) => ({
   input: {
@@ -191,29 +142,23 @@ const limited = {
   exit: { kind: 'ABORTED', abort: { code: 'credit_limit_reached' }, artifacts: ['findings'] },
 };
 
-const tested = { scanned: progress };
-const continued = { scanned: progress, ...resume('run-1') };
-const skipped = { scanned: { completed: [], skipped: [pair] } };
+const continued = resume('run-1');
 
-for (const [name, before, found, how, wanted] of [
-  ['the pair was tested again', progress, [live], tested, 'reportedAgain'],
-  ['the run continues the one that tested it', progress, [live], continued, 'carriedOver'],
-  ['not found, and the pair was tested again', progress, [], tested, 'pairTested'],
-  ['the pair is not applicable', progress, [], skipped, 'notApplicable'],
-  ['the pair was not tested', progress, [], { scanned: none }, 'pairNotTested'],
-  ['the run hit its limit before the pair', progress, [], { scanned: none, ...limited }, 'pairNotTested'],
-  ['not tested again by the continuation', progress, [], continued, 'pairNotTested'],
-  ['tested by the continuation', none, [], continued, 'pairTested'],
-  ['the run that tested it is unknown', undefined, [], continued, 'unknown'],
-  ['the tested pairs are unknown', progress, [], {}, 'unknown'],
-] satisfies readonly [string, object | undefined, readonly object[], { scanned?: object }, string][])
+for (const [name, before, found, scanned, more, wanted] of [
+  ['the pair was tested again', progress, true, progress, {}, 'reportedAgain'],
+  ['the run continues the one that tested it', progress, true, progress, continued, 'carriedOver'],
+  ['not found, and the pair was tested again', progress, false, progress, {}, 'pairTested'],
+  ['the pair is not applicable', progress, false, { completed: [], skipped: [pair] }, {}, 'notApplicable'],
+  ['the pair was not tested', progress, false, none, {}, 'pairNotTested'],
+  ['the run hit its limit before the pair', progress, false, none, limited, 'pairNotTested'],
+  ['not tested again by the continuation', progress, false, progress, continued, 'pairNotTested'],
+  ['tested by the continuation', none, false, progress, continued, 'pairTested'],
+  ['the run that tested it is unknown', undefined, false, progress, continued, 'unknown'],
+  ['the tested pairs are unknown', progress, false, undefined, {}, 'unknown'],
+] satisfies readonly [string, object | undefined, boolean, object | undefined, object, string][])
   test(`F139 a verdict on a live application: ${name}`, async (t) => {
-    const fixture = await setUpFindings(t, 'shop');
-    await assess(fixture, [{ ...live, title: 'L' }], { scanned: before });
-    const last = await assess(
-      fixture,
-      found.map((each) => ({ ...each, title: 'L' })),
-      how,
-    );
-    assert.deepEqual(await verdictsOf(fixture, last), { L: wanted });
+    const history = await startHistory(t);
+    await history.addLive([live], before);
+    const last = await history.addLive(found ? [live] : [], scanned, more);
+    assert.deepEqual(verdictsIn(await history.result(last)), { L: wanted });
   });
