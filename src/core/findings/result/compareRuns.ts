@@ -3,6 +3,7 @@ import { normalKey } from '../../json.ts';
 import { isContinued } from '../../features/continuedRuns.ts';
 import { perspectives } from '../../workflows/blackboxInput.ts';
 import { hasAllFindings } from '../chooseRun.ts';
+import type { Finding } from '../finding.ts';
 import { allNamesOf, maxMaybe, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
 import { type SentFile, sentIn } from '../place/sentFiles.ts';
@@ -93,7 +94,7 @@ function nameFindings(own: readonly ResultFinding[], pairings: readonly Pairs[])
 }
 
 function reportedVerdict({ finding }: ResultFinding, { missed }: ResultFinding, run: ComparedRun): Verdict {
-  if (run.progress !== undefined) return blackboxVerdict(true, pairIn(finding, run));
+  if (run.progress !== undefined) return pairVerdict(true, finding, run);
   return missed === true ? 'backAgain' : 'stillThere';
 }
 
@@ -109,7 +110,7 @@ function absenceCounts(run: ComparedRun): boolean {
 
 /** Why a run does not report a finding of an earlier run. */
 function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict {
-  if (run.progress !== undefined) return blackboxVerdict(false, pairIn(finding, run));
+  if (run.progress !== undefined) return pairVerdict(false, finding, run);
   const changes = sent.map((file) => changeOf(file, run));
   const [main = 'unknown'] = changes;
   if (main === 'unknown' || main === 'notSent') return main;
@@ -127,36 +128,20 @@ function changeOf(
   return sentLater.sha256 === sent.sha256 ? 'sameBytes' : 'codeChanged';
 }
 
-/** `carried` is the pair's state in the run that this run continues; undefined if it continues none. */
-interface PairInRun {
-  readonly state: PairState;
-  readonly carried: PairState | undefined;
-}
-
-/** The state of a finding's pair in a run, and in its predecessor. */
-function pairIn(
-  { feature, perspective }: ResultFinding['finding'],
+/** For a finding of an earlier run, by the state of its pair in this run, and in the run that this one continues. Absence counts only if this run tested the pair. */
+function pairVerdict(
+  isFound: boolean,
+  { feature, perspective }: Finding,
   { run, progress, progressBefore }: ComparedRun,
-): PairInRun {
+): Verdict {
   const known = perspectives.find((each) => normalKey(each) === normalKey(perspective ?? ''));
   const stateIn = (scan: ScanProgress | undefined): PairState =>
     feature === undefined || known === undefined ? 'unknown' : (scan?.stateOf(feature, known) ?? 'unknown');
-  return { state: stateIn(progress), carried: isContinued(run) ? stateIn(progressBefore) : undefined };
-}
-
-/** Verdict for a finding of an earlier run; absence counts only if this run tested the pair. */
-function blackboxVerdict(isFound: boolean, { state, carried }: PairInRun): Verdict {
+  const state = stateIn(progress);
+  const carried = isContinued(run) ? stateIn(progressBefore) : undefined;
   const isCarried = carried === 'tested' || carried === 'notApplicable';
   if (isFound) return isCarried ? 'carriedOver' : 'reportedAgain';
-  if (isCarried) return 'pairNotTested';
-  switch (state) {
-    case 'tested':
-      return carried === 'unknown' ? 'unknown' : 'pairTested';
-    case 'notApplicable':
-      return 'notApplicable';
-    case 'notTested':
-      return 'pairNotTested';
-    case 'unknown':
-      return 'unknown';
-  }
+  if (isCarried || state === 'notTested') return 'pairNotTested';
+  if (state === 'tested') return carried === 'unknown' ? 'unknown' : 'pairTested';
+  return state;
 }

@@ -163,10 +163,16 @@ function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey
   return found;
 }
 
+/** More findings of one kind in one file are not told apart by their lines. */
+const maxOnLines = 1_000;
+
 /** One with several keys may come several times. */
 function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingRule): Generator<Candidate> {
-  for (const key of keysOf(one))
-    for (const other of others.get(key) ?? []) if (fits?.(one, other) !== false) yield other;
+  for (const key of keysOf(one)) {
+    const alike = others.get(key) ?? [];
+    if (fits === undefined) yield* alike;
+    else if (alike.length <= maxOnLines) for (const other of alike) if (fits(one, other)) yield other;
+  }
 }
 
 /** Undefined where there are several. */
