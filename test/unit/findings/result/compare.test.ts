@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings, toVerdicts } from '../findingFixture.ts';
 
 function file(...titles: readonly string[]): string {
@@ -20,27 +20,6 @@ async function compareTwo(fixture: FindingFixture): Promise<Run> {
   await fixture.store.showComparison(await fixture.addRun(['shop'], file('a')), first);
   return first;
 }
-
-test('a finding is new or existing compared with the previous run of the same folders', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const first = await fixture.addRun(['shop'], file('a', 'b'));
-  assert.deepEqual(verdicts(fixture), { a: undefined, b: undefined });
-  await fixture.addRun(['shop', 'tool'], file('c'));
-  await fixture.addRun(['tool'], file('c'));
-  const second = await fixture.addRun(['shop'], file('new', 'b', 'c'));
-  assert.deepEqual(verdicts(fixture), { new: 'new', b: 'backAgain', c: 'stillThere' });
-  assert.equal(fixture.store.baselineOf(second)?.id, first.id);
-  assert.equal(fixture.store.baselineOf(first), undefined);
-});
-
-test('a run is compared with runs of its own account only', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], file('a'));
-  const other = await fixture.storeRun(['shop'], file('b'));
-  await fixture.runs.create({ ...other, organizationId: 'other' });
-  await fixture.addRun(['shop'], file('a', 'b'));
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'new' });
-});
 
 test('an earlier run that appears is compared with, and once removed its findings still are', async (t) => {
   const fixture = await setUpFindings(t);
@@ -150,34 +129,6 @@ test('an unreadable previous run marks nothing, and is named', async (t) => {
   const run = await fixture.addRun(['shop'], file('a'));
   assert.deepEqual(verdicts(fixture), { a: undefined });
   assert.deepEqual((await fixture.store.read(run)).unreadRuns, [unread]);
-});
-
-test('findings of an import of unknown origin are not compared automatically', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const first = await fixture.addRun(['shop'], file('a'));
-  const { runId, ...rest } = (await fixture.addRun(['shop'], file('other'))) as RunIn<'succeeded'>;
-  const unknown = { ...rest, state: 'imported', importedFrom: 'other.sarif' } as Run;
-  await fixture.runs.create(unknown);
-  const next = await fixture.addRun(['shop'], file('a'));
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere' });
-  assert.equal(fixture.store.baselineOf(next)?.id, first.id);
-  assert.equal(fixture.store.baselineOf(unknown), undefined);
-  await fixture.store.showComparison(next, unknown);
-  assert.deepEqual(verdicts(fixture), { a: undefined }, 'they have no names in common');
-  await fixture.runs.create({ ...unknown, runId } as Run);
-  assert.equal(fixture.store.baselineOf(next)?.id, unknown.id);
-});
-
-test('a run that is imported again is compared with the run before it, not with itself', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const first = await fixture.addRun(['shop'], file('a'));
-  const second = (await fixture.addRun(['shop'], file('a', 'b'))) as RunIn<'succeeded'>;
-  const again = await fixture.addRun(['shop'], file('a', 'b'));
-  const imported = { ...again, state: 'imported', importedFrom: 'b.zip', runId: second.runId } as Run;
-  await fixture.runs.create(imported);
-  await fixture.store.load();
-  assert.equal(fixture.store.baselineOf(imported)?.id, first.id);
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'new' });
 });
 
 test('F69 a run with unread findings has nothing absent, and the next one nothing new', async (t) => {

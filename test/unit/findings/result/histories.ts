@@ -23,7 +23,11 @@ export interface History {
     more?: Partial<Run>,
   ): Promise<Run>;
   /** Adds an ended assessment of a live application, which tested these pairs. */
-  addLive(findings: readonly object[], progress?: object, more?: object): Promise<Run>;
+  addLive(
+    findings: readonly object[],
+    progress?: object,
+    more?: { readonly input?: object; readonly [member: string]: unknown },
+  ): Promise<Run>;
   /** Undefined for a run whose findings cannot be read. */
   result(run: Run): Promise<RunResult | undefined>;
   /** Where results come from in another window. */
@@ -77,7 +81,7 @@ export async function startHistory(t: TestContext): Promise<History> {
       runs = [run, ...runs];
       return run;
     },
-    addLive: async (findings, progress, { input, ...more }: { input?: object } = {}) => {
+    addLive: async (findings, progress, { input, ...more } = {}) => {
       const file = 'progress.json';
       const scan = progress === undefined ? [] : [{ name: 'scan_progress', file }];
       const run = await history.add(['shop'], findings, undefined, {
@@ -85,7 +89,7 @@ export async function startHistory(t: TestContext): Promise<History> {
         input: { target_urls: ['https://shop.example/'], ...input },
         artifacts: [{ name: 'findings', file: 'findings.json' }, ...scan],
         ...more,
-      } as Partial<Run>);
+      });
       await writeFile(path.join(folderOf(run), file), JSON.stringify(progress ?? {}));
       return run;
     },

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  baselineAmong,
+  durationsBefore,
+  earlierRuns,
+  FolderChoices,
+  runsBefore,
+} from '../../../../src/core/findings/chooseRun.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { runOf } from '../../run/sampleRuns.ts';
+import { startHistory, verdictsIn } from './histories.ts';
+
+const artifacts = [{ name: 'findings', file: 'findings.json' }];
+const atLimit = {
+  state: 'aborted',
+  exit: { kind: 'ABORTED', abort: { code: 'credit_limit_reached' }, artifacts: ['findings'] },
+};
+
+/** Invented runs of one folder, in their order; of each its ID, and what differs. */
+function runsOf(...runs: readonly (readonly [id: string, more?: object])[]): readonly Run[] {
+  return runs
+    .map(
+      ([id, more], at) => ({ ...runOf.succeeded, artifacts, id, runId: id, createdAt: at, ...more }) as Run,
+    )
+    .toReversed();
+}
+
+function live({
+  input,
+  ...more
+}: { readonly input?: object; readonly [member: string]: unknown } = {}): object {
+  const target_urls = ['https://shop.example/'];
+  return { workflow: 'blackbox-assessment', input: { target_urls, ...input }, ...more };
+}
+
+function continues(id: string): object {
+  const continued = { workflow_id: 'blackbox-assessment', workflow_run_id: id };
+  return { resume: { kind: 'continue_assessment', continue_assessment: continued } };
+}
+
+function shownOf(runs: readonly Run[], choices = new FolderChoices()): readonly (string | undefined)[] {
+  return [...choices.runsToShow(runs, () => true).values()].map((run) => run?.id).sort();
+}
+
+function baselineOf(id: string, runs: readonly Run[]): string | undefined {
+  const run = runs.find((each) => each.id === id);
+  return run && baselineAmong(runs, run)?.id;
+}
+
+test('a partial run does not replace findings and is no baseline, but can be chosen', () => {
+  const runs = runsOf(['whole'], ['part', { state: 'cancelled' }], ['next']);
+  const [next, part] = runs;
+  assert.ok(next && part);
+  assert.deepEqual([shownOf(runs.slice(1)), baselineOf('next', runs)], [['whole'], 'whole']);
+  const choices = new FolderChoices();
+  choices.choose(part, runs);
+  assert.deepEqual(shownOf(runs, choices), ['part']);
+});
+
+test('live findings are shown beside those of the code, for each set of target URLs the latest', () => {
+  const runs = runsOf(
+    ['code'],
+    ['first', live()],
+    ['second', live({ input: { target_urls: ['https://shop.example/', 'https://shop.example/'] } })],
+    ['admin', live({ input: { target_urls: ['https://admin.example/'] } })],
+    ['newer code'],
+  );
+  assert.deepEqual(shownOf(runs.slice(1)), ['admin', 'code', 'second']);
+  assert.deepEqual(shownOf(runs), ['admin', 'newer code', 'second']);
+  const choices = new FolderChoices();
+  choices.clear(runs, () => true);
+  assert.deepEqual(shownOf(runs, choices), [undefined, undefined, undefined]);
+});
+
+test('F143 a run of one pair, and its continuation, replace no findings and are no baseline', () => {
+  const pairs = [{ feature_name: 'Search', perspective: 'XSS' }];
+  const runs = runsOf(
+    ['code'],
+    ['whole', live()],
+    ['tried', live({ input: { pairs } })],
+    ['tried to the limit', live({ input: { pairs }, ...atLimit })],
+    ['continued', live({ input: { pairs, ...continues('tried') }, continuesOnePair: true })],
+    ['next', live()],
+  );
+  for (const later of [1, 2, 3]) assert.deepEqual(shownOf(runs.slice(later)), ['code', 'whole']);
+  assert.equal(baselineOf('next', runs), 'whole');
+});
+
+test('a run that hit its credit limit shows its findings and is no baseline', () => {
+  const crashed = { ...atLimit, exit: { ...atLimit.exit, abort: { code: 'crash' } } };
+  const runs = runsOf(
+    ['whole', live()],
+    ['limited', live(atLimit)],
+    ['crashed', live(crashed)],
+    ['next', live()],
+  );
+  assert.deepEqual([shownOf(runs.slice(1)), baselineOf('next', runs)], [['limited'], 'whole']);
+});
+
+test('a continuation has the same baseline as the run it continues', () => {
+  const runs = runsOf(
+    ['code'],
+    ['whole', live()],
+    ['begun', live()],
+    ['continued', live({ input: continues('begun') })],
+    ['other', live({ input: { target_urls: ['https://admin.example/'] } })],
+  );
+  const baselines = ['code', 'whole', 'begun', 'continued'].map((id) => baselineOf(id, runs));
+  assert.deepEqual(baselines, [undefined, undefined, 'whole', 'whole']);
+  assert.deepEqual(runsBefore(runs, runs[0]!), []);
+});
+
+test('a run is compared with runs of its own account, and an import of unknown origin only with its like', () => {
+  const both = [...runOf.succeeded.targets, { folder: '/home/somebody/tool', name: 'tool' }];
+  const unknown = { state: 'imported', importedFrom: 'other.sarif', runId: undefined };
+  const runs = runsOf(
+    ['first'],
+    ['of two folders', { targets: both }],
+    ['of another account', { organizationId: 'other' }],
+    ['unknown', unknown],
+    ['second'],
+    ['second, imported', { state: 'imported', importedFrom: 'b.zip', runId: 'second' }],
+    ['unknown, too', unknown],
+  );
+  const comparedWith = (id: string): unknown => {
+    const run = runs.find((each) => each.id === id);
+    return run && [baselineOf(id, runs), ...earlierRuns(runs, run).map((other) => other.id)];
+  };
+  assert.deepEqual(comparedWith('second'), ['first', 'of two folders', 'first']);
+  assert.deepEqual(comparedWith('second, imported'), [
+    'of another account',
+    'of another account',
+    'of two folders',
+    'first',
+  ]);
+  assert.deepEqual(comparedWith('unknown, too'), [undefined, 'unknown']);
+});
+
+test('F139 findings not reached by a partial run get no verdict', async (t) => {
+  const history = await startHistory(t);
+  const findings = (...titles: string[]) => titles.map((title) => ({ title, file: 'a.js' }));
+  const whole = await history.add(['shop'], findings('a', 'b'));
+  const part = await history.add(['shop'], findings('a', 'new'), undefined, { state: 'cancelled' });
+  const result = await history.result(part);
+  assert.deepEqual(verdictsIn(result), { a: 'stillThere', new: 'new', b: undefined });
+  assert.equal(result?.head.baseline?.id, whole.id);
+});
+
+const hour = 3_600_000;
+const minute = 60_000;
+const now = { ...runOf.running, id: 'now', createdAt: 1_000 * hour } as Run;
+
+/** An invented finished run that took so many hours, last seen running just before its end. */
+function finished(hours: number, changes: Partial<Run> = {}): Run {
+  const exitedAt = hours * hour;
+  const times = { createdAt: 0, dispatchedAt: 0, ranAt: exitedAt - 10 * minute, exitedAt };
+  return { ...runOf.succeeded, id: `took-${String(hours)}`, ...times, ...changes } as Run;
+}
+
+test('the durations of earlier finished runs of the same folders are known', () => {
+  assert.deepEqual(durationsBefore([now, finished(9), finished(6)], now), [9 * hour, 6 * hour]);
+  assert.deepEqual(durationsBefore([now], now), []);
+});
+
+test('a run of other folders, of another kind, or that ended early says nothing about the duration', () => {
+  const input = { target_urls: ['https://shop.example.test/'] };
+  const others = [
+    finished(1, { targets: [{ folder: '/home/somebody/other', name: 'other' }] }),
+    finished(2, { workflow: 'blackbox-assessment', input }),
+    finished(3, { state: 'aborted' }),
+  ];
+  assert.deepEqual(durationsBefore([now, ...others], now), []);
+  const onePair = { ...input, pairs: [{ feature_name: 'Search', perspective: 'XSS' as const }] };
+  const resumed = {
+    ...input,
+    resume: {
+      kind: 'continue_assessment' as const,
+      continue_assessment: { workflow_run_id: 'invented' },
+    },
+  };
+  const blackbox = (changes: Partial<Run>): Partial<Run> => ({ workflow: 'blackbox-assessment', ...changes });
+  const whole = { ...now, ...blackbox({ input }) } as Run;
+  const [all, pair, rest] = [input, onePair, resumed].map((each, at) =>
+    finished(4 + at, blackbox({ input: each })),
+  );
+  assert.ok(all && pair && rest);
+  assert.deepEqual(durationsBefore([whole, all, pair, rest], whole), [4 * hour]);
+});
+
+test('a run whose start or end nobody saw says nothing about the duration', () => {
+  const endedWhileClosed = finished(60, { ranAt: 8 * hour });
+  const tracked = finished(1, { confirmedAt: undefined });
+  assert.deepEqual(durationsBefore([now, endedWhileClosed, tracked], now), []);
+});
