@@ -17,12 +17,11 @@ export interface Rating {
 /** Key by key a known word, else a number; else the CVSS score; else unrated. */
 export function readRating(finding: Fields): Rating {
   let written: { readonly path: KeyPath; readonly text: string } | undefined;
-  const isScore = createScoreTest(finding);
   for (const { path, value: rating } of hitsAt(finding, aliases.SEVERITY)) {
     const wordsOnly = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
     for (const value of ratingValues(rating)) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
-      const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, isScore);
+      const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, finding);
       if (severity !== undefined) {
         finding.used?.push(path);
         return rated(severity, text);
@@ -42,17 +41,15 @@ export function readConfidence(finding: Fields): string | undefined {
   });
 }
 
-/** Tells which numbers are scores: beside a confidence, a number from 0 to 1 is a probability. */
-function createScoreTest(finding: Fields): (score: number) => boolean {
-  const hasConfidence = hitsAt(finding, aliases.CONFIDENCE).length > 0;
-  return (score) => !hasConfidence || score > 1;
+/** Beside a confidence, a number from 0 to 1 is a probability. */
+function isScore(finding: Fields, score: number | undefined): score is number {
+  return score !== undefined && (score > 1 || hitsAt(finding, aliases.CONFIDENCE).length === 0);
 }
 
 export function readCvss(finding: Fields): Cvss | undefined {
-  const isScore = createScoreTest(finding);
   const score = firstHit(finding, aliases.CVSS_SCORE, (value) => {
     const read = toScore(value);
-    return read !== undefined && isScore(read) ? read : undefined;
+    return isScore(finding, read) ? read : undefined;
   });
   const vector = firstHit(finding, aliases.CVSS_VECTOR, toVector);
   return score === undefined && vector === undefined ? undefined : { score, vector };
@@ -84,11 +81,9 @@ function ratingValues(value: unknown): readonly (string | number)[] {
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
-function toSeverity(value: string | number, isScore: (score: number) => boolean): Severity | undefined {
-  const word = severityAmongWords(value);
-  if (word !== undefined) return word;
+function toSeverity(value: string | number, finding: Fields): Severity | undefined {
   const score = toScore(value);
-  return score === undefined || !isScore(score) ? undefined : severityOfScore(score);
+  return severityAmongWords(value) ?? (isScore(finding, score) ? severityOfScore(score) : undefined);
 }
 
 function severityOfWord(value: string | number): Severity | undefined {
