@@ -150,8 +150,12 @@ test('F110 entries in the list of sent files that leave the folder are ignored',
   const root = await scratchFolder(t, ['main.py']);
   const sent = ['../secret.txt', '/etc/passwd', 'a/../../secret.txt', './main.py', ''];
   await writeFile(join(root, '..', 'secret.txt'), 'outside');
-  for (const text of [...sent, 'secret.txt', 'a/../secret.txt'])
+  const targets = [{ folder: root, name: 'shop' }];
+  const resolver = createResolver({ targets, sent: [asSent(sent)], places: [] });
+  for (const text of [...sent, 'etc/passwd', 'secret.txt', 'a/../secret.txt']) {
     assert.match(await locatorIn(root, { files: sent })(text), /^\(/, text);
+    assert.equal(typeof (await resolver.sentFile({ path: text })), 'string', text);
+  }
 });
 
 test('a folder named like the root takes precedence over the root, also when its file is gone', async (t) => {
