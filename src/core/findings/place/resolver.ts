@@ -263,7 +263,9 @@ function onDisk(names: readonly string[], rootsOf: () => readonly string[], visi
   return {
     readingsOf: (text) => {
       const bare = withoutDrive(text);
-      const segments = toSegments(text, rootsOf) ?? (bare === text ? undefined : toSegments(bare));
+      // With `..`, it may be beside the folder.
+      const isOfOtherMachine = bare !== text && !segmentsOf(bare).includes('..');
+      const segments = toSegments(text, rootsOf) ?? (isOfOtherMachine ? toSegments(bare) : undefined);
       return segments === undefined ? [] : [segments];
     },
     steps: [findExactly(names, visit), findByEnd],

@@ -30,7 +30,8 @@ test('F71 what toSegments refuses is not opened, though such files exist, and an
   const root = await scratchFolder(t, here);
   await writeFile(join(dirname(root), 'secret.txt'), 'outside');
   const locate = locatorIn(root);
-  for (const text of ['NUL.txt', 'con/x.py', 'C:', 'a:stream', 'src/main.py\0', `${root}/../secret.txt`])
+  const beside = [`${root}/../secret.txt`, 'D:\\build\\..\\src\\main.py'];
+  for (const text of ['NUL.txt', 'con/x.py', 'C:', 'a:stream', 'src/main.py\0', ...beside])
     assert.equal(await locate(text), '(refused)', JSON.stringify(text));
   for (const text of ['/etc/passwd', 'C:\\Windows\\win.ini', '%2e%2e/secret.txt'])
     assert.equal(await locate(text), '(notFound)', text);
