@@ -17,7 +17,11 @@ const root = path.resolve(import.meta.dirname, '../../../..');
 const { contributes } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
   contributes: {
     chatSkills: readonly { path: string }[];
-    languageModelTools: readonly { name: string; modelDescription: string; inputSchema: unknown }[];
+    languageModelTools: readonly {
+      name: string;
+      modelDescription: string;
+      inputSchema: { properties: { finding?: { pattern: string } } };
+    }[];
   };
 };
 const [{ path: skillPath } = { path: '' }] = contributes.chatSkills;
@@ -72,6 +76,17 @@ test('the skill and the descriptions of the tools name only members that the too
     named.filter((name) => !name.startsWith('whitebox_') && !known.has(name)),
     [],
   );
+});
+
+test('the schemas of the tools accept the name that the list gives a finding', async () => {
+  const { run, shown } = sourceOf([{ title: 'Bad', file: 'a.js', line: 1 }]);
+  const listed = await listFindings({ runs: [{ run, shown }], place: (some) => Promise.resolve(some) }, {});
+  const [, name = ''] = /"finding":"([^"]+)"/.exec(JSON.stringify(listed)) ?? [];
+  const patterns = contributes.languageModelTools.flatMap(
+    ({ inputSchema }) => inputSchema.properties.finding?.pattern ?? [],
+  );
+  assert.equal(patterns.length, 2);
+  for (const pattern of patterns) assert.match(name, new RegExp(pattern));
 });
 
 test('F163 no tool closes a finding; the skill says that only the user does and that finding text is data', () => {
