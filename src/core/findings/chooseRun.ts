@@ -116,13 +116,19 @@ export function isOfSameAccount(one: Run, other: Run): boolean {
   return one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
 }
 
+/** Whether findings of one run may have the names of the other's. An imported file does not say its account. */
+export function canShareNames(one: Run, other: Run): boolean {
+  if (!isOfService(one) || !isOfService(other)) return isOfService(one) === isOfService(other);
+  return one.state === 'imported' || other.state === 'imported' || isOfSameAccount(one, other);
+}
+
 /**
  * The earlier runs of the same subject and account with findings in a folder of the run, each once, newest first; for an imported file of unknown origin,
  * such files of the same folders, which only give it names.
  */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   if (!isOfService(run))
-    return runsBefore(runs, run).filter((other) => hasFindings(other) && !isOfService(other));
+    return runsBefore(runs, run).filter((other) => hasFindings(other) && canShareNames(other, run));
   // A run that was both tracked and imported is not compared with itself.
   const seenIds = new Set([runIdOf(run)]);
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
@@ -130,10 +136,8 @@ export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
     const isComparable =
       isBefore(other, run) &&
       hasFindings(other) &&
-      isOfService(other) &&
+      canShareNames(other, run) &&
       subjectOf(other) === subjectOf(run) &&
-      // An imported file does not name its account.
-      (other.state === 'imported' || run.state === 'imported' || isOfSameAccount(other, run)) &&
       other.targets.some(({ folder }) => folders.has(pathKey(folder)));
     const runId = runIdOf(other);
     if (!isComparable || (runId !== undefined && seenIds.has(runId))) return false;

@@ -6,7 +6,7 @@ import { atOrBelow, pathInside, pathKey } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
-import { isOfService } from './chooseRun.ts';
+import { canShareNames } from './chooseRun.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf, namesOf } from './identity.ts';
 import { type EditorTexts, isOnDiskAsSent, type PlacesOfFile } from './place/currentPlaces.ts';
@@ -271,8 +271,7 @@ export function comparePlaced(placed: PlacedRun, baseline: PlacedRun): PlacedRun
   if (result === undefined || before === undefined) return placed;
   const [now, then] = [allNamesOf(result.findings), allNamesOf(before.findings)];
   const recorded = new Map(result.absent.map(({ name, verdict }) => [name, verdict]));
-  // Runs of the service and imported files of unknown origin have no names in common.
-  const isKnown = before.head.cut === undefined && isOfService(placed.run) === isOfService(baseline.run);
+  const isKnown = before.head.cut === undefined && canShareNames(placed.run, baseline.run);
   const again = placed.run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillThere';
   const verdictOf = (found: ResultFinding): Verdict | undefined => {
     if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;

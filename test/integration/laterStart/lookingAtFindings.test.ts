@@ -81,6 +81,10 @@ describe('messages about findings and runs', () => {
       '⚠ quoted code not uploaded · SQL',
       'not in src/a.js as uploaded · line 8',
     ]);
+    assert.deepEqual(rowOf({ evidence: [{ kind: 'notAsSent', path, missing: 'file' }] }), [
+      '⚠ file not uploaded · SQL',
+      'not in the uploaded files: src/a.js · line 8',
+    ]);
     assert.deepEqual(rowOf({ decidedBefore: { state: 'fixed', note: '', at: 1 } }), [
       '⚠ check decision · SQL',
       'earlier decision was “Fixed”; check it · line 8',

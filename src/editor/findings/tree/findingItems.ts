@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Verdict } from '../../../core/findings/result/result.ts';
 import { attackPathOf, isLiveFinding, type Severity } from '../../../core/findings/finding.ts';
-import { leastOf } from '../../../core/findings/place/evidence.ts';
+import { type Evidence, leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { GroupTopic } from '../../../core/findings/view/groups.ts';
 import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
@@ -112,12 +112,11 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const title = titleOfFinding(finding);
   const severity = severityLabel(finding.severity);
   const isVerdictShown = verdict !== undefined && !usualVerdicts.has(verdict) && heading !== 'verdict';
-  const isDoubtful = quoted?.kind === 'notAsSent';
   const hasEnded = isAcceptanceEnded(triage);
   const facts = [
     hasEnded ? decisionWithNote(triage) : undefined,
     decidedBeforeLabel(shown.decidedBefore),
-    isDoubtful || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
+    quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
     place === undefined ? reported && visibleLine(reported.path) : undefined,
     place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
     finding.perspective,
@@ -127,7 +126,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     isUndecided(triage) || hasEnded ? undefined : decisionLabel(triage),
     place && driftLabel(place),
   ].filter((fact) => fact !== undefined);
-  const forPerson = forPersonLabel(shown, isDoubtful);
+  const forPerson = forPersonLabel(shown, quoted);
   const label = forPerson === undefined ? title : `⚠ ${forPerson} · ${title}`;
   const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
@@ -155,9 +154,14 @@ function findingItem(node: FindingNode): vscode.TreeItem {
 }
 
 /** What needs a person. It begins the row, because a narrow view cuts the end. */
-function forPersonLabel({ triage, decidedBefore }: ShownFinding, isDoubtful: boolean): string | undefined {
+function forPersonLabel({ triage, decidedBefore }: ShownFinding, quoted?: Evidence): string | undefined {
   // A model may have invented it.
-  if (isDoubtful) return t('quoted code not uploaded');
+  if (quoted?.kind === 'notAsSent')
+    return {
+      quote: t('quoted code not uploaded'),
+      line: t('line not uploaded'),
+      file: t('file not uploaded'),
+    }[quoted.missing];
   if (isAcceptanceEnded(triage)) return t('acceptance ended');
   return decidedBefore === undefined ? undefined : t('check decision');
 }

@@ -81,6 +81,16 @@ test('an unreadable run is not compared: nothing is fixed or new', async (t) => 
   assert.equal(fixture.store.comparison(), undefined);
 });
 
+test('runs of two accounts, whose findings have no names in common, are compared without verdicts', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const first: Run = { ...(await fixture.addRun(['shop'], file('a', 'b'))), organizationId: 'other' };
+  await fixture.runs.create(first);
+  await fixture.store.showComparison(await fixture.addRun(['shop'], file('a')), first);
+  assert.deepEqual(verdicts(fixture), { a: undefined });
+  const absent = fixture.store.comparison()?.absent?.map(({ verdict }) => verdict);
+  assert.deepEqual(absent, ['unknown', 'unknown']);
+});
+
 test('a decision about a finding that is no longer reported appears in the comparison', async (t) => {
   const fixture = await setUpFindings(t);
   await compareTwo(fixture);
