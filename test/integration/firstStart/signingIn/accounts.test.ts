@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { originOf } from '../../../../src/core/api/address.ts';
-import { readTokenKey } from '../../../../src/core/api/credentials.ts';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
@@ -21,17 +19,10 @@ describe('the accounts', () => {
     lines = [];
   });
 
-  const accountsWith = (
-    get: () => Promise<string | undefined>,
-    store?: (key: string) => Promise<void>,
-  ): Accounts => {
+  const accountsWith = (get: () => Promise<string | undefined>): Accounts => {
     const write = (line: string): void => void lines.push(line);
     const log = { debug: write, info: write, warn: write, error: write };
-    const secrets = partly<vscode.SecretStorage>({
-      get,
-      store,
-      onDidChange: new vscode.EventEmitter().event,
-    });
+    const secrets = partly<vscode.SecretStorage>({ get, onDidChange: new vscode.EventEmitter().event });
     return new Accounts(secrets, { clock, log, random: () => 0.5 });
   };
 
@@ -60,17 +51,6 @@ describe('the accounts', () => {
     const [file] = service().files();
     assert.equal(file?.state, 'reserved');
     assert.ok(lines.some((line) => line.includes(file.fileId)));
-  });
-
-  it('F56 store a token under its origin and organization', async () => {
-    let key = '';
-    const accounts = accountsWith(
-      () => Promise.resolve(undefined),
-      (given) => Promise.resolve(void (key = given)),
-    );
-    await accounts.save(service(), service().token);
-    const { organizationId } = service();
-    assert.deepEqual(readTokenKey(key), { origin: originOf(service().baseUrl), organizationId });
   });
 
   it('cancel the reservation when the user cancels the check', async () => {
