@@ -19,7 +19,7 @@ describe('files that Git tracks although they are ignored', () => {
     await mkdir(path.join(folder, 'dist'));
     await writeFile(path.join(folder, '.gitignore'), 'dist/\n');
     await writeFile(path.join(folder, 'dist', 'app.js'), 'tracked();\n');
-    await writeFile(path.join(folder, 'dist', 'key.js'), `const key = 'ghp_${'Cd2'.repeat(12)}';\n`);
+    await writeFile(path.join(folder, 'dist', 'key.js'), `const key = 'ghp_${'a1B2'.repeat(9)}';\n`);
     await writeFile(path.join(folder, 'dist', 'built.js'), 'untracked();\n');
     git('init', '-q');
     git('add', '-f', 'dist/app.js', 'dist/key.js');

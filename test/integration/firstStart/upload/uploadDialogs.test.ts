@@ -105,7 +105,7 @@ describe('the question before an upload', () => {
   it('F30 asks about a file that becomes a secret while the save dialog is open, and names it in warn mode', async () => {
     const to = path.join(folder, '..', 'saved.tar.gz');
     const source = path.join(folder, 'b.js');
-    const token = `ghp_${'Ab1'.repeat(12)}`;
+    const token = `ghp_${'c3D4'.repeat(9)}`;
     answer({
       showSaveDialog: async () => {
         await writeFile(source, `const key = '${token}';\n`);
