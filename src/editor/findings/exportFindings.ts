@@ -108,7 +108,7 @@ async function agreesToContents(run: Run): Promise<boolean> {
       'Contains:\n- the findings, with the code that they quote\n- the report\n- your triage decisions, with notes and times\n- the list of assessed files, with hashes\n- folder names, commits, and target URLs\n- type, ID, language, times, and outcome of the run\n- how many files were uploaded and excluded',
     ),
     t('Doesn’t contain source files, tokens, or the base URL of the service.'),
-    t('The findings and the report are saved as received. Secrets in them aren’t masked.'),
+    t('Secrets in the findings, the report, and the list of files aren’t masked.'),
   ];
   const question = t('Save the results of {0} as one file that you can share?', titleOf(run));
   return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
