@@ -214,10 +214,11 @@ export class FindingStore implements Disposable {
   async #placeWaiting(): Promise<void> {
     const { changed = new Set<string>(), createdOrDeleted = new Set<string>() } = this.#waiting ?? {};
     this.#waiting = undefined;
-    if (this.#placed().some((each) => mayHaveMissing(each, createdOrDeleted))) {
-      this.#mustForce = true;
-      return this.#loadChosen();
-    }
+    for (const each of this.#placed())
+      if (await mayHaveMissing(each, createdOrDeleted)) {
+        this.#mustForce = true;
+        return this.#loadChosen();
+      }
     const files = new Set([...changed, ...createdOrDeleted]);
     const isWanted = atOrBelow(files);
     const texts = (): EditorTexts => this.#deps.texts(isWanted);

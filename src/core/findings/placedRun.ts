@@ -10,7 +10,7 @@ import { canShareNames } from './chooseRun.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf, namesOf } from './identity.ts';
 import { type EditorTexts, isOnDiskAsSent, type PlacesOfFile } from './place/currentPlaces.ts';
-import { memoized } from '../yieldingWork.ts';
+import { inSlices, memoized } from '../yieldingWork.ts';
 import type { PathMapping } from './place/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
@@ -190,23 +190,36 @@ function mainFileOf(found: ResultFinding, placed: PlacedFiles): string | undefin
 }
 
 /** True if a missing file may be there now: one in a placed file's stead is placed again. */
-export function mayHaveMissing({ run, result }: PlacedRun, createdOrDeleted: ReadonlySet<string>): boolean {
+export async function mayHaveMissing(
+  { run, result }: PlacedRun,
+  createdOrDeleted: ReadonlySet<string>,
+): Promise<boolean> {
   if (result === undefined || createdOrDeleted.size === 0) return false;
   const isPlaced = atOrBelow(new Set([...result.places.values()].flatMap((place) => place?.file ?? [])));
   const roots = run.targets.map(({ folder }) => folder);
-  return [...createdOrDeleted].some((path) => !isPlaced(path) && mayHoldMissing(path, roots, result.missing));
+  const missing = [...result.missing].map(segmentsOf);
+  const names = new Set(missing.flat());
+  const mayBe = (path: string): boolean =>
+    roots
+      .flatMap((root) => pathInside(root, path) ?? [])
+      .map(segmentsOf)
+      .filter((there) => there.length === 0 || names.has(there.at(-1) ?? ''))
+      .some((there) => missing.some((wanted) => mayHold(there, wanted)));
+  function* search(): Generator<undefined, boolean> {
+    for (const path of createdOrDeleted) {
+      if (!isPlaced(path) && mayBe(path)) return true;
+      yield;
+    }
+    return false;
+  }
+  return inSlices(search());
 }
 
-/** True if a file or folder in one of the roots may be part of a missing path: one path ends like the other, or the folder is on its way. */
-function mayHoldMissing(path: string, roots: readonly string[], missing: ReadonlySet<string>): boolean {
-  const inside = roots.flatMap((root) => pathInside(root, path) ?? []).map(segmentsOf);
-  return [...missing].map(segmentsOf).some((wanted) =>
-    inside.some((there) => {
-      const end = wanted.slice(-there.length);
-      const isEnd = there.slice(-end.length).join('/') === end.join('/');
-      return isEnd || wanted.join('/').includes(`${there.join('/')}/`);
-    }),
-  );
+/** True if a file or folder may be part of a missing path: one path ends like the other, or the folder is on its way. */
+function mayHold(there: readonly string[], wanted: readonly string[]): boolean {
+  const end = wanted.slice(-there.length);
+  const isEnd = there.slice(-end.length).join('/') === end.join('/');
+  return isEnd || wanted.join('/').includes(`${there.join('/')}/`);
 }
 
 /** Whether a file is missing may depend on its letter case. */

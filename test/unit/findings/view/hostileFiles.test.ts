@@ -4,13 +4,27 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
-import { addOwners, readPlaced } from '../../../../src/core/findings/placedRun.ts';
+import { addOwners, mayHaveMissing, readPlaced } from '../../../../src/core/findings/placedRun.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
 import { silent } from '../../../silentLog.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
 import { shopRun } from '../importExport/exportingFindings.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { invent } from '../shownFindings.ts';
+
+/** A run of `shop` that reports findings in these files below the root, which people have not edited. */
+async function setUpRun(after: (cleanUp: () => unknown) => void, root: string, files: readonly string[]) {
+  const run = { ...shopRun, targets: [{ folder: root, name: 'shop' }] };
+  const runFolder = join(await scratchFolder({ after }, []), run.id);
+  await mkdir(runFolder);
+  const findings = files.map((file) => ({ title: 'Invented finding', file }));
+  await writeFile(join(runFolder, 'findings.json'), JSON.stringify(findings));
+  const folderOf = (id: string): string => join(runFolder, '..', id);
+  const runs = { all: () => [run], get: () => run, folderOf };
+  const source = { ...sourceFor(runs), runs, log: silent };
+  const texts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
+  return { source, read: () => readPlaced(run, source, { mappings: {}, texts }) };
+}
 
 await testBlocks(import.meta.filename, {
   'F182 3 MB of hostile CODEOWNERS patterns end within their time, in the worker': {
@@ -24,20 +38,25 @@ await testBlocks(import.meta.filename, {
       await mkdir(join(root, deep), { recursive: true });
       const files = Array.from({ length: 100 }, (_, at) => `${deep}/${String(at)}`);
       for (const file of files) await writeFile(join(root, file), 'code');
-      const run = { ...shopRun, targets: [{ folder: root, name: 'shop' }] };
-      const runFolder = join(await scratchFolder({ after }, []), run.id);
-      await mkdir(runFolder);
-      const findings = files.map((file) => ({ title: 'Invented finding', file }));
-      await writeFile(join(runFolder, 'findings.json'), JSON.stringify(findings));
-      const folderOf = (id: string): string => join(runFolder, '..', id);
-      const runs = { all: () => [run], get: () => run, folderOf };
-      const source = { ...sourceFor(runs), runs, log: silent };
-      const texts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
+      const { source, read } = await setUpRun(after, root, files);
       return async () => {
-        const placed = await readPlaced(run, source, { mappings: {}, texts });
-        const { result } = await addOwners(placed, source);
+        const { result } = await addOwners(await read(), source);
         const { owners, ownersGaps = [] } = result?.owners ?? {};
         assert.deepEqual([owners?.size, ownersGaps.map(({ lines }) => lines)], [0, ['tooComplex']]);
+      };
+    },
+  },
+  'F146 5,000 files that appear are none of 1,000 missing ones, though all have one name': {
+    prepare: async (after) => {
+      const root = await scratchFolder({ after }, []);
+      const indexes = (folder: string, count: number): readonly string[] =>
+        Array.from({ length: count }, (_, at) => `${folder}/${String(at)}/index.ts`);
+      const { read } = await setUpRun(after, root, indexes('src', 1_000));
+      const placed = await read();
+      const created = new Set(indexes('build', 5_000).map((file) => join(root, file)));
+      return async () => {
+        assert.equal(placed.result?.missing.size, 1_000);
+        assert.equal(await mayHaveMissing(placed, created), false);
       };
     },
   },
