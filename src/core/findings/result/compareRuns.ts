@@ -128,7 +128,10 @@ function changeOf(
   return sentLater.sha256 === sent.sha256 ? 'sameBytes' : 'codeChanged';
 }
 
-/** For a finding of an earlier run, by the state of its pair in this run, and in the run that this one continues. Absence counts only if this run tested the pair. */
+/**
+ * For a finding of an earlier run, by the state of its pair in this run, and in the run that this one continues. Absence counts only if this run
+ * tested the pair.
+ */
 function pairVerdict(
   isFound: boolean,
   { feature, perspective }: Finding,

@@ -163,7 +163,7 @@ function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey
   return found;
 }
 
-/** More findings of one kind in one file are not told apart by their lines. */
+/** More findings of one kind in one file are not paired by their lines. */
 const maxOnLines = 1_000;
 
 /** One with several keys may come several times. */

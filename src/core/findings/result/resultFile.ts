@@ -93,7 +93,7 @@ export async function writeResult(runFolder: string, { head, findings, absent }:
   await writeFileAtomic(join(runFolder, resultName), content);
 }
 
-/** True if a later version has saved a result, which is left alone. */
+/** True if a later version has saved a result, which is never replaced. */
 export async function isOfLaterVersion(runFolder: string): Promise<boolean> {
   const head = await readFirst(runFolder, z.object({ format: z.number() }));
   return head !== undefined && head.format > resultFormat;

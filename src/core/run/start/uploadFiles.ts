@@ -51,7 +51,7 @@ async function save(
   if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
 }
 
-/** Reserves an address and PUTs an archive. Restarts the transfer after a fault, at a new address after expiry (docs/api.md, section 4.1). Returns the file's ID. */
+/** Reserves an address and PUTs an archive; after a fault again, after expiry at a new address (docs/api.md, section 4.1). Returns the file's ID. */
 async function sendArchive(
   run: RunIn<'preparing'>,
   index: number,
