@@ -37,13 +37,11 @@ export function pickExportFile(
   });
 }
 
-/** A run's findings, compared with the same run as in the views. */
-export async function readComparedRun(run: Run, findings: FindingStore): Promise<ShownRun> {
+/** With its own verdicts, also while a view compares it with another run. */
+export async function readToExport(run: Run, findings: FindingStore): Promise<ShownRun> {
   const read = await findings.read(run);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
-  const comparison = findings.comparison();
-  const { absent } = comparison?.run.id === run.id ? comparison : read;
-  return { ...read, absent };
+  return read;
 }
 
 /** Beside the assessed folder: the next run would upload a file inside it. */

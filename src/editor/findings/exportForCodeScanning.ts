@@ -17,7 +17,7 @@ import { countFindings, countShown, firstLines, formatBytes, formatNumber } from
 import { nameOf } from '../runs/runLabels.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
-import { pickExportFile, type ExportDeps, offerToOpen, readComparedRun, saveExport } from './exportFile.ts';
+import { pickExportFile, type ExportDeps, offerToOpen, readToExport, saveExport } from './exportFile.ts';
 
 const t = vscode.l10n.t;
 
@@ -30,7 +30,7 @@ interface UploadRepository extends AssessedRepository {
 export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
   // A comparison has the findings of only one earlier run, but GitHub's alerts may be of any run.
   if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
-  const source = await withProgress(t('Exporting findings…'), () => readComparedRun(run, deps.findings));
+  const source = await withProgress(t('Exporting findings…'), () => readToExport(run, deps.findings));
   const upload = chooseForUpload(source);
   if (!(await agreesToClose(source, upload, deps))) return;
   const repositories = await repositoriesOf(run);
