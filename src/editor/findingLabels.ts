@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Verdict } from '../core/findings/result/result.ts';
-import type { BlockKind, Finding, PlaceRole, Severity } from '../core/findings/finding.ts';
+import type { BlockKind, Finding, Place, PlaceRole, Severity } from '../core/findings/finding.ts';
 import type { Evidence } from '../core/findings/place/evidence.ts';
-import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
+import { localPlaceOf, type ShownFinding, type ShownPlace } from '../core/findings/shownFinding.ts';
 import {
   isAcceptanceEnded,
   isDay,
@@ -141,6 +141,13 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
     : t(
         'only a little, because its format in the findings file is unknown. “Show Raw JSON” shows all of it.',
       );
+}
+
+/** Whether the file of a place is here, and how its code has changed. Only the first places of a finding are looked up. */
+export function stateLabel(place: Place, shown: ShownFinding): string | undefined {
+  const here = localPlaceOf(place, shown);
+  if (here !== undefined) return driftLabel(here);
+  return shown.finding.places.includes(place) ? t('not in this workspace') : undefined;
 }
 
 /** How the code of a place has changed since the assessment, or that its line is unknown. */

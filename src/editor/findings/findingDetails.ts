@@ -30,6 +30,7 @@ import {
   blockLabel,
   decidedBeforeLabel,
   driftLabel,
+  stateLabel,
   evidenceLabel,
   severityLabel,
   shortfallLabel,
@@ -208,7 +209,7 @@ function placesOf(shown: DetailedFinding): string {
     const here = localPlaceOf(place, shown);
     const notes = [
       place.label === undefined ? undefined : clip(visibleLine(place.label), 500),
-      here === undefined ? t('not in this workspace') : driftLabel(here),
+      stateLabel(place, shown),
       evidence?.[index] && evidenceLabel(evidence[index]),
     ].map((note = '') => (note === '' ? '' : ` – ${escapeMarkdown(note)}`));
     const address = codeSpan(addressOf(place, shown));

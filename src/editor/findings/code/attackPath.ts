@@ -7,7 +7,7 @@ import { addressOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { answerOf } from '../../../core/yieldingWork.ts';
 import { openDocument } from '../../folders.ts';
-import { driftLabel, roleLabel, titleOfFinding } from '../../findingLabels.ts';
+import { roleLabel, stateLabel, titleOfFinding } from '../../findingLabels.ts';
 import { showInformation } from '../../showMessage.ts';
 
 const t = vscode.l10n.t;
@@ -114,7 +114,7 @@ async function toStep(place: Place, number: string, shown: ShownFinding): Promis
   const role = place.role && roleLabel(place.role);
   const label = clip(visibleLine(place.label ?? ''), maxLabelLength);
   const what = [role, label].filter((part) => part !== undefined && part !== '').join(': ');
-  const state = here === undefined ? t('not in this workspace') : driftLabel(here);
+  const state = stateLabel(place, shown);
   return {
     label: `${number}${what === '' ? visibleLine((here ?? place).path) : what}`,
     description: [addressOf(place, shown), state].filter((part) => part !== undefined).join(' · '),

@@ -94,12 +94,17 @@ describe('the attack path of a finding', () => {
     ];
     const offered = pick();
     const shown = invent({ title: 'Invented' });
-    await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, storeOfFindings());
+    // Details have more places than are looked up.
+    const details = { ...shown.details, places: [...places, { path: 'src/later.js', role: 'sink' }] };
+    const withDetails = ([found]: readonly object[]): unknown => Promise.resolve([{ ...found, details }]);
+    const store = storeOfFindings([], { withDetails });
+    await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, store);
     assert.deepEqual(
       offered.flat().map(({ label, description }) => `${label} | ${description ?? ''}`),
       [
         '1. Source: a $\u2060(shield) name | src/in.js · not in this workspace',
         '2. Sink | src/gone.js:3 · not in this workspace',
+        '3. Sink | src/later.js',
       ],
     );
   });
