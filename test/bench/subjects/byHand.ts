@@ -22,9 +22,9 @@ export async function readByHand({
   const start = performance.now();
   const record = await readFile(join(runFolder, 'result.json'), 'utf8');
   const parsed = record.split('\n').flatMap((line): unknown[] => (line === '' ? [] : [JSON.parse(line)]));
-  // Texts, and sent files.
-  const table = parsed[1] as readonly (string | { readonly file: { readonly path: string } })[];
-  const paths = table.flatMap((each) => (typeof each === 'string' ? [] : [each.file.path]));
+  // What findings share, and sent files, which have a path.
+  const table = parsed[1] as readonly { readonly path?: string }[];
+  const paths = table.flatMap(({ path }) => path ?? []);
   const read = async (some: readonly string[]): Promise<void> => {
     for (const path of some)
       createHash('sha256')
