@@ -30,6 +30,7 @@ export type FeaturesFault = 'absent' | 'tooLarge' | 'malformed';
 export type FeatureRole = 'features' | 'scan_progress';
 
 export interface ArtifactStart {
+  readonly kind: 'artifact';
   readonly role: FeatureRole;
   readonly path: string;
 }
@@ -87,7 +88,7 @@ export async function readArtifact<T>(
   try {
     const path = join(folder, file);
     if ((await stat(path)).size > maxBytes) throw new AssessmentError('findingsTooLarge');
-    const start: ArtifactStart = { role, path };
+    const start: ArtifactStart = { kind: 'artifact', role, path };
     return (
       typeof reader === 'function'
         ? reader(start)

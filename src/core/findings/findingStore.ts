@@ -27,13 +27,7 @@ import {
   withoutOldOwners,
 } from './placedRun.ts';
 import type { Detailable, Detailed } from './result/resultFile.ts';
-import {
-  readCurrentHead,
-  readItem,
-  readResult,
-  withDetails,
-  type ResultSource,
-} from './result/readResult.ts';
+import { isCurrent, readItem, readResult, withDetails, type ResultSource } from './result/readResult.ts';
 import {
   areSameShown,
   decisionFolders,
@@ -176,10 +170,7 @@ export class FindingStore implements Disposable {
     const former = this.#placed().find((placed) => placed.run.id === run.id);
     const used = [present, ...earlierRuns(runs.all(), present)];
     await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
-    if (!force && former?.result !== undefined) {
-      const head = await readCurrentHead(present, this.#deps).catch(() => undefined); // reading says why
-      if (head?.inputs === former.result.head.inputs) return former;
-    }
+    if (!force && former?.result && (await isCurrent(former.result.head, present, this.#deps))) return former;
     const placing = {
       mappings: readMappings(mappings),
       texts: texts(() => true),

@@ -9,14 +9,14 @@ import type { Run } from '../../run/state/run.ts';
 import { FolderChoices } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import { findingsMarkOf } from '../parse/readFindings.ts';
-import { type EditorTexts, followFile } from '../place/currentPlaces.ts';
+import { type EditorTexts, followFiles } from '../place/currentPlaces.ts';
 import { utf8Only } from '../place/sentFiles.ts';
 import { findOwners } from '../place/owners.ts';
 import { type Follow, placesOf } from '../place/placement.ts';
 import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces, withPlaces } from '../placedRun.ts';
 import type { ResultFinding } from '../result/result.ts';
-import { addDetails, resultName } from '../result/resultFile.ts';
-import { readLastDetails, readLastResult } from '../result/readResult.ts';
+import { resultName } from '../result/resultFile.ts';
+import { type ReadingSource, readLastResult, withDetails } from '../result/readResult.ts';
 import { folderOf, mainPlaceOf, withoutOtherFolders } from '../shownFinding.ts';
 import { showDecided } from '../triage/decide.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
@@ -53,7 +53,11 @@ const noTexts: EditorTexts = { edited: new Map(), opened: new Map(), encodings: 
 export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): ToolSource {
   const runsFolder = join(storage, 'runs');
   const runFolderOf = (id: string): string => join(runsFolder, id);
-  const source = { runs: { folderOf: runFolderOf }, workerFile: deps.workerFile };
+  const source: ReadingSource = {
+    runs: { folderOf: runFolderOf },
+    workerFile: deps.workerFile,
+    isReadOnly: true,
+  };
   let cached: { readonly marks: string; readonly load: () => Promise<readonly LastRun[]> } | undefined;
 
   const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
@@ -131,8 +135,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       };
     },
     runs: readRunsOfFolder,
-    withDetails: (findings) =>
-      addDetails(findings, (run, file, indexes) => readLastDetails(run, file, indexes, source)),
+    withDetails: (findings) => withDetails(findings, source),
     confirmationsOf: async ({ name }) => {
       const { runs } = await readRunsOfFolder();
       const read = async (run: Run) => (await readLastResult(run, source)).result;
@@ -169,8 +172,7 @@ async function placeNow(
   runs: Pick<RunStore, 'get' | 'folderOf'>,
 ): ReturnType<ToolFindings['place']> {
   const wanted = new Set(findings.map(({ finding }) => finding));
-  const follow: Follow = (files, texts) =>
-    Promise.all(files.map((each) => followFile(each, texts, runs.folderOf)));
+  const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
   const isWanted = ({ finding }: ResultFinding): boolean => wanted.has(finding);
   const placed = await Promise.all(
     loaded.map((each) => withPlaces(each, { runs, mappings: {}, texts: noTexts, follow, isWanted })),

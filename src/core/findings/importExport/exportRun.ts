@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { readIfThere } from '../../files.ts';
 import { keptArtifact, type Run } from '../../run/state/run.ts';
 import { maskSecrets } from '../../upload/secrets/checkSecrets.ts';
-import { addDetails, type ReadDetails } from '../result/resultFile.ts';
+import { addDetails, detailsOf, type ReadDetails, readDetails } from '../result/resultFile.ts';
+import { readReported } from '../result/workOut.ts';
 import type { DetailedRun, ShownFinding, ShownRun } from '../shownFinding.ts';
 import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
 import { toCsv } from './csv.ts';
@@ -41,21 +42,19 @@ export interface ExportedFile {
   readonly gzippedBytes?: number | undefined;
 }
 
-interface ExportRunDeps {
-  readonly detailsOf: ReadDetails;
-  readonly runFolderOf: (runId: string) => string;
-}
-
 /** Makes the file. All its texts are masked, except the artifacts in a bundle. Blocks its thread, so it runs in a worker. */
 export async function exportRun(
   { source, form, tool, secretWorkerFile }: ExportRequest,
-  { detailsOf, runFolderOf }: ExportRunDeps,
+  runFolderOf: (runId: string) => string,
 ): Promise<ExportedFile> {
+  const readThese: ReadDetails = async (run, file, indexes) =>
+    (await readDetails(runFolderOf(run.id), file, indexes)) ??
+    detailsOf(await readReported(runFolderOf(run.id), { run, file, indexes, isReadOnly: false }));
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   switch (form.kind) {
     case 'codeScanning': {
       const { repository } = form;
-      const listed = await addDetails(form.listed, detailsOf);
+      const listed = await addDetails(form.listed, readThese);
       const assessed = await readAssessedPlaces(listed, runFolderOf);
       const mainFile = await readMainFile(source.run, repository, runFolderOf(source.run.id));
       const masked = await mask({ source, listed, assessed, repository, mainFile });
@@ -68,9 +67,9 @@ export async function exportRun(
       return { content: new Uint8Array(zipBundle(toBundle(await mask(source), artifacts, tool))) };
     }
     case 'csv':
-      return { content: toBytes(toCsv(await mask(await detailedRun(source, detailsOf)))) };
+      return { content: toBytes(toCsv(await mask(await detailedRun(source, readThese)))) };
     case 'sarif': {
-      const detailed = await detailedRun(source, detailsOf);
+      const detailed = await detailedRun(source, readThese);
       const assessed = await readAssessedPlaces([...detailed.shown, ...(detailed.absent ?? [])], runFolderOf);
       const masked = await mask({ detailed, assessed });
       return { content: toJson(toSarif(masked.detailed, masked.assessed, tool)) };
@@ -78,12 +77,12 @@ export async function exportRun(
   }
 }
 
-async function detailedRun(source: ShownRun, detailsOf: ReadDetails): Promise<DetailedRun> {
+async function detailedRun(source: ShownRun, read: ReadDetails): Promise<DetailedRun> {
   const { shown, absent = [] } = source;
   return {
     ...source,
-    shown: await addDetails(shown, detailsOf),
-    absent: await addDetails(absent, detailsOf),
+    shown: await addDetails(shown, read),
+    absent: await addDetails(absent, read),
   };
 }
 

@@ -26,7 +26,7 @@ export async function readImport(
 ): Promise<ImportedFile> {
   const limit = AbortSignal.timeout(maxMs);
   try {
-    const start: ImportStart = { content };
+    const start: ImportStart = { kind: 'import', content };
     const limited = AbortSignal.any(signal === undefined ? [limit] : [signal, limit]);
     const options = { signal: limited, outOfMemory: 'findingsTooLarge' } as const;
     return (await askWorker(start, workerFile, options)) as ImportedFile;

@@ -97,6 +97,7 @@ const decisionSchema = z.object({
 export type Decision = z.infer<typeof decisionSchema> & TriageDecision;
 
 export interface ImportStart {
+  readonly kind: 'import';
   readonly content: Uint8Array;
 }
 

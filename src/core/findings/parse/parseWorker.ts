@@ -1,43 +1,74 @@
+import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, fileError } from '../../errors.ts';
 import type { ArtifactStart } from '../../features/features.ts';
+import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
-import type { ResultJob } from '../result/resultWorker.ts';
+import type { EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
+import type { AskedFindings, WorkOut } from '../result/workOut.ts';
 
-type Job = ArtifactStart | ImportStart;
+/** The folder with the folders of all runs. */
+interface InRuns {
+  readonly runsFolder: string;
+}
+
+/** One question to the worker, which gives one answer. Plain data. */
+export type Job =
+  | ArtifactStart
+  | ImportStart
+  /** Saves a result and details; answers with the result if it is not saved. */
+  | ({ readonly kind: 'workOut' } & WorkOut)
+  /** Answers with a `ReportedFinding` for each that is in the findings file. */
+  | ({ readonly kind: 'reported' } & AskedFindings & InRuns)
+  /** Answers with `CurrentPlaces` for each file. */
+  | ({
+      readonly kind: 'follow';
+      readonly files: readonly PlacesOfFile[];
+      readonly texts: EditorTexts;
+    } & InRuns)
+  /** Answers with `FoundOwners`. */
+  | { readonly kind: 'owners'; readonly files: ReadonlySet<string> }
+  /** Answers with an `ExportedFile`. */
+  | ({ readonly kind: 'export'; readonly request: ExportRequest } & InRuns);
 
 /** The modules of a job are loaded here, so that no job loads those of others. */
-async function perform(start: Job): Promise<unknown> {
-  if ('content' in start) {
-    const { readContent } = await import('../importExport/readContent.ts');
-    return readContent(start.content);
+async function perform(job: Job): Promise<unknown> {
+  const runFolderOf = (id: string): string => join('runsFolder' in job ? job.runsFolder : '', id);
+  switch (job.kind) {
+    case 'artifact':
+      return (await import('../../features/artifactFile.ts')).readArtifactFile(job);
+    case 'import':
+      return (await import('../importExport/readContent.ts')).readContent(job.content);
+    case 'workOut':
+      return (await import('../result/workOut.ts')).workOut(job);
+    case 'reported':
+      return (await import('../result/workOut.ts')).readReported(runFolderOf(job.run.id), job);
+    case 'follow':
+      return (await import('../place/currentPlaces.ts')).followFiles(job.files, job.texts, runFolderOf);
+    case 'owners':
+      return (await import('../place/owners.ts')).findOwners(job.files);
+    case 'export':
+      return (await import('../importExport/exportRun.ts')).exportRun(job.request, runFolderOf);
   }
-  const { readArtifactFile } = await import('../../features/artifactFile.ts');
-  return readArtifactFile(start);
 }
 
-async function answer(port: MessagePort, start: Job): Promise<void> {
+async function answer(port: MessagePort, job: Job): Promise<void> {
   const send = (value: WorkerAnswer, memory: ArrayBuffer[] = []): void => port.postMessage(value, memory);
   try {
-    const value = await perform(start);
-    const memory = 'content' in start ? memoryOf(value as ImportedFile) : [];
-    send({ value }, memory);
+    const value = await perform(job);
+    send({ value }, memoryOf(job, value));
   } catch (error) {
-    if (!(error instanceof AssessmentError)) throw error;
-    send({ error: error.kind, data: error.data });
+    const known = error instanceof AssessmentError ? error : fileError(error);
+    if (known === undefined) throw error;
+    send({ error: known.kind, data: known.data });
   }
 }
 
-/** Memory that is transferred, not copied. */
-function memoryOf({ files }: ImportedFile): ArrayBuffer[] {
-  return Array.from(files.values(), ({ buffer }) => buffer);
+/** Files are transferred, not copied. */
+function memoryOf({ kind }: Job, value: unknown): ArrayBuffer[] {
+  if (kind === 'export') return [(value as ExportedFile).content.buffer];
+  return kind === 'import' ? Array.from((value as ImportedFile).files.values(), ({ buffer }) => buffer) : [];
 }
 
-if (parentPort !== null) {
-  const port = parentPort;
-  const start = workerData as { readonly job: ResultJob } | Job;
-  if ('job' in start)
-    void import('../result/resultWorker.ts').then(({ performJob }) => performJob(port, start.job));
-  else void answer(port, start);
-}
+if (parentPort !== null) void answer(parentPort, workerData as Job);

@@ -1,5 +1,6 @@
 import { isThere } from '../../files.ts';
 import { pathKey } from '../../paths.ts';
+import { inParallel } from '../../yieldingWork.ts';
 import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
@@ -59,8 +60,23 @@ export function asReported(
   return { places: places.map(toCurrent), isChanged };
 }
 
-/** Follows the places of a file from the text that was sent, or that was opened, to the current one. Takes long: the extension host asks the worker. */
-export async function followFile(
+const filesAtOnce = 16;
+
+/** Takes long: the extension host asks the worker. */
+export async function followFiles(
+  files: readonly PlacesOfFile[],
+  texts: EditorTexts,
+  runFolderOf: (runId: string) => string,
+): Promise<readonly CurrentPlaces[]> {
+  const places: CurrentPlaces[] = [];
+  await inParallel(files.entries(), filesAtOnce, async ([at, each]) => {
+    places[at] = await followFile(each, texts, runFolderOf);
+  });
+  return places;
+}
+
+/** Follows the places of a file from the text that was sent, or that was opened, to the current one. */
+async function followFile(
   each: PlacesOfFile,
   texts: EditorTexts,
   runFolderOf: (runId: string) => string,

@@ -10,20 +10,20 @@ import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import { findingsMarkOf, maxReadMs, withReadingNote } from '../parse/readFindings.ts';
 import type { CurrentPlaces, EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
 import type { FoundOwners } from '../place/owners.ts';
-import { type Encodings, utf8Only } from '../place/sentFiles.ts';
+import type { ReportedFinding } from '../finding.ts';
+import type { Job } from '../parse/parseWorker.ts';
+import type { Encodings } from '../place/sentFiles.ts';
 import { factsOf, resultFormat, type ResultHead, type RunResult } from './result.ts';
 import {
   addDetails,
   type Detailable,
   type Detailed,
-  type DetailsByIndex,
+  detailsOf,
   readDetails,
   readHead,
   readSaved,
   resultName,
 } from './resultFile.ts';
-import type { ResultJob } from './resultWorker.ts';
-import type { Unsaved } from './workOut.ts';
 
 /*
  * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first. Of an earlier run whose findings cannot
@@ -43,13 +43,15 @@ export interface ResultSource {
 }
 
 /** Where a file is read from, in a worker. */
-type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
+export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
   readonly runs: Pick<RunStore, 'folderOf'>;
+  /** True: nothing is written. */
+  readonly isReadOnly?: boolean;
 };
 
 /** By local run ID. */
 export interface ResultMemory {
-  readonly unsaved: Map<string, Unsaved>;
+  readonly unsaved: Map<string, RunResult>;
   /** Why the findings file with this mark cannot be read. */
   readonly failed: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
 }
@@ -62,44 +64,29 @@ export function createMemory(): ResultMemory {
  * The result of a run; worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`, `storage`,
  * `workerCrashed`, and the signal's reason.
  */
-export function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
-  return readCurrent(run, source, signal, savedResult, ({ head }) => head);
-}
-
-/** The head of the current result of a run: see `readResult`. */
-export function readCurrentHead(run: Run, source: ResultSource, signal?: AbortSignal): Promise<ResultHead> {
-  return readCurrent(run, source, signal, savedHead, (head) => head);
-}
-
-/** Saves the result of a run, with the sent texts that its findings point at. Throws what `readResult` throws. */
-export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
-  if (hasFindings(run)) await readCurrentHead(run, source, signal);
-}
-
-async function readCurrent<T>(
-  run: Run,
-  source: ResultSource,
-  signal: AbortSignal | undefined,
-  read: (run: Run, source: ResultSource) => Promise<T | undefined>,
-  headOf: (read: T) => ResultHead,
-): Promise<T> {
+export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
   const mark = await markOf(run, source);
   const failed = source.memory.failed.get(run.id);
   if (failed?.mark === mark) throw failed.error;
-  const saved = await read(run, source);
-  if (saved !== undefined && (await isCurrent(headOf(saved), run, mark, source))) return saved;
+  const saved = await savedResult(run, source);
+  if (saved !== undefined && (await isCurrent(saved.head, run, source))) return saved;
   await workOutRun(run, source, signal);
-  const made = await read(run, source);
+  const made = await savedResult(run, source);
   if (made === undefined) throw workerCrash('no result');
   return made;
 }
 
+/** Saves the result of a run, with the sent texts that its findings point at. Throws what `readResult` throws. */
+export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
+  if (hasFindings(run)) await readResult(run, source, signal);
+}
+
 async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<ResultHead | undefined> {
-  return memory.unsaved.get(id)?.result.head ?? (await readHead(runs.folderOf(id)));
+  return memory.unsaved.get(id)?.head ?? (await readHead(runs.folderOf(id)));
 }
 
 async function savedResult({ id }: Run, { runs, memory }: ResultSource): Promise<RunResult | undefined> {
-  return memory.unsaved.get(id)?.result ?? (await readSaved(runs.folderOf(id)));
+  return memory.unsaved.get(id) ?? (await readSaved(runs.folderOf(id)));
 }
 
 /** For each folder of a run, the earlier runs about it, the newest first: the first one that can be read counts. Then the baseline, if any. */
@@ -114,8 +101,10 @@ function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[
   ];
 }
 
-async function isCurrent(head: ResultHead, run: Run, mark: string, source: ResultSource): Promise<boolean> {
-  if (head.format !== resultFormat || head.facts !== factsOf(run) || head.mark !== mark) return false;
+/** True if a result of a run has its facts, and takes into account the earlier runs as they are now. */
+export async function isCurrent(head: ResultHead, run: Run, source: ResultSource): Promise<boolean> {
+  if (head.format !== resultFormat || head.facts !== factsOf(run)) return false;
+  if (head.mark !== (await markIfThere(run, source))) return false;
   const all = source.runs.all();
   const skipped = new Map(head.skipped.map((each) => [each.id, each.mark]));
   for (const other of all) {
@@ -155,20 +144,20 @@ async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal):
     for (const other of candidates) if (used === undefined && (await canUse(other))) used = other;
     before.push(used);
   }
-  const task: ResultJob = {
+  const task: Job = {
     kind: 'workOut',
     run,
     runsFolder: runs.folderOf(''),
     before,
     skipped: [...skipped.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
     continued: earlierRuns(all, run).find((other) => continuesRun(run, other)),
-    kept: [run, ...before].flatMap((each) => memory.unsaved.get(each?.id ?? '')?.result ?? []),
+    kept: [run, ...before].flatMap((each) => memory.unsaved.get(each?.id ?? '') ?? []),
     encodings: encodings(),
     isReadOnly: false,
   };
   const mark = await markOf(run, source);
   try {
-    const unsaved = (await askReader(task, run, source, signal)) as Unsaved | undefined;
+    const unsaved = (await askReader(task, run, source, signal)) as RunResult | undefined;
     if (unsaved === undefined) memory.unsaved.delete(run.id);
     else memory.unsaved.set(run.id, unsaved);
   } catch (error) {
@@ -204,27 +193,6 @@ function markIfThere({ id }: Run, { runs }: ReadingSource): Promise<string | und
   return findingsMarkOf(runs.folderOf(id));
 }
 
-/** Findings with their details. Throws what `readResult` of their runs throws. */
-export function withDetails<const T extends readonly Detailable[]>(
-  findings: T,
-  source: ResultSource,
-): Promise<Detailed<T>> {
-  return addDetails(findings, async (run, file, indexes) => {
-    const read = async (): Promise<DetailsByIndex | undefined> => {
-      const unsaved = source.memory.unsaved.get(run.id);
-      if (unsaved?.result.head.file === file) return unsaved.details;
-      return readDetails(source.runs.folderOf(run.id), file, indexes);
-    };
-    const known = await read();
-    if (known !== undefined) return known;
-    // Nothing is left of the details of another findings file.
-    const present = (await savedHead(run, source))?.file ?? file;
-    if (present !== file) return undefined;
-    await workOutRun(run, source);
-    return read();
-  });
-}
-
 /** `savedAt` is undefined for a result that was worked out without earlier runs, and not saved, since there was none. */
 interface LastResult {
   readonly result: RunResult;
@@ -237,58 +205,52 @@ export async function readLastResult(run: Run, source: ReadingSource): Promise<L
   const saved = await readSaved(runFolder);
   if (saved !== undefined)
     return { result: saved, savedAt: (await stat(join(runFolder, resultName))).mtime.getTime() };
-  return { result: (await workOutAlone(run, source)).result, savedAt: undefined };
+  const job: Job = { kind: 'workOut', run, runsFolder: source.runs.folderOf(''), isReadOnly: true };
+  return { result: (await askReader(job, run, source)) as RunResult, savedAt: undefined };
 }
 
-/** Details of what `readLastResult` returns. Writes nothing. */
-export async function readLastDetails(
+/** Findings with their details. Throws what `readResult` of their runs throws. */
+export function withDetails<const T extends readonly Detailable[]>(
+  findings: T,
+  source: ReadingSource,
+): Promise<Detailed<T>> {
+  return addDetails(
+    findings,
+    async (run, file, indexes) =>
+      (await readDetails(source.runs.folderOf(run.id), file, indexes)) ??
+      detailsOf(await readReported(run, file, indexes, source)),
+  );
+}
+
+/** The item of a finding as JSON; undefined if it is too long, nested too deeply, or of a findings file that is no longer here. */
+export async function readItem(
+  { run, file, finding: { index } }: Detailable,
+  source: ReadingSource,
+): Promise<string | undefined> {
+  return (await readReported(run, file, new Set([index]), source))[0]?.raw;
+}
+
+async function readReported(
   run: Run,
   file: string,
   indexes: ReadonlySet<number>,
   source: ReadingSource,
-): Promise<DetailsByIndex | undefined> {
-  const saved = await readDetails(source.runs.folderOf(run.id), file, indexes);
-  if (saved !== undefined) return saved;
-  const { result, details } = await workOutAlone(run, source);
-  return result.head.file === file ? details : undefined;
-}
-
-/** Without earlier runs, and without writing. */
-async function workOutAlone(run: Run, source: ReadingSource): Promise<Unsaved> {
-  const job: ResultJob = {
-    kind: 'workOut',
-    run,
-    runsFolder: source.runs.folderOf(''),
-    before: [],
-    skipped: [],
-    continued: undefined,
-    kept: [],
-    encodings: utf8Only,
-    isReadOnly: true,
-  };
-  return (await askReader(job, run, source)) as Unsaved;
-}
-
-/** The item of a finding as JSON: see `readItem` in `workOut`. Throws what `readResult` throws. */
-export async function readItem(
-  { run, file, finding: { index } }: Detailable,
-  source: ResultSource,
-): Promise<string | undefined> {
-  const job: ResultJob = { kind: 'item', run, file, index, runsFolder: source.runs.folderOf('') };
-  return (await askReader(job, run, source)) as string | undefined;
+): Promise<readonly ReportedFinding[]> {
+  const { isReadOnly = false } = source;
+  const job: Job = { kind: 'reported', run, file, indexes, isReadOnly, runsFolder: source.runs.folderOf('') };
+  return (await askReader(job, run, source)) as readonly ReportedFinding[];
 }
 
 /** For a job that reads the findings file of a run. */
 async function askReader(
-  job: ResultJob,
+  job: Job & { readonly isReadOnly: boolean },
   run: Run,
   source: ReadingSource,
   signal?: AbortSignal,
 ): Promise<unknown> {
   const mark = await markOf(run, source);
   const limit = AbortSignal.timeout(source.maxReadMs ?? maxReadMs);
-  const isReadOnly = 'isReadOnly' in job && job.isReadOnly;
-  return withReadingNote(source.runs.folderOf(run.id), mark, isReadOnly, async () => {
+  return withReadingNote(source.runs.folderOf(run.id), mark, job.isReadOnly, async () => {
     try {
       return await ask(job, source, AbortSignal.any(signal === undefined ? [limit] : [signal, limit]));
     } catch (error) {
@@ -310,7 +272,7 @@ export async function followFiles(
     new Map([...all].filter(([key]) => keys.has(key)));
   const { edited, opened, encodings } = texts;
   const some = { edited: ofFiles(edited), opened: ofFiles(opened), encodings };
-  const job: ResultJob = { kind: 'follow', files, texts: some, runsFolder: source.runs.folderOf('') };
+  const job: Job = { kind: 'follow', files, texts: some, runsFolder: source.runs.folderOf('') };
   return (await ask(job, source)) as readonly CurrentPlaces[];
 }
 
@@ -324,14 +286,14 @@ export async function makeExport(
   source: ReadingSource,
   signal?: AbortSignal,
 ): Promise<ExportedFile> {
-  const job: ResultJob = { kind: 'export', request, runsFolder: source.runs.folderOf('') };
+  const job: Job = { kind: 'export', request, runsFolder: source.runs.folderOf('') };
   return (await ask(job, source, signal)) as ExportedFile;
 }
 
 function ask(
-  job: ResultJob,
+  job: Job,
   { workerFile }: Pick<ResultSource, 'workerFile'>,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  return askWorker({ job }, workerFile, { signal, outOfMemory: 'findingsTooLarge' });
+  return askWorker(job, workerFile, { signal, outOfMemory: 'findingsTooLarge' });
 }

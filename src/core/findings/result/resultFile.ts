@@ -7,12 +7,12 @@ import { systemCode } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import type { Run } from '../../run/state/run.ts';
 import {
-  BLOCK_KINDS,
   type Details,
   detailsFrom,
   type Finding,
   type Place,
-  PLACE_ROLES,
+  type ReportedFinding,
+  splitReported,
   type WithDetails,
 } from '../finding.ts';
 import { reportKey } from '../identity.ts';
@@ -22,7 +22,7 @@ import { headSchema, type ResultFinding, resultFormat, type ResultHead, type Run
 /*
  * Two files in the folder of a run, of lines of JSON. `result.json`: the head, which shows whether the result is current, and has the SHA-256 of what
  * follows in place of a schema; a table of what findings share; then lists of findings, those that are not reported last. `details.jsonl`: the findings
- * file that it is of, then an index and its details in each line, read when somebody looks.
+ * file that it is of, then an index, a hash, and the details in each line, read when somebody looks.
  */
 
 export const resultName = 'result.json';
@@ -194,41 +194,30 @@ async function* linesOf(path: string, maxFileBytes: number): AsyncGenerator<Buff
 
 const detailsHeadSchema = z.object({ file: z.string() });
 
-const number = z.optional(z.number());
-const text = z.optional(z.string());
+/** Index, hash, details: the hash is in place of a schema. */
+const detailsLineSchema = z.tuple([z.number(), z.string(), z.record(z.string(), z.unknown())]);
 
-const detailsLineSchema = z.tuple([
-  z.number(),
-  z.object({
-    description: z.string(),
-    recommendation: z.string(),
-    blocks: z.array(z.object({ kind: z.enum(BLOCK_KINDS), text: z.string() })),
-    confidence: text,
-    places: z.array(
-      z.object({
-        path: z.string(),
-        startLine: number,
-        endLine: number,
-        startColumn: number,
-        endColumn: number,
-        charOffset: number,
-        inCodePoints: z.optional(z.boolean()),
-        snippet: text,
-        role: z.optional(z.enum(PLACE_ROLES)),
-        label: text,
-        targetIndex: number,
-      }),
-    ),
-  }),
-]);
+function hashOf(details: object): string {
+  return hash('sha256', JSON.stringify(details), 'hex').slice(0, 16);
+}
 
 /** By `Finding.index`. */
 export type DetailsByIndex = ReadonlyMap<number, Details>;
 
+export function detailsOf(reported: readonly ReportedFinding[]): DetailsByIndex {
+  return new Map(reported.map((each) => [each.index, splitReported(each).details]));
+}
+
 /** `file` is that of the findings' `Identity`. */
-export async function writeDetails(runFolder: string, file: string, details: DetailsByIndex): Promise<void> {
+export async function writeDetails(
+  runFolder: string,
+  file: string,
+  reported: readonly ReportedFinding[],
+): Promise<void> {
   const lines = function* (): Generator<string, void> {
-    for (const line of [{ file }, ...details]) yield `${JSON.stringify(line)}\n`;
+    yield `${JSON.stringify({ file })}\n`;
+    for (const [index, details] of detailsOf(reported))
+      yield `${JSON.stringify([index, hashOf(details), details])}\n`;
   };
   await writeFileAtomic(join(runFolder, detailsName), lines());
 }
@@ -247,9 +236,9 @@ export async function readDetails(
         isOfFile = parsed(line, detailsHeadSchema)?.file === file;
         if (!isOfFile) return undefined;
       } else if (indexes.has(Number.parseInt(line.toString('latin1', 1, 12), 10))) {
-        const [index, details] = parsed(line, detailsLineSchema) ?? [];
-        if (index === undefined || details === undefined) return undefined;
-        found.set(index, details);
+        const [index = 0, saved = '', details = {}] = parsed(line, detailsLineSchema) ?? [];
+        if (hashOf(details) !== saved) return undefined;
+        found.set(index, details as unknown as Details);
         if (found.size === indexes.size) return found;
       }
     }

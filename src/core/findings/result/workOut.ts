@@ -6,7 +6,7 @@ import { isSamePath } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { isOfService } from '../chooseRun.ts';
 import { type Place, type ReportedFinding, splitReported } from '../finding.ts';
-import { fingerprintOf, type Identity, quoteKeyOf, reportKey } from '../identity.ts';
+import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
 import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../place/evidence.ts';
 import { createResolver } from '../place/resolver.ts';
@@ -17,45 +17,32 @@ import {
   keepSource,
   readSent,
   type SentFile,
+  utf8Only,
 } from '../place/sentFiles.ts';
 import { compareFindings, type ComparedRun, type FoundBefore } from './compareRuns.ts';
 import { laterPathsIn, uniquePaths } from './match.ts';
 import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
-import {
-  type DetailsByIndex,
-  isOfLaterVersion,
-  readSaved,
-  resultName,
-  writeDetails,
-  writeResult,
-} from './resultFile.ts';
+import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
 /*
  * Works out what a run found, in the worker: reads its findings file once, finds the sent files that its places point at and keeps their texts, looks up lines
  * and quotes in these, and names and judges the findings by the results of earlier runs, which exist already. Two files are written.
  */
 
-/** Plain data. */
 export interface WorkOut {
   readonly run: Run;
   /** The folder with the folders of all runs. */
   readonly runsFolder: string;
   /** For each folder of the run, in their order, the earlier run that its findings are compared with; then the baseline. */
-  readonly before: readonly (Run | undefined)[];
-  readonly skipped: ResultHead['skipped'];
+  readonly before?: readonly (Run | undefined)[];
+  readonly skipped?: ResultHead['skipped'];
   /** The run that it continues. */
-  readonly continued: Run | undefined;
+  readonly continued?: Run | undefined;
   /** Earlier results, and a former one of the run, that could not be saved. */
-  readonly kept: readonly RunResult[];
-  readonly encodings: Encodings;
+  readonly kept?: readonly RunResult[];
+  readonly encodings?: Encodings;
   /** True: write nothing. */
   readonly isReadOnly: boolean;
-}
-
-/** What is not saved, since it must not or could not be. */
-export interface Unsaved {
-  readonly result: RunResult;
-  readonly details: DetailsByIndex;
 }
 
 /** Findings that are not reported; the others are counted. */
@@ -63,16 +50,15 @@ const maxAbsent = 10_000;
 /** Another window may work out the same run. */
 const maxTries = 3;
 
-/** Undefined once it is saved. Throws what `readFindings` throws. */
-export async function workOut(task: WorkOut): Promise<Unsaved | undefined> {
-  const { run, runsFolder } = task;
+/** The result, if it is not saved: it must not or could not be. Throws what `readFindings` throws. */
+export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
+  const { run, runsFolder, skipped = [], kept = [], encodings = utf8Only } = task;
   const runFolder = join(runsFolder, run.id);
   const isReadOnly = task.isReadOnly || (await isOfLaterVersion(runFolder));
   const mark = (await findingsMarkOf(runFolder)) ?? '';
   const sent = await readSent(run, runFolder);
   const { findings: reported, cut, file } = await readFindings(runFolder);
-  const decode = createDecode(task.encodings);
-  const details = detailsOf(reported);
+  const decode = createDecode(encodings);
   const places = reported.flatMap((each) => each.places);
   const resolver = createResolver({ targets: run.targets, sent, places });
   const source = { run, runFolder, sent, resolver };
@@ -93,7 +79,7 @@ export async function workOut(task: WorkOut): Promise<Unsaved | undefined> {
   };
   for (let tries = 1; ; tries += 1) {
     const savedMark = await markOf(join(runFolder, resultName));
-    const former = task.kept.find(({ head }) => head.id === run.id) ?? (await readSaved(runFolder));
+    const former = kept.find(({ head }) => head.id === run.id) ?? (await readSaved(runFolder));
     const anchored = await anchor(own, reported, source, former, decode);
     const { findings, absent } = await compareFindings(compared, anchored, {
       ...before.found,
@@ -103,42 +89,44 @@ export async function workOut(task: WorkOut): Promise<Unsaved | undefined> {
     const listed = absent.slice(0, maxAbsent);
     const head = newHead({
       ...{ id: run.id, facts: factsOf(run), mark, file, cut, ...before.head },
-      skipped: task.skipped,
+      skipped,
       knowsSent: sent.map((files) => files !== undefined),
       unlisted: before.head.unlisted + absent.length - listed.length,
       counts: { findings: findings.length, absent: listed.length },
     });
     const result = { head, findings, absent: listed };
-    if (isReadOnly) return { result, details };
+    if (isReadOnly) return result;
     try {
-      await writeDetails(runFolder, file, details);
+      await writeDetails(runFolder, file, reported);
       // What another window has saved meanwhile keeps its names.
       if ((await markOf(join(runFolder, resultName))) !== savedMark && tries < maxTries) continue;
       await writeResult(runFolder, result);
       return undefined;
     } catch {
-      return { result, details };
+      return result;
     }
   }
 }
 
-function detailsOf(reported: readonly ReportedFinding[]): DetailsByIndex {
-  return new Map(reported.map((each) => [each.index, splitReported(each).details]));
+/** Findings of a run that were in the findings file `file`. */
+export interface AskedFindings {
+  readonly run: Run;
+  /** That of their `Identity`. */
+  readonly file: string;
+  readonly indexes: ReadonlySet<number>;
+  readonly isReadOnly: boolean;
 }
 
-/** From the findings file, for an export. Undefined if that is another one now. */
-export async function readDetailsAgain(runFolder: string, file: string): Promise<DetailsByIndex | undefined> {
-  const read = await readFindings(runFolder);
-  return read.file === file ? detailsOf(read.findings) : undefined;
-}
-
-/** The item of a finding as JSON; undefined if it is too long, nested too deeply, or of a findings file that is no longer here. */
-export async function readItem(
+/** Findings as their file has them; none if that is another file now. Saves the details of all, which were missing or damaged. */
+export async function readReported(
   runFolder: string,
-  { file, index }: Pick<Identity, 'file' | 'index'>,
-): Promise<string | undefined> {
+  { file, indexes, isReadOnly }: AskedFindings,
+): Promise<readonly ReportedFinding[]> {
   const read = await readFindings(runFolder);
-  return read.file === file ? read.findings.find((each) => each.index === index)?.raw : undefined;
+  if (read.file !== file) return [];
+  if (!isReadOnly && !(await isOfLaterVersion(runFolder)))
+    await writeDetails(runFolder, file, read.findings).catch(() => undefined); // they are read again next time
+  return read.findings.filter(({ index }) => indexes.has(index));
 }
 
 /** A finding as its file has it, with its sent files, and with the name of its report. */
@@ -229,7 +217,7 @@ async function readProgress({
 }
 
 /** For each folder of the run, what the result before it says about this folder. */
-async function readBefore({ run: { targets }, before, kept, runsFolder }: WorkOut): Promise<{
+async function readBefore({ run: { targets }, before = [], kept = [], runsFolder }: WorkOut): Promise<{
   readonly found: Pick<FoundBefore, 'findings' | 'absent' | 'hasBaseline'>;
   readonly head: Pick<ResultHead, 'before' | 'baseline' | 'unlisted'>;
 }> {

@@ -9,7 +9,9 @@ import type {
   ShownFinding,
 } from '../../../../src/core/findings/shownFinding.ts';
 import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
+import { writeDetails } from '../../../../src/core/findings/result/resultFile.ts';
 import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
+import { tempFolder } from '../../run/tempFolder.ts';
 import { shopRun, shownOf, tool } from './exportingFindings.ts';
 
 const secretWorkerFile = fileURLToPath(
@@ -139,16 +141,16 @@ const kinds: Readonly<Record<string, (number: number) => string>> = {
   azure: (number) => ['aB3', '8Q', '~', body(number, 34)].join(''),
 };
 
-const runFolderOf = (id: string): string => `/home/canary/${id}`;
-
 for (const [kind, tokenOf] of Object.entries(kinds))
-  test(`F180 a credential (${kind}) in any text of a finding is in no export, in whatever form`, async () => {
+  test(`F180 a credential (${kind}) in any text of a finding is in no export, in whatever form`, async (t) => {
     const { source: unmasked, listed, repository, tokens } = sourceOf(tokenOf);
     assert.ok(tokens.length > 40);
+    const folder = await tempFolder(t);
+    for (const { file, finding, details } of listed)
+      await writeDetails(folder, file, [{ ...finding, ...details }]);
     const textOf = async (form: ExportRequest['form']): Promise<string> => {
       const request = { source: unmasked, form, tool, secretWorkerFile };
-      const detailsOf = () => Promise.resolve(new Map(listed.map((each) => [0, each.details])));
-      return new TextDecoder().decode((await exportRun(request, { detailsOf, runFolderOf })).content);
+      return new TextDecoder().decode((await exportRun(request, () => folder)).content);
     };
     const source = await maskSecrets(unmasked, secretWorkerFile);
     const exports = {
