@@ -298,10 +298,10 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       formatBytes(maxImportBytes),
     ),
     notText: t('Nothing was imported: the file isn’t UTF-8 text. Save it as UTF-8 and try again.'),
-    notRead: t(
-      'Nothing was imported: tables can’t be imported. Use “Export Offline Bundle…” instead. The bundle contains the findings and everything that belongs to them.',
-    ),
-    noFindings: t('Nothing was imported: the file isn’t a bundle, a SARIF file, or a findings file.') + about,
+    noFindings:
+      t(
+        'Nothing was imported: the file isn’t an offline bundle, a SARIF file, or a findings file. A table can’t be imported.',
+      ) + about,
     toolFailed:
       t(
         'Nothing was imported: the tool that wrote this file failed, so the file has no findings. Run the tool again.',
@@ -312,11 +312,10 @@ function describeImportFault(fault: ImportFault, part?: string): string {
     oldSarif: t(
       'Nothing was imported: the file is SARIF 1.0, which VS Code can’t read. Convert the file to SARIF 2.1.0.',
     ),
-    notABundle: t('Nothing was imported: the archive isn’t a bundle that this extension exported.') + about,
-    newerVersion: t(
-      'Nothing was imported: the bundle comes from a newer version of this extension. Update the extension and try again.',
-    ),
-    encrypted: t('Nothing was imported: the archive is encrypted. Bundles are never encrypted.'),
+    notABundle:
+      t(
+        'Nothing was imported: the archive isn’t a bundle that this extension can read. If a newer version exported it, update the extension.',
+      ) + about,
     damaged:
       t('Nothing was imported: the bundle is damaged. Get another copy of the bundle and try again.') + about,
   }[fault];

@@ -7,10 +7,12 @@ import {
   readImport,
   undecidedBy,
 } from '../../core/findings/importExport/importFile.ts';
-import { badImport, type Decision, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
+import { badImport, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
+import type { TriageEntry } from '../../core/findings/triage/book.ts';
 import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
+import { visibleLine } from '../../core/visibleText.ts';
 import { maxTransferMs } from '../../core/yieldingWork.ts';
 import { answerAbout, type Folder, pickFolder } from '../folders.ts';
 import { countFindings, countShown } from '../formats.ts';
@@ -46,7 +48,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
     const content = await answerAbout(file, vscode.workspace.fs.readFile(file), options);
     return readImport(Buffer.from(content), { workerFile: deps.parseWorkerFile, signal });
   });
-  const targets = await targetsOf(imported.folders, folders);
+  const targets = await targetsOf(imported.run?.targets.map(({ name }) => visibleLine(name)) ?? [], folders);
   if (targets === undefined) return;
   const run = await importRun(imported, { fileName, targets }, { store: deps.runs, clock: deps.clock });
   await deps.findings.show(run);
@@ -107,7 +109,7 @@ async function pickFolderNamed(
 /** Decisions by others can hide findings, so a person decides whether to import them. Decisions of this machine are kept. */
 async function offerDecisions(
   run: Run,
-  decisions: readonly Decision[],
+  decisions: readonly TriageEntry[],
   { findings, triage }: ImportDeps,
 ): Promise<void> {
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;

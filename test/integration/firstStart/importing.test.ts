@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { toBundle, zipBundle } from '../../../src/core/findings/importExport/bundle.ts';
 import { untilEqual } from '../../host/workbench/eventually.ts';
-import { sourceOf, tool } from '../../unit/findings/importExport/exportingFindings.ts';
+import { sourceOf } from '../../unit/findings/importExport/exportingFindings.ts';
 import { afterTest, answer, messages, shownTexts, temporaryFolder } from '../dialogs.ts';
 import { folder } from '../openFolders.ts';
 import { newRuns, runLines } from '../runsInStorage.ts';
@@ -26,7 +26,6 @@ describe('an imported bundle', () => {
         toBundle(
           sourceOf(items, () => decision),
           [findings],
-          tool,
         ),
       ),
     );

@@ -64,7 +64,7 @@ export async function exportRun(
     case 'bundle': {
       // Links and shared decisions know the findings and the report by their hash, so these are as received.
       const artifacts = await readArtifacts(source.run, runFolderOf(source.run.id));
-      return { content: new Uint8Array(zipBundle(toBundle(await mask(source), artifacts, tool))) };
+      return { content: new Uint8Array(zipBundle(toBundle(await mask(source), artifacts))) };
     }
     case 'csv':
       return { content: toBytes(toCsv(await mask(await detailedRun(source, readThese)))) };

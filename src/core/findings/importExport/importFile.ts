@@ -10,8 +10,9 @@ import { visibleLine } from '../../visibleText.ts';
 import { maxReadMs } from '../parse/readFindings.ts';
 import { toTriageSubjects, type ShownFinding } from '../shownFinding.ts';
 import { isUndecided } from '../triage/triage.ts';
+import type { TriageEntry } from '../triage/book.ts';
 import type { MadeDecision } from '../triage/triageStore.ts';
-import { badImport, type Decision, type ImportedFile, type ImportStart } from './readContent.ts';
+import { badImport, type ImportedFile, type ImportStart } from './readContent.ts';
 
 interface ImportOptions {
   readonly workerFile: string | URL;
@@ -51,7 +52,7 @@ export async function importRun(
   { store, clock }: { store: RunStore; clock: Clock },
 ): Promise<Run> {
   const { files, run: facts } = imported;
-  const { dispatchedAt, exitedAt, targetUrls } = facts ?? {};
+  const { dispatchedAt, exitedAt } = facts ?? {};
   const [id, now] = [store.newId(), clock.now()];
   // The same path for every import, so that decisions hold and runs can be compared.
   const missingFolder = (name: string): string =>
@@ -60,30 +61,28 @@ export async function importRun(
     const bytes = files.get(file)?.byteLength;
     return bytes === undefined ? [] : [{ name: file === 'report.md' ? 'report' : 'findings', file, bytes }];
   });
-  // Nothing is on a service.
   const run: RunIn<'imported'> = {
+    workflow: 'whitebox-assessment',
+    language: 'english',
+    ...facts,
+    // A run that only began has no duration.
+    dispatchedAt: exitedAt === undefined ? undefined : dispatchedAt,
     version: journalVersion,
     id,
-    workflow: facts?.workflow ?? 'whitebox-assessment',
+    // Nothing is on a service.
     baseUrl: '',
     organizationId: '',
-    language: facts?.language ?? 'english',
     webhookEndpointIds: [],
     targets: origin.targets.map(({ name, folder = missingFolder(name) }, index) => {
       const { commit, coverage } = facts?.targets[index] ?? {};
       return { folder, name, commit, coverage };
     }),
-    input: targetUrls === undefined ? undefined : { target_urls: [...targetUrls] },
     noticeDue: false,
     state: 'imported',
     createdAt: Math.min(now, dispatchedAt ?? now),
     endedAt: now,
     importedFrom: visibleLine(origin.fileName),
     artifacts,
-    runId: facts?.runId,
-    // Only if both are known.
-    ...(dispatchedAt === undefined || exitedAt === undefined ? {} : { dispatchedAt, exitedAt }),
-    endedEarly: facts?.endedEarly,
   };
   const folder = store.folderOf(id);
   try {
@@ -100,17 +99,17 @@ export async function importRun(
 
 /** Imported decisions about findings without a decision; `count` is the number of findings. */
 export function undecidedBy(
-  decisions: readonly Decision[],
+  decisions: readonly TriageEntry[],
   all: readonly ShownFinding[],
 ): { readonly made: readonly MadeDecision[]; readonly count: number } {
-  const byIndex = new Map(decisions.map(({ index, ...decision }) => [index, decision]));
+  const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
   const made = all
     .filter(({ triage }) => isUndecided(triage))
     .flatMap((shown) => {
       const decision = byIndex.get(shown.finding.index);
       return decision === undefined
         ? []
-        : [toTriageSubjects(shown).map((subject) => ({ ...subject, ...decision }))];
+        : [toTriageSubjects(shown).map((subject) => ({ ...decision, ...subject }))];
     });
   return { made: made.flat(), count: made.length };
 }

@@ -1,31 +1,21 @@
 import { isUtf8 } from 'node:buffer';
-import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { crc32 } from 'node:zlib';
 import * as yauzl from 'yauzl';
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import { parseJson } from '../../json.ts';
 import { coverageSchema } from '../../upload/choose/coverage.ts';
-import { visibleLine } from '../../visibleText.ts';
 import { targetUrlsSchema } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '../parse/parseFindings.ts';
 import { isSarifFault, type SarifFault } from '../parse/sarif.ts';
-import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from '../triage/triage.ts';
+import { parseEntry, type TriageEntry } from '../triage/book.ts';
 
 export const maxImportBytes = maxFindingsBytes;
 
-export type ImportFault =
-  | 'tooLarge'
-  | 'notText'
-  | 'notRead'
-  | 'noFindings'
-  | SarifFault
-  | 'notABundle'
-  | 'newerVersion'
-  | 'encrypted'
-  | 'damaged';
+export type ImportFault = 'tooLarge' | 'notText' | 'noFindings' | SarifFault | 'notABundle' | 'damaged';
 
 export function badImport(fault: ImportFault, part?: string, cause?: unknown): AssessmentError {
   return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
@@ -35,7 +25,7 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
 const maxFiles = 128;
 const maxUnpackedBytes = 4 * maxImportBytes;
 
-/** JSON values in all manifests together, and in each other file: enough for 200,000 files, and parsed in 200 ms. */
+/** JSON values in all manifests together, and in the facts: enough for 200,000 files, and parsed in 200 ms. */
 const maxValues = 800_000;
 const maxPath = 4_096;
 const maxSegments = 256;
@@ -46,16 +36,16 @@ const pathSchema = z.string().check(
 );
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
 
-/** Triage files accept years of four digits. */
-const maxTime = Date.parse('9999-12-31T00:00:00Z');
-
 const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
-/** A bundle has no URL of the service, no organization, and no folder of a machine. */
+/** A longer decision is none. */
+const maxLine = 65_536;
+
+/** What a bundle has of a run: no URL of the service, no organization, and no folder of a machine. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
-  workflow: z.optional(z.enum(workflowIds)),
-  targetUrls: z.optional(targetUrlsSchema),
+  workflow: z.enum(workflowIds),
+  input: z.optional(z.object({ target_urls: targetUrlsSchema })),
   language: languageSchema,
   dispatchedAt: z.optional(timestamp),
   exitedAt: z.optional(timestamp),
@@ -64,7 +54,7 @@ const runFactsSchema = z.object({
   targets: z
     .array(
       z.object({
-        name: z.string().check(z.minLength(1), z.maxLength(256)),
+        name: z.string().check(z.minLength(1), z.maxLength(maxPath)),
         commit: z.optional(z.object({ id: z.string().check(z.maxLength(128)), dirty: z.boolean() })),
         coverage: z.optional(coverageSchema),
       }),
@@ -76,25 +66,11 @@ export type RunFacts = z.infer<typeof runFactsSchema>;
 export const bundleSchema = z.object({
   kind: z.literal('whitebox-assessment-bundle'),
   version: z.literal(1),
-  tool: z.object({ name: z.string(), version: z.string() }),
   run: runFactsSchema,
-  files: z.array(z.object({ path: z.string(), bytes: z.int().check(z.minimum(0)), sha256: z.string() })),
 });
 
-/** Index, artifacts as downloaded, decisions, and manifests of what was sent of each folder. */
-const bundlePath = /^(bundle\.json|findings\.json|report\.md|triage\.json|manifest-\d{1,2}\.json)$/;
-
-const decisionSchema = z.object({
-  index: z.int().check(z.minimum(0)),
-  state: z.enum(TRIAGE_STATES),
-  note: z.string().check(z.maxLength(10_000)),
-  at: z.number().check(z.minimum(0), z.maximum(maxTime)),
-  until: untilSchema,
-  via: viaSchema,
-});
-
-/** `index` is the position of the finding in its file, since equal code in two folders makes two findings. */
-export type Decision = z.infer<typeof decisionSchema> & TriageDecision;
+/** Facts, artifacts as downloaded, decisions as in a book, and manifests of what was sent of each folder. */
+const bundlePath = /^(bundle\.json|findings\.json|report\.md|triage\.jsonl|manifest-\d{1,2}\.json)$/;
 
 export interface ImportStart {
   readonly kind: 'import';
@@ -106,10 +82,10 @@ export interface ImportedFile {
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   readonly findings: number;
   readonly cut: Cut | undefined;
-  readonly run?: RunFacts | undefined;
-  /** Folder names, in the order that `Place.targetIndex` counts; empty if unknown. */
-  readonly folders: readonly string[];
-  readonly decisions: readonly Decision[];
+  /** Its targets are in the order that `Place.targetIndex` counts. */
+  readonly run: RunFacts | undefined;
+  /** About findings that are shown. */
+  readonly decisions: readonly TriageEntry[];
 }
 
 /** Reads a bundle, a SARIF log, or a findings file, in the parsing worker. Writes nothing. Throws `badImport`. */
@@ -118,22 +94,19 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   if (content.length > maxImportBytes) throw badImport('tooLarge');
   const isZip = content.subarray(0, 2).toString('latin1') === 'PK';
   if (!isZip && !isUtf8(content)) throw badImport('notText');
-  const bundle = isZip ? await readBundle(content) : undefined;
-  const files = bundle?.files ?? new Map([['findings.json', content]]);
-  const triage = files.get('triage.json');
-  files.delete('triage.json');
-  const decisions = triage === undefined ? [] : readDecisions(readJson(triage, 'triage.json'));
+  const { run, files } = isZip
+    ? await readBundle(content)
+    : { run: undefined, files: new Map([['findings.json', content]]) };
+  const decisions = readDecisions(files.get('triage.jsonl'));
+  files.delete('triage.jsonl');
   const { findings, cut } = parse(files.get('findings.json') ?? content);
-  const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
   return {
     // Copies, since the worker transfers their memory.
     files: new Map([...files].map(([path, file]) => [path, Uint8Array.from(file)])),
     findings: findings.length,
     cut,
-    run: bundle?.run,
-    folders: bundle?.run.targets.map(({ name }) => visibleLine(name)) ?? [],
-    // Only decisions about findings that are shown can be imported.
-    decisions: findings.flatMap(({ index }) => byIndex.get(index) ?? []),
+    run,
+    decisions: findings.flatMap(({ index }) => decisions.get(index) ?? []),
   };
 }
 
@@ -143,72 +116,44 @@ function parse(content: Buffer): ParsedFindings {
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
     const { subject, detail } = error.data;
-    if (error.kind === 'findingsTooLarge') throw badImport('tooLarge', undefined, error);
-    if (error.kind !== 'malformedFindings') throw error;
     if (isSarifFault(subject)) throw badImport(subject, detail, error);
-    throw badImport(isTable(content) ? 'notRead' : 'noFindings', undefined, error);
+    throw badImport(error.kind === 'findingsTooLarge' ? 'tooLarge' : 'noFindings', undefined, error);
   }
 }
 
-/** True for an exported CSV file, which cannot be imported. */
-function isTable(content: Buffer): boolean {
-  const header = content.subarray(0, 1_000).toString('utf8').split('\n', 1)[0] ?? '';
-  return ['title', 'severity', 'file'].every((name) => header.includes(`"${name}"`));
+/** By the position of their findings in the file, since equal code in two folders makes two findings. */
+function readDecisions(content: Buffer | undefined): ReadonlyMap<number, TriageEntry> {
+  const lines = content?.toString('utf8').split('\n') ?? [];
+  const entries = lines.flatMap((line) => (line.length > maxLine ? [] : (parseEntry(line) ?? [])));
+  return new Map(entries.map((entry) => [entry.index, entry]));
 }
 
-export function readDecisions(list: unknown): readonly Decision[] {
-  return (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((entry) => {
-    const read = decisionSchema.safeParse(entry);
-    return read.success ? [read.data] : [];
-  });
-}
-
-/** Unpacks a bundle in memory, within limits on the real sizes. `files` always has `findings.json`, and never the index. Throws `badImport`. */
+/** Unpacks a bundle in memory, within limits on the real sizes. `files` always has `findings.json`, and not the facts. Throws `badImport`. */
 export async function readBundle(
   zip: Buffer,
 ): Promise<{ readonly run: RunFacts; readonly files: Map<string, Buffer> }> {
   const files = await unpack(zip);
-  const index = readIndex(files.get('bundle.json'));
+  const facts = files.get('bundle.json');
   files.delete('bundle.json');
-  for (const { path, bytes, sha256: expected } of index.files) {
-    const content = files.get(path);
-    if (content?.length !== bytes || sha256(content) !== expected) throw badImport('damaged', path);
-  }
-  const listed = new Set(index.files.map(({ path }) => path));
+  if (facts === undefined || !files.has('findings.json')) throw badImport('notABundle');
+  const { data } = bundleSchema.safeParse(readJson(facts, 'bundle.json').value);
+  if (data === undefined) throw badImport('notABundle', 'bundle.json');
   let valuesLeft = maxValues;
   for (const [path, content] of files) {
-    if (!listed.has(path)) throw badImport('damaged', path);
     if (!path.startsWith('manifest-')) continue;
-    const { value, values } = readCounted(content, path, valuesLeft);
+    const { value, values } = readJson(content, path, valuesLeft);
     valuesLeft -= values;
     if (!manifestSchema.safeParse(value).success) throw badImport('damaged', path);
   }
-  if (!files.has('findings.json')) throw badImport('notABundle');
-  return { run: index.run, files };
+  return { run: data.run, files };
 }
 
-function readJson(content: Buffer, path: string): unknown {
-  return readCounted(content, path, maxValues).value;
-}
-
-function readCounted(content: Buffer, path: string, valuesLeft: number): ReturnType<typeof parseJson> {
+function readJson(content: Buffer, path: string, valuesLeft = maxValues): ReturnType<typeof parseJson> {
   try {
     return parseJson(content.toString('utf8'), valuesLeft);
   } catch (cause) {
-    if (cause instanceof AssessmentError) throw badImport('tooLarge', path, cause);
-    throw badImport('damaged', path, cause);
+    throw badImport(cause instanceof AssessmentError ? 'tooLarge' : 'damaged', path, cause);
   }
-}
-
-function readIndex(content: Buffer | undefined): z.infer<typeof bundleSchema> {
-  if (content === undefined) throw badImport('notABundle');
-  const value = readJson(content, 'bundle.json');
-  const version = z.object({ kind: bundleSchema.shape.kind, version: z.number() }).safeParse(value);
-  if (!version.success) throw badImport('notABundle');
-  if (version.data.version !== 1) throw badImport('newerVersion');
-  const index = bundleSchema.safeParse(value);
-  if (!index.success) throw badImport('damaged', 'bundle.json');
-  return index.data;
 }
 
 async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
@@ -219,20 +164,18 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
     if (opened.entryCount > maxFiles) throw badImport('notABundle');
     for await (const entry of opened.eachEntry()) {
       const { fileName, uncompressedSize } = entry;
-      if (!bundlePath.test(fileName) || files.has(fileName)) throw badImport('notABundle', fileName);
-      if (entry.isEncrypted()) throw badImport('encrypted');
+      const isOurs = bundlePath.test(fileName) && !files.has(fileName) && !entry.isEncrypted();
+      if (!isOurs) throw badImport('notABundle', fileName);
       unpackedBytes += uncompressedSize;
       if (uncompressedSize > maxImportBytes || unpackedBytes > maxUnpackedBytes) throw badImport('tooLarge');
       // The stream fails when an entry unpacks to more, or to less, than it says.
-      files.set(fileName, await buffer(await opened.openReadStreamPromise(entry)));
+      const content = await buffer(await opened.openReadStreamPromise(entry));
+      if (crc32(content) !== entry.crc32) throw badImport('damaged', fileName);
+      files.set(fileName, content);
     }
   } catch (error) {
     if (error instanceof AssessmentError) throw error;
     throw badImport('damaged', undefined, error);
   }
   return files;
-}
-
-export function sha256(content: Uint8Array): string {
-  return hash('sha256', content, 'hex');
 }

@@ -2,74 +2,48 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { bundleSchema } from '../../../../src/core/findings/importExport/readContent.ts';
-import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zip.ts';
-import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
-import { accepted, artifacts, findings, importOf, items, report, textOf } from './bundles.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
+import { accepted, artifacts, bundleOf, importOf, items, textOf, zipOf } from './bundles.ts';
+import { anyItems, anyTriage, shopRun, sourceOf } from './exportingFindings.ts';
 
-/** A zip with any names, sizes and flags. */
-function zipOf(
-  entries: readonly { path: string; content: Buffer; tellsBytes?: number; encrypted?: boolean }[],
-): Buffer {
-  const locals: Buffer[] = [];
-  const centrals: Buffer[] = [];
-  let at = 0;
-  for (const { path, content, tellsBytes, encrypted } of entries) {
-    const data = deflateRawSync(content);
-    const entry = {
-      path,
-      mode: 0o644,
-      crc: crc32(content),
-      bytes: tellsBytes ?? content.length,
-      compressedBytes: data.length,
-      deflated: true,
-      streamed: false,
-      zip64: false,
-    };
-    const [local, central] = [localHeader(entry), centralRecord(entry)];
-    if (encrypted === true) {
-      local.writeUInt16LE(local.readUInt16LE(6) | 1, 6);
-      central.writeUInt16LE(central.readUInt16LE(8) | 1, 8);
-    }
-    central.writeUInt32LE(at, 42);
-    locals.push(local, data);
-    centrals.push(central);
-    at += local.length + data.length;
-  }
-  const directory = Buffer.concat(centrals);
-  return Buffer.concat([...locals, directory, zipEnd(entries.length, at, directory.length)]);
+/** The facts of a bundle with changed members. */
+function factsWith(changes: object): string {
+  const [facts] = toBundle(sourceOf(items), []);
+  return JSON.stringify({ ...(JSON.parse(String(facts?.content)) as object), ...changes });
 }
 
-const index = (changes: object = {}): Buffer => {
-  const [first] = toBundle(sourceOf(items), artifacts, tool);
-  return Buffer.from(JSON.stringify({ ...(JSON.parse(String(first?.content)) as object), ...changes }));
-};
-
-/** A bundle with one file replaced or added. */
-function bundleWith(path: string, content: string): Buffer {
-  const others = artifacts.filter((artifact) => artifact.path !== path);
-  const all = [...others, { path, content: Buffer.from(content) }];
-  return zipBundle(toBundle(sourceOf(items), all, tool));
+/** A bundle of one file whose record in the directory has another value at this position. */
+function changedAt(position: number, value: number, text = artifacts['report.md'] ?? ''): Buffer {
+  const zip = zipOf({ 'report.md': text });
+  zip.writeUInt16LE(value, zip.indexOf('PK\u0001\u0002') + position);
+  return zip;
 }
 
-const manifestOf = (path: string): string => JSON.stringify({ entries: [{ path }] });
+const twice = { path: 'report.md', content: Buffer.from('# Twice\n') };
+const manifestOf = (paths: readonly string[]): string =>
+  JSON.stringify({ entries: paths.map((each) => ({ path: each })) });
+const manyPaths = manifestOf(Array<string>(300_000).fill('a'));
 const manyValues = `[${'{},'.repeat(4_000_000)}{}]`;
+const withManifest = (manifest: string): Buffer => bundleOf({ ...artifacts, 'manifest-0.json': manifest });
 
 describe('an offline bundle', () => {
   test('restores artifacts, run facts and decisions exactly', async () => {
-    const source = sourceOf(items, () => accepted);
-    const read = await importOf(zipBundle(toBundle(source, artifacts, tool)));
-    assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), findings);
-    assert.deepEqual([...read.files.keys()], ['findings.json', 'report.md', 'manifest-0.json']);
-    assert.equal(textOf(read, 'report.md'), '# 報告書\n');
-    assert.deepEqual(read.decisions, [{ index: 0, ...accepted }]);
-    assert.deepEqual(read.folders, ['shop']);
+    const read = await importOf(
+      bundleOf(
+        artifacts,
+        sourceOf(items, () => accepted),
+      ),
+    );
+    assert.deepEqual([...read.files.keys()], Object.keys(artifacts));
+    for (const [name, text] of Object.entries(artifacts)) assert.equal(textOf(read, name), text);
+    const [{ index, state, note, at } = {}] = read.decisions;
+    assert.deepEqual({ index, state, note, at }, { index: 0, ...accepted });
     assert.deepEqual(read.run, {
       runId: 'run-1',
+      workflow: 'whitebox-assessment',
       language: 'japanese',
       dispatchedAt: shopRun.dispatchedAt,
       exitedAt: shopRun.exitedAt,
@@ -81,27 +55,26 @@ describe('an offline bundle', () => {
     const source = sourceOf(items);
     for (const changes of [{ state: 'cancelled' }, { state: 'imported', endedEarly: true }]) {
       const run = { ...source.run, ...changes } as typeof source.run;
-      const read = await importOf(zipBundle(toBundle({ ...source, run }, artifacts, tool)));
-      assert.equal(read.run?.endedEarly, true);
+      assert.equal((await importOf(bundleOf(artifacts, { ...source, run }))).run?.endedEarly, true);
     }
   });
 
   test('contains only what the question before the export names', () => {
-    const root = path.resolve(import.meta.dirname, '../../../..');
-    const texts = Object.keys(
-      JSON.parse(readFileSync(path.join(root, 'l10n/bundle.l10n.ja.json'), 'utf8')) as object,
+    const texts = readFileSync(
+      path.resolve(import.meta.dirname, '../../../../l10n/bundle.l10n.ja.json'),
+      'utf8',
     );
-    const question = texts.find((text) => text.startsWith('Contains:')) ?? '';
+    const question =
+      Object.keys(JSON.parse(texts) as object).find((text) => text.startsWith('Contains:')) ?? '';
     const named: Readonly<Record<string, string>> = {
       'findings.json': 'the findings, with the code that they quote',
       'report.md': 'the report',
       'manifest-0.json': 'the list of assessed files, with hashes',
-      note: 'triage decisions, with notes',
-      at: 'notes and times',
+      'triage.jsonl': 'triage decisions, with notes and times',
       name: 'folder names',
       commit: 'commits',
       coverage: 'how many files were uploaded and excluded',
-      targetUrls: 'target URLs',
+      input: 'target URLs',
       workflow: 'type',
       runId: 'ID',
       language: 'language',
@@ -110,110 +83,64 @@ describe('an offline bundle', () => {
       endedEarly: 'outcome of the run',
     };
     const { targets, ...run } = bundleSchema.shape.run.shape;
-    const [, ...files] = toBundle(
-      sourceOf(items, () => accepted),
-      artifacts,
-      tool,
-    );
-    const decisions = files.filter((file) => file.path === 'triage.json');
-    const [decision = {}] = JSON.parse(String(decisions[0]?.content)) as object[];
-    const contained = [
-      ...files.filter((file) => !decisions.includes(file)).map((file) => file.path),
-      ...Object.keys(decision).filter((key) => key !== 'index' && key !== 'state'),
-      ...Object.keys(run),
-      ...Object.keys(targets.def.element.shape),
-    ];
-    for (const part of contained) {
-      assert.ok(part in named, `the question names ${part}`);
-      assert.ok(question.includes(named[part] ?? ''), part);
-    }
+    const contents = Object.keys(artifacts).map((each) => ({ path: each, content: Buffer.alloc(0) }));
+    const [, ...files] = toBundle(sourceOf(items), contents);
+    const members = [run, targets.def.element.shape].flatMap(Object.keys);
+    for (const part of [...files.map((file) => file.path), ...members])
+      assert.ok(question.includes(named[part] ?? 'nothing'), part);
   });
 
   test('contains no address, organization or local folder, and equal runs give equal bytes', () => {
-    const files = toBundle(sourceOf(items), artifacts, tool);
-    for (const { content } of files) assert.ok(!content.includes('canary'));
-    assert.deepEqual(zipBundle(files), zipBundle(toBundle(sourceOf(items), artifacts, tool)));
+    for (const { content } of toBundle(
+      sourceOf(items, () => accepted),
+      [],
+    ))
+      assert.ok(!content.includes('canary'));
+    assert.deepEqual(bundleOf(), bundleOf());
   });
 
   test('restores any findings byte by byte', async () => {
     await fc.assert(
       fc.asyncProperty(anyItems, anyTriage, async (some, triage) => {
-        const content = Buffer.from(JSON.stringify(some));
-        const source = sourceOf(some, () => triage);
-        const files = toBundle(source, [{ path: 'findings.json', content }], tool);
-        const back = await importOf(zipBundle(files));
-        assert.deepEqual(Buffer.from(back.files.get('findings.json') ?? ''), content);
+        const content = JSON.stringify(some);
+        const back = await importOf(
+          bundleOf(
+            { 'findings.json': content },
+            sourceOf(some, () => triage),
+          ),
+        );
+        assert.equal(textOf(back, 'findings.json'), content);
         assert.equal(back.findings, some.length);
       }),
       { numRuns: propertyRuns(8, 1_000) },
     );
   });
 
-  const oneOf = (path: string, content: Buffer | string, more = {}): Buffer =>
-    zipOf([{ path, content: Buffer.from(content), ...more }]);
-  const whole = (): Buffer => zipBundle(toBundle(sourceOf(items), artifacts, tool));
   const bad: readonly (readonly [name: string, make: () => Buffer, subject: string])[] = [
-    ['F71 an entry with ..', () => oneOf('../../evil.sh', report), 'damaged'],
-    ['F71 an absolute entry', () => oneOf('/etc/cron.d/evil', report), 'damaged'],
-    ['F71 an entry with a drive', () => oneOf('C:\\evil.bat', report), 'damaged'],
-    ['an unexpected entry', () => oneOf('source/a.js', report), 'notABundle'],
-    ['the same entry twice', () => zipOf([artifacts[1]!, artifacts[1]!]), 'notABundle'],
-    ['an encrypted entry', () => oneOf('bundle.json', index(), { encrypted: true }), 'encrypted'],
-    ['a bomb with its true size', () => oneOf('report.md', Buffer.alloc(65 * 1024 * 1024)), 'tooLarge'],
-    [
-      'a bomb with a false size',
-      () => oneOf('report.md', Buffer.alloc(9_000_000), { tellsBytes: 10 }),
-      'damaged',
-    ],
-    ['no index', () => oneOf('findings.json', findings), 'notABundle'],
-    ['an index that is not JSON', () => oneOf('bundle.json', '{'), 'damaged'],
-    ['an index by another program', () => oneOf('bundle.json', '{"kind":"x","version":1}'), 'notABundle'],
-    ['a newer version', () => oneOf('bundle.json', index({ version: 2 })), 'newerVersion'],
-    ['wrong types in the index', () => oneOf('bundle.json', index({ run: { targets: 'shop' } })), 'damaged'],
-    ['a missing file', () => oneOf('bundle.json', index()), 'damaged'],
-    [
-      'a modified file',
-      () => {
-        const content = Buffer.from('changed');
-        const files = toBundle(sourceOf(items), artifacts, tool);
-        return zipOf(files.map((file) => (file.path === 'report.md' ? { ...file, content } : file)));
-      },
-      'damaged',
-    ],
-    ['an invalid manifest', () => bundleWith('manifest-0.json', '{"entries":5}'), 'damaged'],
-    [
-      'F122 a manifest with too many folders in a path',
-      () => bundleWith('manifest-0.json', manifestOf(`${'a/'.repeat(2_000)}b`)),
-      'damaged',
-    ],
-    [
-      'F122 a manifest with a path that is too long',
-      () => bundleWith('manifest-0.json', manifestOf('a'.repeat(5_000))),
-      'damaged',
-    ],
-    [
-      'F118 a bundle with too many values in its findings',
-      () => bundleWith('findings.json', manyValues),
-      'tooLarge',
-    ],
-    [
-      'F118 a bundle with too many values in its manifest',
-      () => bundleWith('manifest-0.json', manyValues),
-      'tooLarge',
-    ],
-    [
-      'F122 a bundle with too many paths in all manifests',
-      () => {
-        const content = Buffer.from(`{"entries":[${'{"path":"a"},'.repeat(300_000)}{"path":"a"}]}`);
-        const manifests = ['manifest-0.json', 'manifest-1.json'].map((path) => ({ path, content }));
-        return zipBundle(toBundle(sourceOf(items), [artifacts[0]!, ...manifests], tool));
-      },
-      'tooLarge',
-    ],
-    ['a truncated archive', () => whole().subarray(0, -30), 'damaged'],
-  ];
+    ['F71 an entry with ..', () => zipOf({ '../../evil.sh': '' }), 'damaged'],
+    ['F71 an absolute entry', () => zipOf({ '/etc/cron.d/evil': '' }), 'damaged'],
+    ['F71 an entry with a drive', () => zipOf({ 'C:\\evil.bat': '' }), 'damaged'],
+    ['an unexpected entry', () => zipOf({ 'source/a.js': '' }), 'notABundle'],
+    ['the same entry twice', () => zipBundle([twice, twice]), 'notABundle'],
+    ['an encrypted entry', () => changedAt(8, 1, 'a'.repeat(1_000)), 'notABundle'],
+    ['a modified entry', () => changedAt(16, 1), 'damaged'],
+    ['a bomb with its true size', () => zipOf({ 'report.md': 'a'.repeat(65 * 1024 * 1024) }), 'tooLarge'],
+    ['a bomb with a false size', () => changedAt(24, 10, 'a'.repeat(9_000_000)), 'damaged'],
+    ['no facts', () => zipOf(artifacts), 'notABundle'],
+    ['no findings', () => bundleOf({}), 'notABundle'],
+    ['facts that are not JSON', () => zipOf({ ...artifacts, 'bundle.json': '{' }), 'damaged'],
+    ['a newer version', () => zipOf({ ...artifacts, 'bundle.json': factsWith({ version: 2 }) }), 'notABundle'],
+    ['other facts', () => zipOf({ ...artifacts, 'bundle.json': factsWith({ run: {} }) }), 'notABundle'],
+    ['an invalid manifest', () => withManifest('{"entries":5}'), 'damaged'],
+    ['F122 too many folders in a path', () => withManifest(manifestOf([`${'a/'.repeat(2_000)}b`])), 'damaged'],
+    ['F122 a path that is too long', () => withManifest(manifestOf(['a'.repeat(5_000)])), 'damaged'],
+    ['F122 too many paths', () => bundleOf({ ...artifacts, 'manifest-0.json': manyPaths, 'manifest-1.json': manyPaths }), 'tooLarge'],
+    ['F118 too many values in findings', () => bundleOf({ 'findings.json': manyValues }), 'tooLarge'],
+    ['F118 too many values in a manifest', () => withManifest(manyValues), 'tooLarge'],
+    ['a truncated archive', () => bundleOf().subarray(0, -30), 'damaged'],
+  ]; // prettier-ignore
   for (const [name, make, subject] of bad)
-    test(`${name} is refused with the reason`, async () => {
+    test(`with ${name} is refused with the reason`.replace(/^with (F\d+) /, '$1 with '), async () => {
       await assert.rejects(importOf(make()), (error: { kind?: string; data?: { subject?: string } }) => {
         assert.deepEqual([error.kind, error.data?.subject], ['badImport', subject]);
         return true;

@@ -1,6 +1,9 @@
-import { parseWorker } from '../parse/bundledWorker.ts';
+import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { readImport } from '../../../../src/core/findings/importExport/importFile.ts';
 import type { ImportedFile } from '../../../../src/core/findings/importExport/readContent.ts';
+import type { ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
+import { sourceOf } from './exportingFindings.ts';
 
 export const items = [
   {
@@ -14,21 +17,26 @@ export const items = [
   },
 ];
 
-export const findings = Buffer.from(JSON.stringify(items));
-
-export const report = Buffer.from('# 報告書\n');
-
-const manifest = Buffer.from(
-  JSON.stringify({ entries: [{ path: 'src/注文.ts', bytes: 1, sha256: 'ab' }], omitted: [] }),
-);
-
-export const artifacts = [
-  { path: 'findings.json', content: findings },
-  { path: 'report.md', content: report },
-  { path: 'manifest-0.json', content: manifest },
-];
+export const artifacts: Readonly<Record<string, string>> = {
+  'findings.json': JSON.stringify(items),
+  'report.md': '# 報告書\n',
+  'manifest-0.json': JSON.stringify({ entries: [{ path: 'src/注文.ts', bytes: 1, sha256: 'ab' }] }),
+};
 
 export const accepted = { state: 'acceptedRisk', note: '社内のみ', at: 7 } as const;
+
+export function zipOf(files: Readonly<Record<string, string>>): Buffer {
+  return zipBundle(Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) })));
+}
+
+/** A bundle with these files in place of the usual ones. */
+export function bundleOf(
+  files: Readonly<Record<string, string>> = artifacts,
+  source: ShownRun = sourceOf(items),
+) {
+  const contents = Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) }));
+  return zipBundle(toBundle(source, contents));
+}
 
 export const importOf = (content: Buffer | string): Promise<ImportedFile> =>
   readImport(Buffer.from(content), { workerFile: parseWorker });

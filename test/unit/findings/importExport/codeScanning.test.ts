@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,6 @@ import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
 import type { Verdict } from '../../../../src/core/findings/result/result.ts';
 import { repositoryUri } from '../../../../src/core/findings/importExport/issueTracker.ts';
-import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
 import { readAssessedPlaces } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
 import {
   chooseForUpload,
@@ -207,7 +207,7 @@ describe('findings for code scanning', () => {
       );
       assert.deepEqual(
         log?.artifacts?.map(({ hashes }) => hashes),
-        [{ 'sha-256': sha256(Buffer.from(app)) }],
+        [{ 'sha-256': hash('sha256', app) }],
       );
       const [{ properties, toolExecutionNotifications: notes } = {}] = log.invocations!;
       assert.deepEqual(properties?.['commits'], [{ folder: 'shop', commit: 'c0ffee', dirty: true }]);
@@ -314,7 +314,7 @@ describe('findings for code scanning', () => {
       },
     ]);
     const location = { uri: 'services/shop/src/app.js', uriBaseId: '%SRCROOT%' };
-    assert.deepEqual(written.artifacts, [{ location, hashes: { 'sha-256': sha256(Buffer.from(app)) } }]);
+    assert.deepEqual(written.artifacts, [{ location, hashes: { 'sha-256': hash('sha256', app) } }]);
     const steps = written.results?.[0]?.codeFlows?.[0]?.threadFlows[0]?.locations;
     assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
   });

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { importRun } from '../../../../src/core/findings/importExport/importFile.ts';
 import type { ImportedFile } from '../../../../src/core/findings/importExport/readContent.ts';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 import { clock, type FindingFixture, setUpFindings, titles } from '../findingFixture.ts';
-import { artifacts, importOf } from './bundles.ts';
-import { sourceOf, tool } from './exportingFindings.ts';
+import { artifacts, bundleOf, importOf } from './bundles.ts';
+import { sourceOf } from './exportingFindings.ts';
 
 const items = Array.from({ length: 100 }, (_, at) => ({
   title: `Finding ${at}`,
@@ -16,17 +15,6 @@ const items = Array.from({ length: 100 }, (_, at) => ({
 
 /** Only the transfer from the worker counts. */
 const maxMs = 15;
-
-/** A bundle with these files replaced. */
-function bundleOf(...files: readonly BundleFile[]): Buffer {
-  const names = new Set(files.map(({ path }) => path));
-  const others = artifacts.filter(({ path }) => !names.has(path));
-  return zipBundle(toBundle(sourceOf(items), [...others, ...files], tool));
-}
-
-function jsonOf(path: string, value: unknown): BundleFile {
-  return { path, content: Buffer.from(JSON.stringify(value)) };
-}
 
 /** Reads a bundle in the worker, as the editor does. */
 function work(bundle: () => Buffer, act: (imported: ImportedFile, fixture: FindingFixture) => unknown): Work {
@@ -42,10 +30,11 @@ function work(bundle: () => Buffer, act: (imported: ImportedFile, fixture: Findi
 
 const pathOf = (at: number): string => `packages/part${at % 1000}/src/module/file-of-some-length-${at}.ts`;
 const files = Array.from({ length: 190_000 }, (_, at) => ({ path: pathOf(at), bytes: 1, sha256: 'ab' }));
+const manifest = { 'manifest-0.json': JSON.stringify({ entries: files }) };
 
 await testBlocks(import.meta.filename, {
   'F146 a bundle of a run of 190,000 files is read': work(
-    () => bundleOf(jsonOf('manifest-0.json', { entries: files })),
+    () => bundleOf({ ...artifacts, ...manifest }),
     ({ files: { size } }) => assert.equal(size, 3),
   ),
   'F146 of 150,000 decisions those of findings that are shown are read': work(
@@ -54,22 +43,21 @@ await testBlocks(import.meta.filename, {
       const [one] = source.shown;
       const shown = files.slice(0, 150_000).map((_, index) => ({
         ...one!,
-        finding: { ...one!.finding, index },
+        index,
         triage: { state: 'confirmed' as const, note: 'x', at: 1 },
       }));
-      return zipBundle(toBundle({ ...source, shown }, artifacts, tool));
+      return bundleOf(artifacts, { ...source, shown });
     },
     ({ decisions }) => assert.equal(decisions.length, 1),
   ),
   'F146 a bundle of 120 MB is read': work(
     () =>
-      bundleOf(
-        jsonOf('findings.json', [{ title: 'x', severity: 'low', description: 'y'.repeat(60_000_000) }]),
-        {
-          path: 'report.md',
-          content: Buffer.alloc(60_000_000, 'z'),
-        },
-      ),
+      bundleOf({
+        'findings.json': JSON.stringify([
+          { title: 'x', severity: 'low', description: 'y'.repeat(60_000_000) },
+        ]),
+        'report.md': 'z'.repeat(60_000_000),
+      }),
     ({ findings }) => assert.equal(findings, 1),
   ),
   'F146 a run of 190,000 files is shown': {
@@ -77,9 +65,7 @@ await testBlocks(import.meta.filename, {
       const fixture = await setUpFindings({ after });
       const folder = join(fixture.root, 'shop');
       fixture.open.add(folder);
-      const imported = await importOf(
-        bundleOf(jsonOf('findings.json', items), jsonOf('manifest-0.json', { entries: files })),
-      );
+      const imported = await importOf(bundleOf({ 'findings.json': JSON.stringify(items), ...manifest }));
       await importRun(
         imported,
         { fileName: 'b.zip', targets: [{ folder, name: 'shop' }] },

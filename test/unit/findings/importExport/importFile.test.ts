@@ -3,21 +3,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
-import { identityOf } from '../../../../src/core/findings/identity.ts';
-import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { importRun, readImport, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
-import { readDecisions, sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
-import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
+import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import type { Run } from '../../../../src/core/run/state/run.ts';
+import { elapsedMs, type Run } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';
 import { clock as machineClock, finding, setUpFindings, titles } from '../findingFixture.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-import { accepted, artifacts, findings, importOf, items, textOf } from './bundles.ts';
+import { accepted, artifacts, bundleOf, importOf, items, textOf } from './bundles.ts';
 import { shopRun, sourceOf, tool } from './exportingFindings.ts';
 
 const failed = {
@@ -36,7 +33,7 @@ describe('importing', () => {
     ['SARIF of a failed tool', failedLog({}), 'toolFailed'],
     ['SARIF of a failed tool with an empty list', failedLog({ results: [] }), 'toolFailed'],
     ['binary data', Buffer.from([0xff, 0xfe, 0x00, 0x41]), 'notText'],
-    ['CSV, which is export only', toCsv(sourceOf(items)), 'notRead'],
+    ['CSV, which is export only', toCsv(sourceOf(items)), 'noFindings'],
     ['F69 more than 64 MiB', Buffer.alloc(64 * 1024 * 1024 + 1, ' '), 'tooLarge'],
   ] as const)
     test(`${name.startsWith('F69') ? 'F69 ' : ''}a file is refused with the reason: ${name}`, async () => {
@@ -47,7 +44,7 @@ describe('importing', () => {
   test('F187 is refused if reading takes too long', async () => {
     const workerFile = new URL('data:text/javascript,setInterval(() => undefined, 1_000)');
     const data = { subject: 'tooLarge', detail: undefined, limit: 67_108_864 };
-    await assert.rejects(readImport(findings, { workerFile, maxMs: 50 }), { kind: 'badImport', data });
+    await assert.rejects(readImport(Buffer.alloc(0), { workerFile, maxMs: 50 }), { kind: 'badImport', data });
   });
 
   test('accepts SARIF and any findings file, with findings only', async () => {
@@ -55,13 +52,13 @@ describe('importing', () => {
     const absent = source.shown.map((each) => ({ ...each, verdict: 'sameBytes' as const }));
     for (const content of [
       JSON.stringify(toSarif({ ...source, absent }, new Map(), tool)),
-      findings,
+      JSON.stringify(items),
       '{"findings":[{"title":"x","file":"a.js","__proto__":{"polluted":1}}],"__proto__":{"polluted":1}}',
       await readFile(new URL('../../../fixtures/findings/semgrep.json', import.meta.url)),
     ]) {
       const read = await importOf(content);
       const parsed = parseFindings(textOf(read, 'findings.json')).findings.length;
-      assert.deepEqual([read.findings, read.decisions, read.folders], [parsed, [], []]);
+      assert.deepEqual([read.findings, read.decisions, read.run], [parsed, [], undefined]);
       assert.ok(parsed > 0);
     }
     assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
@@ -77,7 +74,7 @@ describe('importing', () => {
     const source = sourceOf(items);
     const [sent] = source.run.targets;
     const exported = { ...source, run: { ...source.run, targets: [{ ...sent!, coverage }] } };
-    const imported = await importOf(zipBundle(toBundle(exported, artifacts, tool)));
+    const imported = await importOf(bundleOf(artifacts, exported));
     const targets = [{ folder: '/home/dev/shop', name: 'shop' }];
     const run = await importRun(imported, { fileName: 'a\u202Eb.zip', targets }, ports);
     const again = new RunStore(join(root, 'runs'), { clock, log: silent });
@@ -99,21 +96,22 @@ describe('importing', () => {
       endedAt: 5,
       importedFrom: 'a\\u{202E}b.zip',
       artifacts: [
-        { name: 'findings', file: 'findings.json', bytes: findings.length },
-        { name: 'report', file: 'report.md', bytes: artifacts[1]?.content.length },
+        { name: 'findings', file: 'findings.json', bytes: Buffer.byteLength(artifacts['findings.json']!) },
+        { name: 'report', file: 'report.md', bytes: Buffer.byteLength(artifacts['report.md']!) },
       ],
       runId: 'run-1',
       dispatchedAt,
       exitedAt,
     });
-    assert.equal(sha256(await readFile(join(store.folderOf(run.id), 'findings.json'))), sha256(findings));
+    for (const [name, text] of Object.entries(artifacts))
+      assert.equal(await readFile(join(store.folderOf(run.id), name), 'utf8'), text);
 
     const early = {
       ...imported,
       run: { ...imported.run!, dispatchedAt: 3, exitedAt: undefined, endedEarly: true },
     };
     const part = await importRun(early, { fileName: 'c.zip', targets }, ports);
-    assert.deepEqual([hasAllFindings(part), part.createdAt, 'dispatchedAt' in part], [false, 3, false]);
+    assert.deepEqual([hasAllFindings(part), part.createdAt, elapsedMs(part, 9)], [false, 3, 2]);
     await store.remove(part.id);
 
     const files = new Map([...imported.files, ['no/such/folder.json', Buffer.from('x')] as const]);
@@ -129,8 +127,7 @@ describe('importing', () => {
     fixture.open.add(folder);
     const ports = { store: fixture.runs, clock: machineClock };
     const bring = async (run: Run, title: string): Promise<Run> => {
-      const artifact = { path: 'findings.json', content: Buffer.from(finding(title)) };
-      const imported = await importOf(zipBundle(toBundle({ run, shown: [] }, [artifact], tool)));
+      const imported = await importOf(bundleOf({ 'findings.json': finding(title) }, { run, shown: [] }));
       const added = await importRun(imported, { fileName: 'b', targets: [{ folder, name: 'shop' }] }, ports);
       await fixture.store.load();
       return added;
@@ -166,14 +163,14 @@ describe('importing', () => {
     const both = await fixture.addRun(['shop', 'tool'], JSON.stringify(items), { 'a.js': 'one\ntwo\n' });
     const { shown } = await fixture.store.read(both);
     const decided = shown.map((each, at) => (at === 0 ? { ...each, triage: accepted } : each));
-    const files = await Promise.all(
-      ['findings.json', 'manifest-0.json', 'manifest-1.json'].map(async (file) => ({
-        path: file,
-        content: await readFile(join(fixture.runs.folderOf(both.id), file)),
-      })),
+    const files: Record<string, string> = {};
+    for (const name of ['findings.json', 'manifest-0.json', 'manifest-1.json'])
+      files[name] = await readFile(join(fixture.runs.folderOf(both.id), name), 'utf8');
+    const imported = await importOf(bundleOf(files, { run: both, shown: decided }));
+    assert.deepEqual(
+      imported.run?.targets.map(({ name }) => name),
+      ['shop', 'tool'],
     );
-    const imported = await importOf(zipBundle(toBundle({ run: both, shown: decided }, files, tool)));
-    assert.deepEqual(imported.folders, ['shop', 'tool']);
     const tools = join(fixture.root, 'tool');
     const targets = [{ name: 'shop' }, { name: 'tool', folder: tools }];
     const run = await importRun(imported, { fileName: 'both', targets }, ports);
@@ -182,11 +179,11 @@ describe('importing', () => {
       here.map(({ places }) => places.map(({ folder }) => folder)),
       [[], [tools]],
     );
-    const [taken] = here;
-    assert.ok(taken);
-    const [folder = ''] = decisionFolders(taken);
-    const made = { ...identityOf(taken), folder, title: 'x', path: 'a.js', ...accepted };
-    assert.deepEqual(undecidedBy(imported.decisions, here), { made: [made], count: 1 });
+    const [subject] = toTriageSubjects(here[0]!);
+    assert.deepEqual(undecidedBy(imported.decisions, here), {
+      made: [{ ...accepted, ...subject }],
+      count: 1,
+    });
     await fixture.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
     assert.deepEqual(
       (await fixture.store.read(run)).shown.map(({ triage }) => triage.state),
@@ -195,24 +192,26 @@ describe('importing', () => {
     assert.equal(await readFile(join(tools, 'triage.jsonl'), 'utf8').catch(() => 'none'), 'none');
   });
 
-  test('takes over decisions with notes at once, with their times; an impossible time is none', async (t) => {
+  test('takes over decisions with notes at once, with their times, and keeps those of this machine', async (t) => {
     const { fixture } = await setUpImport(t);
-    const [first, ...others] = Array.from({ length: 50 }, (_, index) => index);
-    await fixture.addRun(
-      ['shop'],
-      JSON.stringify(
-        [first, ...others].map((at) => ({ title: `finding ${String(at)}`, file: 'a.js', line: 2 })),
-      ),
-    );
-    const decision = (index: number, at: number) => ({ index, state: 'falsePositive', note: `${at}`, at });
-    const decisions = readDecisions([decision(0, 1e300), ...others.map((at) => decision(at, 1_000 + at))]);
+    const numbers = Array.from({ length: 50 }, (_, index) => index);
+    const items = numbers.map((at) => ({ title: `finding ${String(at)}`, file: 'a.js', line: 2 }));
+    await fixture.addRun(['shop'], JSON.stringify(items));
+    await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'confirmed', 'here');
+    const source = sourceOf(items, (at) => ({ state: 'falsePositive', note: String(at), at: 1_000 + at }));
+    const { decisions } = await importOf(bundleOf({ 'findings.json': JSON.stringify(items) }, source));
     let heard = 0;
     fixture.triage.onDidChange(() => (heard += 1));
     const { made, count } = undecidedBy(decisions, fixture.store.all());
     await fixture.triage.importDecisions(made);
     assert.deepEqual([count, heard], [49, 1]);
-    const states = fixture.store.all().map(({ triage: { state, note, at } }) => [state, note, at]);
-    const expected = others.map((at) => ['falsePositive', String(1_000 + at), 1_000 + at]);
-    assert.deepEqual(states, [['open', '', 0], ...expected]);
+    const [first, ...others] = fixture.store
+      .all()
+      .map(({ triage: { state, note, at } }) => [state, note, at]);
+    assert.deepEqual(first?.slice(0, 2), ['confirmed', 'here']);
+    assert.deepEqual(
+      others,
+      numbers.slice(1).map((at) => ['falsePositive', String(at), 1_000 + at]),
+    );
   });
 });

@@ -136,9 +136,9 @@ test('exports contain the end of an acceptance, and a bundle the original decisi
   await passDays(2);
   assert.equal((await suppressionsNow())?.length ?? 0, 0);
   assert.ok(toCsv(await source()).includes(`"open","behind the gateway","${until}"`));
-  const decisions = toBundle(await source(), [], tool).find(({ path }) => path === 'triage.json');
-  const [decision] = JSON.parse(decisions?.content.toString() ?? '') as { state: string; until: string }[];
-  assert.deepEqual([decision?.state, decision?.until], ['acceptedRisk', until]);
+  const decisions = toBundle(await source(), []).find(({ path }) => path === 'triage.jsonl');
+  const decision = JSON.parse(decisions?.content.toString() ?? '') as { state: string; until: string };
+  assert.deepEqual([decision.state, decision.until], ['acceptedRisk', until]);
 });
 
 test('F139 a filter selects acceptances by their end, within 14 days or later, sorted by end', () => {
