@@ -24,7 +24,6 @@ import {
   readPlaced,
   shownFindings,
   toShownRun,
-  withoutOldOwners,
 } from './placedRun.ts';
 import type { Detailable, Detailed } from './result/resultFile.ts';
 import { isCurrent, readItem, readResult, withDetails, type ResultSource } from './result/readResult.ts';
@@ -171,11 +170,8 @@ export class FindingStore implements Disposable {
     const used = [present, ...earlierRuns(runs.all(), present)];
     await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
     if (!force && former?.result && (await isCurrent(former.result.head, present, this.#deps))) return former;
-    const placing = {
-      mappings: readMappings(mappings),
-      texts: texts(() => true),
-      onFirst: former === undefined ? showEarly : undefined,
-    };
+    const onFirst = former === undefined ? showEarly : undefined;
+    const placing = { mappings: readMappings(mappings), texts: () => texts(() => true), onFirst };
     const placed = await readPlaced(present, this.#deps, placing);
     if (placed.failure === undefined) this.#failures.delete(run.id);
     else this.#failures.set(run.id, placed.failure);
@@ -211,12 +207,12 @@ export class FindingStore implements Disposable {
         return this.#loadChosen();
       }
     const files = new Set([...changed, ...createdOrDeleted]);
-    const isWanted = atOrBelow(files);
-    const texts = (): EditorTexts => this.#deps.texts(isWanted);
-    await this.#showEach(async (each) => {
-      const placed = await placeAgain(each, isWanted, texts, this.#deps);
-      return addOwners(withoutOldOwners(placed, files), this.#deps);
-    });
+    const isIn = atOrBelow(files);
+    const { mappings, texts } = this.#deps;
+    const placing = { mappings: readMappings(mappings), texts: () => texts(isIn) };
+    await this.#showEach(async (each) =>
+      addOwners(await placeAgain(each, isIn, this.#deps, placing), this.#deps, files),
+    );
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {

@@ -1,26 +1,23 @@
 import { basename, dirname, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { markOf } from '../files.ts';
-import { atOrBelow, pathInside, pathKey } from '../paths.ts';
+import { atOrBelow, pathInside } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { canShareNames } from './chooseRun.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf, namesOf } from './identity.ts';
-import { type EditorTexts, isOnDiskAsSent, type PlacesOfFile } from './place/currentPlaces.ts';
-import { inSlices, memoized } from '../yieldingWork.ts';
+import { inSlices } from '../yieldingWork.ts';
 import type { PathMapping } from './place/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
-  fileKey,
-  filesOf,
+  findingsOfRun,
   type Follow,
   type PlacedFiles,
   placeFindings,
+  type PlaceOptions,
   placesOf,
-  toShownPlaces,
 } from './place/placement.ts';
 import { askForOwners, followFiles, readResult, type ResultSource } from './result/readResult.ts';
 import { isReported, type ResultFinding, type RunResult, type Verdict } from './result/result.ts';
@@ -50,16 +47,12 @@ type PlacingSource = Omit<ResultSource, 'runs'> & {
   readonly log: Logger;
 };
 
-interface Placing {
+interface Placing extends Omit<PlaceOptions, 'onFirst'> {
   readonly runs: Pick<RunStore, 'get' | 'folderOf'>;
   /** By `pathKey` of a target's folder. */
   readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
-  readonly texts: EditorTexts;
-  readonly follow: Follow;
   /** Gets the run with the findings in the first files. */
   readonly onFirst?: ((early: PlacedRun) => void) | undefined;
-  /** The other findings get no places. */
-  readonly isWanted?: (found: ResultFinding) => boolean;
 }
 
 /** Reads the result of a run, and places its findings. */
@@ -99,43 +92,31 @@ export function withoutPlaces(run: Run, { head, findings, absent }: RunResult): 
   return { run, result: { head, findings, absent: judged, names, ...nowhere }, failure: undefined };
 }
 
-const nowhere: PlacedFiles = { places: new Map(), missing: new Set(), changed: new Set() };
+const nowhere: PlacedFiles = { places: new Map(), missing: new Set() };
 
 /** Places what a run reports, and what only earlier runs report, as far as these runs are still here. */
 export async function withPlaces(
   placed: PlacedRun,
-  { runs, mappings, texts, follow, onFirst, isWanted = () => true }: Placing,
+  { runs, mappings, onFirst, isWanted = () => true, ...options }: Placing,
 ): Promise<PlacedRun> {
   const { run, result } = placed;
   if (result === undefined) return placed;
+  const byRun = [...Map.groupBy(allFound(result), (each) => each.run)].map(async ([id, found]) => {
+    const of = id === run.id ? run : runs.get(id);
+    if (of === undefined || !found.some(isWanted)) return [];
+    const folder = runs.folderOf(id);
+    const head = id === run.id ? result.head : await readHead(folder);
+    return [findingsOfRun(of, folder, found, head?.knowsSent ?? [], mappings)];
+  });
   const showFirst = (some: PlacedFiles): void => {
-    const findings = result.findings.filter(({ finding }) =>
-      finding.places.every((each) => some.places.has(each)),
-    );
+    const isPlaced = ({ finding }: ResultFinding): boolean =>
+      finding.places.every((each) => some.places.has(each));
+    const findings = result.findings.filter(isPlaced);
     onFirst?.({ ...placed, result: { ...result, ...some, findings, absent: [] } });
   };
-  const [places, missing] = [new Map<Place, ShownPlace | undefined>(), new Set<string>()];
-  let { changed } = nowhere;
-  // Runs report the same files.
-  const isAsSent = memoized(isOnDiskAsSent, ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`);
-  for (const [id, found] of Map.groupBy(allFound(result), (each) => each.run)) {
-    const isOwn = id === run.id;
-    const of = isOwn ? run : runs.get(id);
-    const wanted = found.filter(isWanted);
-    if (of === undefined || wanted.length === 0) continue;
-    const head = isOwn ? result.head : await readHead(runs.folderOf(id));
-    const files = filesOf(of, runs.folderOf(id), found, head?.knowsSent ?? [], mappings);
-    const there = await placeFindings(files, wanted, {
-      texts,
-      follow,
-      isOnDiskAsSent: isAsSent,
-      onFirst: isOwn && onFirst ? showFirst : undefined,
-    });
-    for (const path of there.missing) missing.add(path);
-    for (const [each, now] of there.places) places.set(each, now);
-    if (isOwn) ({ changed } = there);
-  }
-  return { ...placed, result: { ...result, places, missing, changed } };
+  const found = (await Promise.all(byRun)).flat();
+  const there = await placeFindings(found, result, { ...options, isWanted, onFirst: onFirst && showFirst });
+  return { ...placed, result: { ...result, ...there } };
 }
 
 /** Findings whose files cannot be followed are shown as reported, or stay where they were. */
@@ -147,18 +128,29 @@ function followIn(source: PlacingSource): Follow {
     });
 }
 
-/** Looks up the owners of the files of main places, unless that was done. */
-export async function addOwners(placed: PlacedRun, source: PlacingSource): Promise<PlacedRun> {
+/** Looks up the owners of the files of main places, unless that was done and no CODEOWNERS file, or folder that may hold it, has `changed` since. */
+export async function addOwners(
+  placed: PlacedRun,
+  source: PlacingSource,
+  changed: ReadonlySet<string> = new Set(),
+): Promise<PlacedRun> {
   const { run, result } = placed;
-  if (result === undefined || result.owners !== undefined || !(await haveOwners(run))) return placed;
+  const areOld = [...changed].some((path) => ownersNames.has(basename(path)));
+  if (result === undefined || (result.owners !== undefined && !areOld)) return placed;
   try {
     const files = allFound(result).flatMap((found) => mainFileOf(found, result) ?? []);
-    return { ...placed, result: { ...result, owners: await askForOwners(new Set(files), source) } };
+    const owners = (await haveOwners(run)) ? await askForOwners(new Set(files), source) : noOwners;
+    return { ...placed, result: { ...result, owners } };
   } catch (error) {
     source.log.warn(`The owners of findings of run ${run.id} are unknown: ${String(error)}`);
     return placed;
   }
 }
+
+const noOwners: FoundOwners = { owners: new Map(), ownersGaps: [] };
+
+/** CODEOWNERS, and the names of the folders that may hold it. */
+const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
 /** True if a CODEOWNERS file is in a folder of a run, or in a folder above it. */
 async function haveOwners({ targets }: Run): Promise<boolean> {
@@ -168,18 +160,6 @@ async function haveOwners({ targets }: Run): Promise<boolean> {
   const files = [...folders].flatMap((folder) => OWNERS_FILES.map((file) => join(folder, file)));
   return (await Promise.all(files.map(markOf))).some((mark) => mark !== undefined);
 }
-
-/** The owners are looked up again if a CODEOWNERS file, or a folder that may hold it, has changed. */
-export function withoutOldOwners(placed: PlacedRun, changed: ReadonlySet<string>): PlacedRun {
-  const { result } = placed;
-  const isOfOwners = [...changed].some((path) => ownersNames.has(basename(path)));
-  return result === undefined || !isOfOwners
-    ? placed
-    : { ...placed, result: { ...result, owners: undefined } };
-}
-
-/** CODEOWNERS, and the names of the folders that may hold it. */
-const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
 function allFound({ findings, absent }: PlacedResult): readonly ResultFinding[] {
   return [...findings, ...absent];
@@ -231,49 +211,20 @@ function segmentsOf(path: string): readonly string[] {
     .filter((segment) => segment !== '');
 }
 
-/** Places findings by the present text of files. The run itself if it has none in these. What editors have changed meanwhile comes with the next request. */
+/** Places the findings again that have a place in some files. The run itself if none has. */
 export async function placeAgain(
   placed: PlacedRun,
-  isWanted: (file: string) => boolean,
-  textsNow: () => EditorTexts,
+  isIn: (file: string) => boolean,
   source: PlacingSource,
+  placing: Omit<Placing, 'runs' | 'follow'>,
 ): Promise<PlacedRun> {
-  const { run, result } = placed;
-  if (result === undefined) return placed;
-  const files = filesWith(result, isWanted);
-  if (files.length === 0) return placed;
-  const texts = textsNow();
-  const current = await followIn(source)(files, texts);
-  const later = textsNow();
-  const places = new Map(result.places);
-  const changed = new Set(result.changed);
-  for (const [at, { file, places: reported, run: reportedBy }] of files.entries()) {
-    const now = current[at];
-    const key = pathKey(file.file);
-    if (now === undefined || later.edited.get(key) !== texts.edited.get(key)) continue;
-    for (const [place, there] of toShownPlaces(file, reported, now))
-      if (!isDeepStrictEqual(there, places.get(place))) places.set(place, there);
-    if (reportedBy !== run.id) continue;
-    if (now.isChanged) changed.add(file.file);
-    else changed.delete(file.file);
-  }
-  return { ...placed, result: { ...result, places, changed } };
-}
-
-function filesWith(result: PlacedResult, isWanted: (file: string) => boolean): readonly PlacesOfFile[] {
-  const all = allFound(result).flatMap((found) =>
-    placesOf(found, result)
-      .filter(({ file }) => isWanted(file))
-      .map((place) => ({ run: found.run, place })),
-  );
-  const byFile = Map.groupBy(all, ({ run, place }) => `${run} ${fileKey(place)}`);
-  return [...byFile.values()].flatMap((inFile) => {
-    const [first] = inFile;
-    if (first === undefined) return [];
-    const { file, folder, path, target, sent } = first.place;
-    const reported: readonly Place[] = inFile.map(({ place }) => place.reported);
-    return [{ run: first.run, file: { file, folder, path, target, sent }, places: reported }];
-  });
+  const { result } = placed;
+  const isWanted = (found: ResultFinding): boolean =>
+    result !== undefined && placesOf(found, result).some(({ file }) => isIn(file));
+  const hasSome = result !== undefined && allFound(result).some(isWanted);
+  return hasSome
+    ? withPlaces(placed, { ...placing, runs: source.runs, follow: followIn(source), isWanted })
+    : placed;
 }
 
 /**
@@ -320,7 +271,7 @@ export function toShownRun(
   const { run: read, result, failure } = placed;
   const run = runs.get(read.id) ?? read;
   if (result === undefined) return { run, shown: [], failure };
-  const { head, changed, owners } = result;
+  const { head, owners } = result;
   const all = [...shownFindings(placed, runs, showFinding)];
   const [shown, absent] = [true, false].map((isWanted) =>
     all.filter(({ verdict }) => isReported(verdict) === isWanted),
@@ -329,7 +280,8 @@ export function toShownRun(
     run,
     shown: shown ?? [],
     cut: head.cut,
-    changedFiles: changed.size,
+    changedFiles: new Set(shown?.flatMap(({ places }) => places.filter(isChanged).map(({ file }) => file)))
+      .size,
     // Settled ones are listed only if the baseline reports them.
     absent: absent?.filter(
       ({ run: { id }, triage: { state } }) => id === head.baseline?.id || !isSettled(state),
@@ -341,6 +293,10 @@ export function toShownRun(
     unlisted: head.unlisted + allFound(result).length - all.length,
     ownersGaps: owners?.ownersGaps ?? [],
   };
+}
+
+function isChanged(place: ShownPlace): boolean {
+  return place.isChanged === true;
 }
 
 /** What a run reports, and what only earlier runs that are still here report. */

@@ -33,6 +33,8 @@ export interface ShownPlace {
   readonly reported: Place;
   /** How the code there changed since it was scanned. */
   readonly drift: Drift;
+  /** True if the text of the file differs from the one that was sent. */
+  readonly isChanged?: boolean;
 }
 
 /** A finding as its run's result has it, as people see it now. */

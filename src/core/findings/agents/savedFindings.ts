@@ -175,7 +175,7 @@ async function placeNow(
   const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
   const isWanted = ({ finding }: ResultFinding): boolean => wanted.has(finding);
   const placed = await Promise.all(
-    loaded.map((each) => withPlaces(each, { runs, mappings: {}, texts: noTexts, follow, isWanted })),
+    loaded.map((each) => withPlaces(each, { runs, mappings: {}, texts: () => noTexts, follow, isWanted })),
   );
   const there = new Map(placed.flatMap(({ result }) => [...(result?.places ?? [])]));
   const shown = findings.map((each) => ({

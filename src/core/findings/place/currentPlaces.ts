@@ -1,4 +1,3 @@
-import { isThere } from '../../files.ts';
 import { pathKey } from '../../paths.ts';
 import { inParallel } from '../../yieldingWork.ts';
 import { type Drift, followLines } from '../drift/followLines.ts';
@@ -27,7 +26,7 @@ export interface PlacesOfFile {
 
 /** Where the places of a file are in its current text. */
 export interface CurrentPlaces {
-  readonly places: readonly Omit<ShownPlace, keyof LocatedFile | 'reported'>[];
+  readonly places: readonly Omit<ShownPlace, keyof LocatedFile | 'reported' | 'isChanged'>[];
   /** True when the text differs from the one that was sent. */
   readonly isChanged: boolean;
 }
@@ -85,11 +84,7 @@ async function followFile(
   const decode = createDecode(texts.encodings);
   const content = await readTextBelow(file.folder, file.path);
   const current = texts.edited.get(pathKey(file.file)) ?? (content && decode(content, file.file).text);
-  if (current === undefined) {
-    return (await isThere(file.file))
-      ? asReported(each)
-      : { places: each.places.map(() => ({ drift: 'gone' })), isChanged: true };
-  }
+  if (current === undefined) return asReported(each);
   const isAsSent = content !== undefined && file.sent !== undefined && isSent(content, file.sent);
   const kept = sourceFile(runFolderOf(run), file);
   const sent = isAsSent ? decode(content, file.file).text : await readKept(file, kept, decode);

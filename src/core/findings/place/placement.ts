@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import type { Clock } from '../../ports.ts';
 import type { Run } from '../../run/state/run.ts';
-import { answerOf, inParallel, once } from '../../yieldingWork.ts';
+import { answerOf, inParallel, memoized, once } from '../../yieldingWork.ts';
 import type { Place } from '../finding.ts';
 import type { ResultFinding } from '../result/result.ts';
 import type { ShownPlace } from '../shownFinding.ts';
@@ -10,6 +11,7 @@ import {
   asReported,
   type CurrentPlaces,
   type EditorTexts,
+  isOnDiskAsSent,
   type LocatedFile,
   type PlacesOfFile,
 } from './currentPlaces.ts';
@@ -22,47 +24,47 @@ import { readSentFiles, type SentFile } from './sentFiles.ts';
  * lines in the sent text. Files in editors come first, then the others, a few at a time. Those that differ are followed in the worker, in one request.
  */
 
-interface RunFiles {
+/** Findings that one run reports, and what finds their files. */
+export interface FindingsOfRun {
   readonly run: Run;
   readonly runFolder: string;
   readonly resolver: Resolver;
+  readonly found: readonly ResultFinding[];
 }
 
 /**
  * `found` has all findings of the run that are shown: their paths may share segments. `knowsSent` tells for each target whether it is known what was sent of
  * it. `mappings` are by `pathKey` of a target's folder.
  */
-export function filesOf(
+export function findingsOfRun(
   run: Run,
   runFolder: string,
   found: readonly ResultFinding[],
   knowsSent: readonly boolean[],
   mappings: Readonly<Record<string, readonly PathMapping[]>>,
-): RunFiles {
+): FindingsOfRun {
   // Sent files are in the result: none is searched for here.
   const sent = knowsSent.map((isKnown) => (isKnown ? new Map<string, SentFile>() : undefined));
   const places = found.flatMap(({ finding }) => finding.places);
   const mappingsOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
-  return { run, runFolder, resolver: createResolver({ targets: run.targets, sent, places, mappingsOf }) };
+  const resolver = createResolver({ targets: run.targets, sent, places, mappingsOf });
+  return { run, runFolder, resolver, found };
 }
 
 /** A place of a finding, and its sent file, if that is known. */
 type PlaceAsSent = readonly [place: Place, sent: SentFile | undefined];
 
-/** Finds the file of a place. If there is none, adds its path to `missing`. */
-function locateIn(
-  { run, runFolder, resolver }: RunFiles,
-  missing: Set<string>,
-): (place: PlaceAsSent) => Promise<LocatedFile | undefined> {
-  const { targets } = run;
+/** Finds the file of a place; undefined if there is none. */
+function locateIn({
+  run,
+  runFolder,
+  resolver,
+}: FindingsOfRun): (place: PlaceAsSent) => Promise<LocatedFile | undefined> {
   // Only a mapping leads to another sent file than the result names.
-  const sentOfTarget = targets.map((_, target) => once(() => readSentFiles(run, target, runFolder)));
+  const sentOfTarget = run.targets.map((_, target) => once(() => readSentFiles(run, target, runFolder)));
   return async ([place, named]) => {
     const found = await resolver.locate(place, named);
-    if (typeof found === 'string') {
-      missing.add(named?.path ?? place.path);
-      return undefined;
-    }
+    if (typeof found === 'string') return undefined;
     const { file, folder, target, path } = found;
     const isNamed = target === named?.target && path === named.path;
     const sent = isNamed ? named : (await sentOfTarget[target]?.())?.get(path);
@@ -77,14 +79,12 @@ function keyOfFile([place, sent]: PlaceAsSent): string {
     : `${String(sent.target)}\0${sent.path}`;
 }
 
-/** Where the places of a run's findings are. */
+/** Where the places of findings are. */
 export interface PlacedFiles {
   /** Undefined for a place without a file on this machine. A place that was not looked for yet has no entry. */
   readonly places: ReadonlyMap<Place, ShownPlace | undefined>;
   /** The paths of missing files that findings point at. */
   readonly missing: ReadonlySet<string>;
-  /** Files (absolute) that findings point at and whose text differs from the one that was sent. */
-  readonly changed: ReadonlySet<string>;
 }
 
 /** Follows files that differ from what was sent: an answer for each, or none. */
@@ -93,13 +93,14 @@ export type Follow = (
   texts: EditorTexts,
 ) => Promise<readonly CurrentPlaces[]>;
 
-interface PlaceOptions {
-  readonly texts: EditorTexts;
+export interface PlaceOptions {
+  /** What editors have now. */
+  readonly texts: () => EditorTexts;
   readonly follow: Follow;
+  /** The other findings stay where they were. */
+  readonly isWanted?: ((found: ResultFinding) => boolean) | undefined;
   /** Gets what is known once the first files are read. */
   readonly onFirst?: ((placed: PlacedFiles) => void) | undefined;
-  /** True if a file on the disk has the bytes that were sent. */
-  readonly isOnDiskAsSent: (file: LocatedFile) => Promise<boolean>;
   readonly clock?: Pick<Clock, 'sleep'>;
 }
 
@@ -109,69 +110,103 @@ const firstFiles = 32;
 /** A network share that does not answer keeps nobody waiting. */
 const maxSilenceMs = 2_000;
 
+/**
+ * Places the findings of several runs, which are where `former` says until then: those in editors first, then run by run. A place that stays the same is the
+ * same object.
+ */
 export async function placeFindings(
-  files: RunFiles,
-  found: readonly ResultFinding[],
-  { texts, follow, onFirst, isOnDiskAsSent, clock }: PlaceOptions,
+  runs: readonly FindingsOfRun[],
+  former: PlacedFiles,
+  { texts: textsNow, follow, isWanted = () => true, onFirst, clock }: PlaceOptions,
 ): Promise<PlacedFiles> {
-  const { targets } = files.run;
-  const missing = new Set<string>();
-  const locate = locateIn(files, missing);
-  const placed = new Map<Place, ShownPlace | undefined>();
-  const changed = new Set<string>();
+  const [texts, placed, missing] = [textsNow(), new Map(former.places), new Set(former.missing)];
   const add = ({ file, places }: PlacesOfFile, current: CurrentPlaces): void => {
-    if (current.isChanged) changed.add(file.file);
-    for (const [place, now] of toShownPlaces(file, places, current)) placed.set(place, now);
+    for (const [at, reported] of places.entries()) {
+      const now = {
+        ...file,
+        drift: 'unknown' as const,
+        ...current.places[at],
+        isChanged: current.isChanged,
+        reported,
+      };
+      if (!isDeepStrictEqual(placed.get(reported), now)) placed.set(reported, now);
+    }
   };
-  const all = found.flatMap(({ finding, sent }) =>
-    finding.places.map((place, at): PlaceAsSent => [place, sent[at]]),
-  );
-  const isOpen = ([place, sent]: PlaceAsSent): boolean => {
-    const { path } = sent ?? place;
-    const key = pathKey(`${sent?.folder ?? targets[0]?.folder ?? ''}/${path}`);
-    return texts.edited.has(key) || texts.opened.has(key);
-  };
-  const groups = [...Map.groupBy(all, keyOfFile).values()].sort(
-    ([one], [other]) =>
-      Number(other !== undefined && isOpen(other)) - Number(one !== undefined && isOpen(one)),
-  );
+  const groups = runs.flatMap((each) => {
+    const { id, targets } = each.run;
+    const locate = locateIn(each);
+    const places = each.found
+      .filter(isWanted)
+      .flatMap(({ finding, sent }) => finding.places.map((place, at): PlaceAsSent => [place, sent[at]]));
+    return [...Map.groupBy(places, keyOfFile).values()].flatMap((group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const [{ path }, sent] = first;
+      const isOpen = isInEditor(`${sent?.folder ?? targets[0]?.folder ?? ''}/${sent?.path ?? path}`, texts);
+      const folder = sent?.folder ?? targets.map((target) => target.folder).join('\0');
+      return [
+        {
+          run: id,
+          path,
+          sent,
+          folder,
+          isOpen,
+          locate: () => locate(first),
+          places: group.map(([place]) => place),
+        },
+      ];
+    });
+  });
+  groups.sort((one, other) => Number(other.isOpen) - Number(one.isOpen));
+  // Runs report the same files.
+  const isAsSent = memoized(isOnDiskAsSent, ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`);
   /** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
   const stateOf = async (file: LocatedFile): Promise<'asSent' | 'other' | 'unknown'> => {
-    const key = pathKey(file.file);
-    if (!texts.edited.has(key) && (await isOnDiskAsSent(file))) return 'asSent';
-    return file.sent !== undefined || texts.edited.has(key) || texts.opened.has(key) ? 'other' : 'unknown';
+    if (!texts.edited.has(pathKey(file.file)) && (await isAsSent(file))) return 'asSent';
+    return file.sent !== undefined || isInEditor(file.file, texts) ? 'other' : 'unknown';
   };
-  const known = (): PlacedFiles => ({ places: placed, missing, changed });
   const others: PlacesOfFile[] = [];
   const ask = askFolders(clock);
-  const place = async (group: readonly PlaceAsSent[]): Promise<void> => {
-    const [first] = group;
-    if (first === undefined) return;
-    const [, sent] = first;
-    const folder = sent?.folder ?? '';
-    const file = await ask(folder, () => locate(first));
-    const places = group.map(([place]) => place);
-    if (file === undefined) for (const place of places) placed.set(place, undefined);
-    else if (file !== 'silent') {
-      const each = { run: files.run.id, file, places };
+  const place = async ({
+    run,
+    path,
+    sent,
+    folder,
+    locate,
+    places,
+  }: (typeof groups)[number]): Promise<void> => {
+    const file = await ask(folder, locate);
+    if (file === undefined) {
+      missing.add(sent?.path ?? path);
+      for (const each of places) placed.set(each, undefined);
+    } else if (file !== 'silent') {
+      const each = { run, file, places };
       const state = await ask(folder, () => stateOf(file));
       if (state === 'other') others.push(each);
       else add(each, asReported(each, { isAsSent: state === 'asSent' }));
     } else if (sent !== undefined) {
-      const { target, path } = sent;
-      const unread = { file: `${folder}/${path}`, folder, target, path, sent };
-      const reported = { run: files.run.id, file: unread, places };
-      add(reported, asReported(reported));
+      const unread = { run, file: { ...sent, file: `${folder}/${sent.path}`, sent }, places };
+      add(unread, asReported(unread));
     }
   };
   await inParallel(groups.slice(0, firstFiles), filesAtOnce, place);
-  onFirst?.(known());
+  onFirst?.({ places: placed, missing });
   await inParallel(groups.slice(firstFiles), filesAtOnce, place);
-  if (others.length > 0) {
-    const current = await follow(others, texts);
-    for (const [at, each] of others.entries()) add(each, current[at] ?? asReported(each));
+  const current = others.length === 0 ? [] : await follow(others, texts);
+  const { edited } = textsNow();
+  for (const [at, each] of others.entries()) {
+    const key = pathKey(each.file.file);
+    // An answer for an older text is dropped: the next request follows the present one.
+    const now = edited.get(key) === texts.edited.get(key) ? current[at] : undefined;
+    const wasPlaced = each.places.every((reported) => placed.has(reported));
+    if (now !== undefined || !wasPlaced) add(each, now ?? asReported(each));
   }
-  return known();
+  return { places: placed, missing };
+}
+
+function isInEditor(file: string, { edited, opened }: EditorTexts): boolean {
+  const key = pathKey(file);
+  return edited.has(key) || opened.has(key);
 }
 
 /** Those of a finding's places that have a file on this machine, in their order. */
@@ -197,21 +232,4 @@ function askFolders(
       return 'silent';
     }
   };
-}
-
-/** One file may lie in two targets, of which one is in the other. */
-export function fileKey({ target, path, file }: LocatedFile): string {
-  return [target, path, file].join('\0');
-}
-
-/** The places of a file, as they are in its current text. */
-export function toShownPlaces(
-  file: LocatedFile,
-  reported: readonly Place[],
-  { places }: Pick<CurrentPlaces, 'places'>,
-): readonly (readonly [Place, ShownPlace])[] {
-  return places.flatMap((now, at) => {
-    const place = reported[at];
-    return place === undefined ? [] : [[place, { ...file, ...now, reported: place }] as const];
-  });
 }

@@ -11,17 +11,17 @@ import { runOf } from '../../run/sampleRuns.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
 import { invent } from '../shownFindings.ts';
 
-test('the code of a deleted file is gone, even if the scanned text is unknown', async (t) => {
+test('a finding has no place while its file is deleted', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('here', { file: 'a.js', line: 2 }));
   const file = path.join(fixture.root, 'shop', 'a.js');
   const place = () => fixture.store.all()[0]?.places[0];
   await rm(file);
-  await fixture.store.rePlace(new Set([file]));
-  assert.deepEqual([place()?.drift, place()?.startLine], ['gone', undefined]);
+  await fixture.store.rePlace(new Set(), new Set([file]));
+  assert.equal(place(), undefined);
   await writeFile(file, 'one\ntwo\nthree\n');
-  await fixture.store.rePlace(new Set([file]));
-  assert.deepEqual([place()?.drift, place()?.startLine], ['unknown', 2]);
+  await fixture.store.rePlace(new Set(), new Set([file]));
+  assert.equal(place()?.startLine, 2);
 });
 
 test('findings in a file that is too large to read keep their reported lines', async (t) => {
@@ -66,12 +66,15 @@ test('findings in a folder that does not answer are shown as reported, and nothi
       return new Promise(() => undefined);
     },
   };
-  const placed = await placeFindings({ run, runFolder: '', resolver }, found, {
-    texts: { edited: new Map(), opened: new Map(), encodings: utf8Only },
-    follow: () => Promise.resolve([]),
-    isOnDiskAsSent: () => Promise.resolve(false),
-    clock: { sleep: () => Promise.resolve() },
-  });
+  const placed = await placeFindings(
+    [{ run, runFolder: '', resolver, found }],
+    { places: new Map(), missing: new Set() },
+    {
+      texts: () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only }),
+      follow: () => Promise.resolve([]),
+      clock: { sleep: () => Promise.resolve() },
+    },
+  );
   assert.deepEqual(
     found.map((each) => placesOf(each, placed).map(({ startLine, drift }) => [startLine, drift])),
     found.map((_, index) => [[index + 1, 'unknown']]),

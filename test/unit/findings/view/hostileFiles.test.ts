@@ -22,7 +22,7 @@ async function setUpRun(after: (cleanUp: () => unknown) => void, root: string, f
   const folderOf = (id: string): string => join(runFolder, '..', id);
   const runs = { all: () => [run], get: () => run, folderOf };
   const source = { ...sourceFor(runs), runs, log: silent };
-  const texts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
+  const texts = () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only });
   return { source, read: () => readPlaced(run, source, { mappings: {}, texts }) };
 }
 
