@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Log, Result } from 'sarif';
-import type { Verdict } from '../../../../src/core/findings/result/result.ts';
+import type { Log, Result, Run as SarifRun } from 'sarif';
+import { VERDICTS, type Verdict } from '../../../../src/core/findings/result/result.ts';
 import { repositoryUri } from '../../../../src/core/findings/importExport/issueTracker.ts';
-import { readAssessedPlaces } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
+import {
+  hashLines,
+  readAssessedPlaces,
+} from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
 import {
   chooseForUpload,
   readMainFile,
@@ -19,16 +22,16 @@ import { parseFindings } from '../../../../src/core/findings/parse/parseFindings
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 import { storeManifest, toSent } from '../result/storedManifest.ts';
-import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
-import { hashLines } from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
+import { anyItems, anyTriage, shopRun, shownOf, tool, written } from './exportingFindings.ts';
 import { brokenRules, codeScanningRules, ourRules, sarifProse } from './sarifRules.ts';
 import { createValidator } from './sarifSchema.ts';
-import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const allRules = [...sarifProse, ...codeScanningRules, ...ourRules];
 
 const app = Array.from({ length: 40 }, (_, at) => `const line${at} = ${at};`).join('\n');
+const hashOfLine3 = hashLines(app, new Set([3])).get(3);
 const marked = '\uFEFFone\r\ntwo = 2;\r\n  three = 3;\r\n';
 const sent = {
   'package.json': '{}',
@@ -36,6 +39,7 @@ const sent = {
   'src/app.js': app,
   'src/注文 管理/ページ#1.ts': 'one\r\ntwo\r\n',
 };
+const line3 = { title: 'A', cwe: 89, file: 'src/app.js', line: 3 };
 
 /** Texts and their line hashes from the tests of github/codeql-action. */
 test("F151 the line hash that GitHub matches alerts by is that of GitHub's action", () => {
@@ -66,6 +70,7 @@ describe('findings for code scanning', () => {
   let folder: string;
   let storage: string;
   let run: Run;
+  let earlier: Run;
 
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'code-scanning-'));
@@ -78,6 +83,7 @@ describe('findings for code scanning', () => {
     await mkdir(storage);
     await storeManifest(storage, 0, sent);
     run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
+    earlier = { ...run, id: '20290101000000-0badcafe' };
   });
   after(() => rm(root, { recursive: true }));
 
@@ -86,10 +92,18 @@ describe('findings for code scanning', () => {
       ...shown,
       sent: shown.finding.places.map((place) => toSent(place.path, sent, folder)),
     }));
+  /** Found here at another line than it was assessed. */
+  const movedOf = (of: Run): DetailedFinding =>
+    findingsOf([line3], of).map((each) => {
+      const [reported] = each.finding.places;
+      const here = { file: path.join(folder, 'src/app.js'), folder, target: 0, path: 'src/app.js' };
+      const places = [{ ...here, startLine: 9, endLine: 9, reported: reported!, drift: 'moved' as const }];
+      return { ...each, places };
+    })[0]!;
 
   const everything = async (source: DetailedRun): Promise<Log> => {
     const { shown, absent = [] } = source;
-    return toSarif(source, await readAssessedPlaces([...shown, ...absent], () => storage), tool);
+    return written(toSarif(source, await readAssessedPlaces([...shown, ...absent], () => storage), tool));
   };
   const logOf = async (source: DetailedRun): Promise<Log> => {
     const listed = chooseForUpload(source).listed as readonly DetailedFinding[];
@@ -101,71 +115,69 @@ describe('findings for code scanning', () => {
     };
     const assessed = await readAssessedPlaces(listed, () => storage);
     const mainFile = await readMainFile(source.run, repository, storage);
-    return toCodeScanning({ source, listed, assessed, repository, mainFile }, tool);
+    return written(toCodeScanning({ source, listed, assessed, repository, mainFile }, tool));
   };
-  const resultsOf = async (items: unknown, of: Run = run): Promise<readonly Result[]> =>
-    (await logOf({ run: of, shown: findingsOf(items, of) })).runs[0]?.results ?? [];
-  const placeOf = (result: Result | undefined): unknown => {
+  const writtenRun = async (source: DetailedRun): Promise<SarifRun & { results: Result[] }> => {
+    const [first] = (await logOf(source)).runs;
+    return { ...first!, results: first?.results ?? [] };
+  };
+  const resultsOf = async (items: unknown): Promise<readonly Result[]> =>
+    (await writtenRun({ run, shown: findingsOf(items) })).results;
+  const placeOf = (result: Result | undefined): unknown[] => {
     const { artifactLocation, region = {} } = result?.locations?.[0]?.physicalLocation ?? {};
     const { startLine, startColumn, endLine, endColumn } = region;
     return [artifactLocation?.uri, startLine, startColumn, endLine, endColumn];
   };
+  const hashIn = (result: Result | undefined): string | undefined =>
+    result?.partialFingerprints?.['primaryLocationLineHash'];
 
-  test('F151 satisfy every rule of GitHub and the SARIF specification, whatever they are', async () => {
+  test('F151 satisfy every rule of GitHub and the SARIF specification, and in the other form the specification', async () => {
     const validate = await createValidator();
-    const states = fc.constantFrom<Verdict>('codeChanged', 'sameBytes', 'notSent', 'unknown');
+    assert.throws(() => validate({ version: '2.1.0', runs: [{ tool: {} }] }), 'the schema refuses something');
+    const verdicts = fc.option(fc.constantFrom(...VERDICTS), { nil: undefined });
     await fc.assert(
-      fc.asyncProperty(anyItems, anyItems, anyTriage, states, async (items, former, triage, verdict) => {
-        const earlier = { ...run, id: '20290101000000-0badcafe' };
-        const log = await logOf({
-          run,
-          shown: findingsOf(items).map((each) => ({ ...each, triage })),
-          absent: findingsOf(former, earlier).map((each) => ({ ...each, verdict })),
-        });
-        assert.deepEqual(brokenRules(log, allRules), []);
-        validate(log);
+      fc.asyncProperty(anyItems, anyItems, anyTriage, verdicts, async (items, former, triage, verdict) => {
+        const shown = findingsOf(items).map((each) => ({ ...each, triage, verdict }));
+        const absent = findingsOf(former, earlier).map((each) => ({
+          ...each,
+          verdict: verdict ?? 'sameBytes',
+        }));
+        for (const [write, rules] of [
+          [logOf, allRules],
+          [everything, sarifProse],
+        ] as const) {
+          const log = await write({ run, shown, absent });
+          assert.deepEqual(brokenRules(log, rules), []);
+          validate(log);
+        }
       }),
       { numRuns: propertyRuns(100) },
     );
   });
 
-  test('F151 of any form satisfy the SARIF specification', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyItems, anyItems, anyTriage, async (items, former, triage) => {
-        const shown = findingsOf(items).map((each) => ({ ...each, triage }));
-        const absent = findingsOf(former).map((each) => ({ ...each, verdict: 'sameBytes' as const }));
-        assert.deepEqual(brokenRules(await everything({ run, shown, absent }), sarifProse), []);
-      }),
-      { numRuns: propertyRuns(100) },
-    );
-  });
-
-  test('F151 violate each rule of the table when changed accordingly', async () => {
-    const log = await logOf({ run, shown: findingsOf([{ title: 'A', file: 'src/app.js', line: 3 }]) });
-    const bare: Log = {
-      version: '2.1.0',
-      runs: [{ tool: { driver: { name: '' } }, results: [{ message: {} }] }],
-    };
-    assert.deepEqual(brokenRules(log, allRules), []);
+  test('F151 violate rules of the table when changed accordingly', () => {
+    const driver = { name: '', rules: [{ id: '' }] };
+    const bare: Log = { version: '2.1.0', runs: [{ tool: { driver }, results: [{ message: {} }] }] };
     assert.ok(brokenRules(bare, codeScanningRules).length >= 7);
+    assert.ok(brokenRules(bare, sarifProse).length >= 2);
   });
 
   test('F151 have places in the sent text, from the repository root, with the hash of GitHub’s action', async () => {
     const [one, other] = await resultsOf([
-      { title: 'One', cwe: 89, file: 'src/app.js', line: 3 },
+      line3,
       { title: 'Other', file: 'src/注文 管理/ページ#1.ts', line: 2, start_column: 2, end_column: 3 },
     ]);
     const uri =
       'services/shop/src/%E6%B3%A8%E6%96%87%20%E7%AE%A1%E7%90%86/%E3%83%9A%E3%83%BC%E3%82%B8%231.ts';
     assert.deepEqual(placeOf(one), ['services/shop/src/app.js', 3, 1, 3, 'const line2 = 2;'.length + 1]);
     assert.deepEqual(placeOf(other), [uri, 2, 2, 2, 3]);
-    assert.equal(one?.partialFingerprints?.['primaryLocationLineHash'], hashLines(app, new Set([3])).get(3));
+    assert.equal(hashIn(one), hashOfLine3);
   });
 
   test('F151 reach from the first column past the last, unless they have columns', async () => {
     const regionsOf = async (lines: readonly object[]): Promise<unknown[]> =>
       (await resultsOf(lines.map((each) => ({ title: 'A', file: 'src/marked.js', ...each })))).map((result) =>
-        (placeOf(result) as unknown[]).slice(1),
+        placeOf(result).slice(1),
       );
     const lines = [
       { line: 2 },
@@ -183,28 +195,11 @@ describe('findings for code scanning', () => {
   });
 
   test('F151 say in both forms what was assessed: lines, hashes, commit, and uncommitted changes', async () => {
-    const reported = findingsOf([{ title: 'A', cwe: 89, file: 'src/app.js', line: 3 }]);
-    const [place] = reported[0]!.finding.places;
-    const here = {
-      file: path.join(folder, 'src/app.js'),
-      folder,
-      target: 0,
-      path: 'src/app.js',
-      reported: place!,
-    };
-    const shown = reported.map((each) => ({
-      ...each,
-      places: [{ ...here, startLine: 9, endLine: 9, drift: 'moved' as const }],
-    }));
     const dirty = { ...run, targets: [{ folder, name: 'shop', commit: { id: 'c0ffee', dirty: true } }] };
     for (const write of [everything, logOf]) {
-      const [log] = (await write({ run: dirty, shown })).runs;
+      const [log] = (await write({ run: dirty, shown: [movedOf(dirty)] })).runs;
       const [result] = log!.results!;
-      assert.equal(result?.locations?.[0]?.physicalLocation?.region?.startLine, 3);
-      assert.equal(
-        result.partialFingerprints?.['primaryLocationLineHash'],
-        hashLines(app, new Set([3])).get(3),
-      );
+      assert.deepEqual([placeOf(result)[1], hashIn(result)], [3, hashOfLine3]);
       assert.deepEqual(
         log?.artifacts?.map(({ hashes }) => hashes),
         [{ 'sha-256': hash('sha256', app) }],
@@ -219,28 +214,20 @@ describe('findings for code scanning', () => {
   });
 
   test('F151 with an equal hash or no line have different fingerprints', async () => {
-    const at = { cwe: 89, file: 'src/app.js', line: 3 };
     const items = [
-      { title: 'One', ...at, snippet: 'const line2' },
-      { title: 'Other', ...at, snippet: 'line2 = 2;' },
-      { title: 'Of another rule', ...at, cwe: 79 },
+      { ...line3, snippet: 'const line2' },
+      { ...line3, snippet: 'line2 = 2;' },
+      { ...line3, cwe: 79 },
       { title: 'No line', cwe: 79, file: 'src/app.js' },
       { title: 'Nowhere', cwe: 79 },
       { title: 'Nowhere', cwe: 79 },
     ];
-    const digits = findingsOf(items).map(({ fingerprint }) => fingerprint.split(':')[1]!.slice(0, 16));
-    const results = await resultsOf(items);
-    assert.deepEqual(
-      results.map(({ partialFingerprints }) => partialFingerprints?.['primaryLocationLineHash']),
-      [
-        `${digits[0]}:1`,
-        `${digits[1]}:1`,
-        hashLines(app, new Set([3])).get(3),
-        `${digits[3]}:1`,
-        `${digits[4]}:1`,
-        `${digits[4]}:2`,
-      ],
+    const [one, two, , four, five] = findingsOf(items).map((each) =>
+      each.fingerprint.split(':')[1]!.slice(0, 16),
     );
+    const results = await resultsOf(items);
+    const hashes = [`${one}:1`, `${two}:1`, hashOfLine3, `${four}:1`, `${five}:1`, `${five}:2`];
+    assert.deepEqual(results.map(hashIn), hashes);
     assert.deepEqual(placeOf(results[3]), ['services/shop/src/app.js', 1, 1, 1, 2]);
     assert.deepEqual(placeOf(results[4]), ['services/shop/package.json', 1, 1, 1, 2]);
     assert.match(results[4]?.message.text ?? '', /^Nowhere\.[^]*names no file of this repository/);
@@ -248,26 +235,13 @@ describe('findings for code scanning', () => {
   });
 
   test('F151 that are absent are included at the lines of the run that reported them, unless settled or changed', async () => {
-    const earlier = { ...run, id: '20290101000000-0badcafe' };
-    const [gone] = findingsOf([{ title: 'Gone', cwe: 89, file: 'src/app.js', line: 3 }], earlier);
-    const [reported] = gone!.finding.places;
-    const here = {
-      file: path.join(folder, 'src/app.js'),
-      folder,
-      target: 0,
-      path: 'src/app.js',
-      startLine: 9,
-      endLine: 9,
-    };
-    const places = [{ ...here, reported: reported!, drift: 'moved' as const }];
     const inState = (state: TriageState, verdict?: Verdict): DetailedFinding => {
-      return { ...gone!, verdict, triage: { ...undecided, state }, places };
+      return { ...movedOf(earlier), verdict, triage: { ...undecided, state } };
     };
+    const states = ['open', 'confirmed', 'fixed', 'falsePositive', 'acceptedRisk'] as const;
     const source = {
       run,
-      shown: (['open', 'confirmed', 'fixed', 'falsePositive', 'acceptedRisk'] as const).map((state) =>
-        inState(state),
-      ),
+      shown: states.map((state) => inState(state)),
       absent: [
         inState('open', 'sameBytes'),
         inState('confirmed', 'notSent'),
@@ -281,41 +255,30 @@ describe('findings for code scanning', () => {
       [listed, closed],
       [[...source.shown.slice(0, 3), ...source.absent.slice(0, 2)], [source.absent[3]]],
     );
-    const { results = [], artifacts } = (
-      await logOf({ run, shown: [], absent: [inState('open', 'sameBytes')] })
-    ).runs[0]!;
-    assert.deepEqual(placeOf(results[0]), [
-      'services/shop/src/app.js',
-      3,
-      1,
-      3,
-      'const line2 = 2;'.length + 1,
-    ]);
-    assert.equal(
-      results[0]?.partialFingerprints?.['primaryLocationLineHash'],
-      hashLines(app, new Set([3])).get(3),
-    );
+    const { results, artifacts } = await writtenRun({ run, shown: [], absent: source.absent.slice(0, 1) });
+    assert.deepEqual([placeOf(results[0])[1], hashIn(results[0])], [3, hashOfLine3]);
     assert.deepEqual(artifacts, [], 'what an earlier run was sent may be other bytes');
   });
 
   test('F151 contain run, commit and repository without credentials, and only files with results', async () => {
     const flow = { source: { path: 'src/app.js', line: 1 }, sink: { path: 'nowhere.js', line: 1 } };
-    const log = await logOf({
+    const { automationDetails, versionControlProvenance, artifacts, results } = await writtenRun({
       run,
-      shown: findingsOf([{ title: 'A', file: 'src/app.js', line: 3, ...flow }]),
+      shown: findingsOf([{ ...line3, ...flow }]),
     });
-    const [written] = log.runs;
-    assert.equal(written?.automationDetails?.id, 'whitebox/whitebox-assessment/shop/run-1');
-    assert.deepEqual(written.versionControlProvenance, [
-      {
-        repositoryUri: 'https://git.example/a/b',
-        revisionId: 'c0ffee',
-        mappedTo: { uriBaseId: '%SRCROOT%' },
-      },
+    assert.equal(automationDetails?.id, 'whitebox/whitebox-assessment/shop/run-1');
+    const repositoryUri = 'https://git.example/a/b';
+    assert.deepEqual(versionControlProvenance, [
+      { repositoryUri, revisionId: 'c0ffee', mappedTo: { uriBaseId: '%SRCROOT%' } },
     ]);
     const location = { uri: 'services/shop/src/app.js', uriBaseId: '%SRCROOT%' };
-    assert.deepEqual(written.artifacts, [{ location, hashes: { 'sha-256': hash('sha256', app) } }]);
-    const steps = written.results?.[0]?.codeFlows?.[0]?.threadFlows[0]?.locations;
+    assert.deepEqual(artifacts, [{ location, hashes: { 'sha-256': hash('sha256', app) } }]);
+    const steps = results[0]?.codeFlows?.[0]?.threadFlows[0]?.locations;
     assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
+    const outside = findingsOf([line3]).map((each) => ({
+      ...each,
+      sent: each.sent.map((file) => file && { ...file, folder: root }),
+    }));
+    assert.deepEqual((await writtenRun({ run, shown: outside })).artifacts, []);
   });
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Log } from 'sarif';
 import { type ReportedFinding, splitReported } from '../../../../src/core/findings/finding.ts';
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { fingerprintOf } from '../../../../src/core/findings/identity.ts';
@@ -50,6 +51,11 @@ export function shownOf(
     fingerprint: fingerprintOf(finding, { path: finding.places[0]?.path ?? '' }),
     triage: triage(index),
   }));
+}
+
+/** A log as a file has it, without undefined members. */
+export function written(log: Log): Log {
+  return JSON.parse(JSON.stringify(log)) as Log;
 }
 
 export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): DetailedRun {

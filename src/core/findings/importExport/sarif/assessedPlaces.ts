@@ -1,6 +1,6 @@
 import { splitLines } from '../../drift/lineText.ts';
 import type { Place } from '../../finding.ts';
-import { readAsSent, type SentFile } from '../../place/sentFiles.ts';
+import { readAsSent } from '../../place/sentFiles.ts';
 import { localPlaceOf, sentFileOf, type ShownFinding } from '../../shownFinding.ts';
 
 /** Columns count UTF-16 code units; the end is exclusive. */
@@ -30,48 +30,33 @@ export async function readAssessedPlaces(
   findings: readonly ShownFinding[],
   runFolderOf: (runId: string) => string,
 ): Promise<AssessedPlaces> {
-  const byFile = Map.groupBy(findings.flatMap(filesOf), ({ shown, folder, path }) =>
-    [shown.run.id, folder, path].join('\0'),
+  const all = findings.flatMap((shown) =>
+    shown.finding.places.flatMap((place, at) => {
+      // Without a sent file, there is one here if it is not known what was sent, or if a person mapped its path.
+      const file = shown.sent[at] ?? localPlaceOf(place, shown);
+      return file === undefined ? [] : [{ place, file, run: shown.run.id, sent: sentFileOf(place, shown) }];
+    }),
   );
+  const byFile = Map.groupBy(all, ({ run, file }) => [run, file.folder, file.path].join('\0'));
   const assessed = new Map<Place, AssessedPlace>();
   for (const inFile of byFile.values()) {
-    const [first] = inFile;
-    const text = first && (await readSentText(first, runFolderOf));
-    const lines = splitLines(text ?? '');
+    const [{ run, sent } = { run: '', sent: undefined }] = inFile;
+    // GitHub reads every file as UTF-8, with its byte order mark.
+    const text = sent && (await readAsSent(runFolderOf(run), sent))?.toString('utf8');
+    const lines = text === undefined ? [] : splitLines(text);
     const hashes = hashLines(text ?? '', new Set(inFile.map(({ place }) => place.startLine)));
-    for (const { place, folder, path, sent } of inFile) {
+    for (const {
+      place,
+      file: { folder, path },
+    } of inFile) {
       const { startLine } = place;
-      const isInText = text !== undefined && startLine !== undefined && startLine <= lines.length;
+      const isInText = startLine !== undefined && startLine <= lines.length;
       const region = startLine === undefined ? undefined : toRegion(startLine, place, isInText ? lines : []);
       const hash = isInText ? hashes.get(startLine) : undefined;
       assessed.set(place, { folder, path, sha256: sent?.sha256, region, hash });
     }
   }
   return assessed;
-}
-
-interface FileOfPlace extends Pick<AssessedPlace, 'folder' | 'path'> {
-  readonly place: Place;
-  readonly shown: ShownFinding;
-  readonly sent: SentFile | undefined;
-}
-
-/** A place without a sent file has a file here if it is not known what was sent, or if a person mapped its path. */
-function filesOf(shown: ShownFinding): readonly FileOfPlace[] {
-  return shown.finding.places.flatMap((place, at): FileOfPlace[] => {
-    const file = shown.sent[at] ?? localPlaceOf(place, shown);
-    return file === undefined
-      ? []
-      : [{ place, shown, folder: file.folder, path: file.path, sent: sentFileOf(place, shown) }];
-  });
-}
-
-async function readSentText(
-  { shown: { run }, sent }: FileOfPlace,
-  runFolderOf: (runId: string) => string,
-): Promise<string | undefined> {
-  // GitHub reads every file as UTF-8, with its byte order mark.
-  return sent && (await readAsSent(runFolderOf(run.id), sent))?.toString('utf8');
 }
 
 /** Without the text, one column stands for the line. */

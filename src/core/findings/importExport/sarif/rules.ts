@@ -17,10 +17,6 @@ const maxId = 255;
 /** GitHub refuses a rule with more than 20 tags. */
 const maxTags = 20;
 
-export function groupByRule(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
-  return Map.groupBy(findings, toRuleId);
-}
-
 /** The same in every run for the same weakness; never the title, which a model may reword. */
 export function toRuleId({ rule, cwes: [cwe], perspective }: Finding): string {
   const id = rule ?? (cwe === undefined ? perspective : `CWE-${String(cwe)}`);

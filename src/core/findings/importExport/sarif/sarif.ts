@@ -1,28 +1,29 @@
-import type { Artifact, ArtifactLocation, Location, Log, Notification, Result, Run as SarifRun } from 'sarif';
+import type {
+  Artifact,
+  ArtifactLocation,
+  Location,
+  Log,
+  Notification,
+  PhysicalLocation,
+  Result,
+  Run,
+} from 'sarif';
 import { isSamePath } from '../../../paths.ts';
 import { coverageOf } from '../../../upload/choose/coverage.ts';
 import { runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../result/result.ts';
-import { type Finding, flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
+import { flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
 import type { DetailedFinding, DetailedRun, ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote, type TriageDecision } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
-import type { AssessedPlaces } from './assessedPlaces.ts';
-import {
-  escapeMessage,
-  groupByRule,
-  securityScore,
-  toDescriptor,
-  toLevel,
-  toMessage,
-  toRuleId,
-} from './rules.ts';
+import type { AssessedPlace, AssessedPlaces } from './assessedPlaces.ts';
+import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
 
 /*
  * Both forms of SARIF 2.1.0 say what was assessed: places and hashes are those of the sent text. This form has everything about a run's findings, and paths
  * from the assessed folder; with several folders, each is a folder below the base. `codeScanning` has what GitHub accepts, and paths from the root of a
- * repository. Sections are those of the standard.
+ * repository. `toLog` makes what they have in common. Sections are those of the standard.
  */
 
 export interface ExportTool {
@@ -30,87 +31,72 @@ export interface ExportTool {
   readonly version: string;
 }
 
+/** An assessed folder; `path` is from where the paths of a log start, and empty for that folder itself. */
+export interface LogFolder {
+  readonly folder: string;
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What a form of SARIF says of findings. */
+interface LogForm {
+  readonly all: readonly DetailedFinding[];
+  readonly assessed: AssessedPlaces;
+  /** Undefined for a place that the form leaves out. */
+  readonly locate: (place: Place) => PhysicalLocation | undefined;
+  /** Of a result, beside what every log has. */
+  readonly more?: (shown: DetailedFinding) => Partial<Result>;
+  readonly ofRun?: Partial<Run>;
+}
+
 export const sourceRoot = '%SRCROOT%';
 
 /** A log with everything about a run's findings; the same findings always give the same text. */
 export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: ExportTool): Log {
-  const { run, shown, absent = [] } = source;
-  const all = [...shown, ...absent];
+  const { targets } = source.run;
+  const all = [...source.shown, ...(source.absent ?? [])];
   // Verdicts and suppressions are on all results or on none (3.27.23 and 3.27.24).
   const hasVerdicts = all.every(({ verdict }) => verdict !== undefined);
   const hasSuppressions = all.some(({ triage }) => needsNote(triage.state));
-  /** The path in the assessed folder, else as reported. Folders are those of `run`, which may be later than the finding's run. */
-  const toArtifactLocation = (place: Place): ArtifactLocation => {
-    const found = assessed.get(place);
-    const target = found && run.targets.find(({ folder }) => isSamePath(folder, found.folder));
-    if (target === undefined) return { uri: toRelativeUri(found?.path ?? place.path) };
-    const prefix = run.targets.length === 1 ? '' : `${target.name}/`;
-    return { uri: toRelativeUri(`${prefix}${found?.path ?? ''}`), uriBaseId: sourceRoot };
-  };
+  // Those of this run, which may be later than the finding's run.
+  const folders = targets.map((target) => ({ ...target, path: targets.length === 1 ? '' : target.name }));
   const quotes = new Map(
     all.flatMap(({ finding, details }) =>
       finding.places.map((place, at) => [place, details.places[at]?.snippet] as const),
     ),
   );
-  const locate = (place: Place): Location | undefined => {
+  const locate: LogForm['locate'] = (place) => {
     const { startLine, endLine, startColumn, endColumn } = place;
-    const snippet = quotes.get(place);
-    const artifactLocation = toArtifactLocation(place);
-    const text = snippet === undefined ? undefined : { text: snippet };
-    const lines = withoutUndefined({ endLine, startColumn, endColumn, snippet: text });
-    const region = startLine === undefined ? {} : { region: { startLine, ...lines } };
-    // A path of only `..` names no file.
-    return artifactLocation.uri === '' ? undefined : labelled(place, { artifactLocation, ...region });
+    const [found, text] = [assessed.get(place), quotes.get(place)];
+    const snippet = text === undefined ? undefined : { text };
+    return {
+      artifactLocation: locationIn(folders, found) ?? { uri: toRelativeUri(found?.path ?? place.path) },
+      region: startLine === undefined ? undefined : { startLine, endLine, startColumn, endColumn, snippet },
+    };
   };
-  const places = shown.flatMap(({ finding }) => finding.places);
-  return toLog(source, all, tool, {
-    artifacts: toArtifacts(
-      places.map((place) => ({ location: toArtifactLocation(place), sha256: assessed.get(place)?.sha256 })),
-    ),
-    results: toResults(all, locate).map((result, at) => ({
-      ...result,
-      ...(all[at] && ownMembers(all[at], assessed, hasVerdicts, hasSuppressions)),
-    })),
-  });
-}
-
-function ownMembers(
-  { finding, details, fingerprint, triage, verdict }: DetailedFinding,
-  assessed: AssessedPlaces,
-  hasVerdict: boolean,
-  hasSuppressions: boolean,
-): Partial<Result> {
-  const [main] = mainPlacesOf(finding);
-  const suppressions = needsNote(triage.state) ? [toSuppression(triage)] : [];
-  return {
+  const more: LogForm['more'] = ({ finding, details, fingerprint, triage, verdict }) => ({
     // Only a result that is no failure may have the level `none` (3.27.10).
     ...(finding.severity === 'none' && { kind: 'informational', level: 'none' }),
-    ...(finding.url !== undefined && {
-      webRequest: withoutUndefined({ method: finding.method, target: finding.url }),
-    }),
-    partialFingerprints: withoutUndefined({
-      primaryLocationLineHash: main && assessed.get(main)?.hash,
-      'whiteboxFinding/v1': fingerprint,
-    }),
-    ...(hasVerdict && verdict !== undefined && { baselineState: toBaselineState(verdict) }),
-    ...(hasSuppressions && { suppressions }),
-    properties: withoutUndefined({
+    webRequest: finding.url === undefined ? undefined : { method: finding.method, target: finding.url },
+    baselineState: hasVerdicts && verdict !== undefined ? toBaselineState(verdict) : undefined,
+    suppressions: !hasSuppressions ? undefined : needsNote(triage.state) ? [toSuppression(triage)] : [],
+    properties: {
       'security-severity': securityScore(finding)?.toFixed(1),
       // SARIF has no members for recommendations, further prose, ratings as written, and reported paths.
-      whitebox: withoutUndefined({
+      whitebox: {
         finding: toPlainFinding(finding, details),
         fingerprint,
         verdict,
         triage: isUndecided(triage) ? undefined : triage,
-      }),
-    }),
-  };
+      },
+    },
+  });
+  return toLog(source, tool, { all, assessed, locate, more });
 }
 
 function toSuppression(triage: TriageDecision): NonNullable<Result['suppressions']>[number] {
-  const { note: justification, until } = triage;
-  const properties = until === undefined ? {} : { properties: { expiryUtc: expiryUtc(triage) } };
-  return { kind: 'external', status: 'accepted', justification, ...properties };
+  const properties = triage.until === undefined ? undefined : { expiryUtc: expiryUtc(triage) };
+  return { kind: 'external', status: 'accepted', justification: triage.note, properties };
 }
 
 /** SARIF has fewer states than we have verdicts (3.27.24). */
@@ -119,83 +105,107 @@ function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']>
   return verdict === 'new' || verdict === 'backAgain' ? 'new' : 'unchanged';
 }
 
-/** Files with the hashes of what was sent, each once. Only of the run itself: an earlier one may have been sent other bytes. */
-export function toArtifacts(
-  files: readonly { readonly location: ArtifactLocation; readonly sha256: string | undefined }[],
-): Artifact[] {
-  const byUri = new Map<string | undefined, Artifact>();
-  for (const { location, sha256 } of files)
-    if (sha256 !== undefined) byUri.set(location.uri, { location, hashes: { 'sha-256': sha256 } });
-  return [...byUri.values()];
+/** Undefined for what lies outside the folders. */
+export function locationIn(
+  folders: readonly LogFolder[],
+  found: AssessedPlace | undefined,
+): ArtifactLocation | undefined {
+  const base = found && folders.find(({ folder }) => isSamePath(folder, found.folder));
+  return base && { uri: toRelativeUri(`${base.path}/${found.path}`), uriBaseId: sourceRoot };
 }
 
-/** The parts that every log has: the tool with its rules, the invocation, and the folders that paths are relative to. */
-export function toLog(
-  source: ShownRun,
-  all: readonly { readonly finding: Finding }[],
-  tool: ExportTool,
-  members: Partial<SarifRun>,
-): Log {
-  const rules = [...groupByRule(all.map(({ finding }) => finding))].map(([id, group]) =>
-    toDescriptor(id, group),
+/** A log with what every form has: the tool with its rules, the invocation, files with hashes, and results with messages, places, and fingerprints. */
+export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locate, ...form }: LogForm): Log {
+  const { run } = source;
+  const rules = Map.groupBy(
+    all.map(({ finding }) => finding),
+    toRuleId,
   );
-  return {
-    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: { driver: { name: tool.name, semanticVersion: tool.version, rules } },
-        invocations: [toInvocation(source)],
-        originalUriBaseIds: {
-          [sourceRoot]: { description: { text: source.run.targets.map(({ name }) => name).join(', ') } },
-        },
-        columnKind: 'utf16CodeUnits',
-        ...members,
-      },
-    ],
+  const ruleIds = [...rules.keys()];
+  const toLocation = (place: Place): Location | undefined => {
+    const physicalLocation = locate(place);
+    const { label = '' } = place;
+    const message = label === '' ? undefined : { text: escapeMessage(label) };
+    // A path of only `..` names no file.
+    return physicalLocation?.artifactLocation?.uri ? { physicalLocation, message } : undefined;
   };
-}
-
-/** What every result has: its rule, its message, the main place, the data flow, and the other places that `locate` finds. */
-export function toResults(
-  all: readonly DetailedFinding[],
-  locate: (place: Place) => Location | undefined,
-): readonly Result[] {
-  const ruleIds = [...groupByRule(all.map(({ finding }) => finding)).keys()];
-  const located = (places: readonly Place[]): [Place, Location][] =>
-    places.flatMap((place) => {
-      const location = locate(place);
-      return location === undefined ? [] : [[place, location]];
-    });
-  return all.map(({ finding, details }) => {
+  const hashes = hashesOf(all, assessed);
+  const results = all.map((shown, at): Result => {
+    const { finding, details, fingerprint } = shown;
     const ruleId = toRuleId(finding);
     const [main, ...further] = mainPlacesOf(finding);
-    const locations = located(flowOf(finding)).map(([{ role = 'step' }, location]) => ({
-      kinds: [role],
-      location,
-    }));
     const isRelated = (place: Place): boolean =>
       place.role === 'evidence' || place.role === 'related' || further.includes(place);
-    const related = located(finding.places.filter(isRelated));
+    const related = finding.places.filter(isRelated).flatMap((place) => toLocation(place) ?? []);
+    const steps = flowOf(finding).flatMap((place) => {
+      const location = toLocation(place);
+      return location === undefined ? [] : [{ kinds: [place.role ?? 'step'], location }];
+    });
     return {
       ruleId,
       ruleIndex: ruleIds.indexOf(ruleId),
       level: toLevel(finding.severity),
       message: { text: toMessage(finding, details) },
-      locations: located(main === undefined ? [] : [main]).map(([, location]) => location),
-      ...(locations.length > 0 && { codeFlows: [{ threadFlows: [{ locations }] }] }),
-      ...(related.length > 0 && {
-        relatedLocations: related.map(([, location], index) => ({ id: index + 1, ...location })),
-      }),
+      locations: main === undefined ? [] : [toLocation(main) ?? []].flat(),
+      codeFlows: steps.length === 0 ? undefined : [{ threadFlows: [{ locations: steps }] }],
+      relatedLocations:
+        related.length === 0 ? undefined : related.map((each, index) => ({ id: index + 1, ...each })),
+      partialFingerprints: {
+        primaryLocationLineHash: hashes[at] ?? '',
+        'whiteboxFinding/v1': fingerprint,
+      },
+      ...form.more?.(shown),
     };
   });
+  // Of this run only: an earlier one may have been sent other bytes.
+  const files = all
+    .filter((shown) => shown.run.id === run.id)
+    .flatMap(({ finding }) => finding.places)
+    .flatMap((place): Artifact[] => {
+      const [sha256, location] = [assessed.get(place)?.sha256, locate(place)?.artifactLocation];
+      return sha256 && location ? [{ location, hashes: { 'sha-256': sha256 } }] : [];
+    });
+  return {
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: tool.name,
+            semanticVersion: tool.version,
+            rules: [...rules].map(([id, findings]) => toDescriptor(id, findings)),
+          },
+        },
+        invocations: [toInvocation(source)],
+        originalUriBaseIds: {
+          [sourceRoot]: { description: { text: run.targets.map(({ name }) => name).join(', ') } },
+        },
+        columnKind: 'utf16CodeUnits',
+        artifacts: [...new Map(files.map((file) => [file.location?.uri, file])).values()],
+        results,
+        ...form.ofRun,
+      },
+    ],
+  };
 }
 
-export function labelled(
-  { label = '' }: Pick<Place, 'label'>,
-  physicalLocation: NonNullable<Location['physicalLocation']>,
-): Location {
-  return { physicalLocation, ...(label !== '' && { message: { text: escapeMessage(label) } }) };
+/** GitHub merges results with the same rule, file, and hash, so a hash that two results of a rule share is replaced by the fingerprint. */
+function hashesOf(all: readonly DetailedFinding[], assessed: AssessedPlaces): readonly string[] {
+  const rows = all.map(({ finding, fingerprint }) => {
+    const [main] = mainPlacesOf(finding);
+    const digits = fingerprint.replace(/^\d+:/, '').slice(0, 16);
+    return { rule: toRuleId(finding), hash: main && assessed.get(main)?.hash, digits };
+  });
+  const alike = Map.groupBy(rows, ({ rule, hash }) => `${rule} ${hash ?? ''}`);
+  const counts = new Map<string, number>();
+  return rows.map(({ rule, hash, digits }) => {
+    if (hash !== undefined && alike.get(`${rule} ${hash}`)?.length === 1) return hash;
+    // Similar findings may share the fingerprint, too.
+    const count = (counts.get(`${rule} ${digits}`) ?? 0) + 1;
+    counts.set(`${rule} ${digits}`, count);
+    return `${digits}:${String(count)}`;
+  });
 }
 
 /** What a reader has to know about all results. */
@@ -210,27 +220,26 @@ function notesOf({ run, shown, cut }: ShownRun): Notification[] {
   return [{ level: isInPart(run) ? 'warning' : 'note', message: { text } }, ...notes];
 }
 
-function toInvocation(source: ShownRun): NonNullable<SarifRun['invocations']>[number] {
+function toInvocation(source: ShownRun): NonNullable<Run['invocations']>[number] {
   const { run, cut } = source;
   const notes = notesOf(source);
   const { dispatchedAt, exitedAt } = { dispatchedAt: undefined, exitedAt: undefined, ...run };
   const commits = run.targets.flatMap(({ name, commit }) =>
     commit === undefined ? [] : [{ folder: name, commit: commit.id, dirty: commit.dirty }],
   );
-  const toText = (at: number | undefined): string | undefined =>
-    at === undefined ? undefined : new Date(at).toISOString();
   return {
     executionSuccessful: hasAllFindings(run),
-    ...(notes.length > 0 && { toolExecutionNotifications: notes }),
-    ...withoutUndefined({ startTimeUtc: toText(dispatchedAt), endTimeUtc: toText(exitedAt) }),
-    properties: withoutUndefined({
+    toolExecutionNotifications: notes.length === 0 ? undefined : notes,
+    startTimeUtc: dispatchedAt === undefined ? undefined : new Date(dispatchedAt).toISOString(),
+    endTimeUtc: exitedAt === undefined ? undefined : new Date(exitedAt).toISOString(),
+    properties: {
       findingsHere: cut?.shown,
       findingsInAll: cut?.total,
       coverage: coverageOf(run),
       runId: runIdOf(run),
       // `versionControlProvenance` requires the repository's URL, which may be unknown.
       commits: commits.length === 0 ? undefined : commits,
-    }),
+    },
   };
 }
 
@@ -238,12 +247,4 @@ function toInvocation(source: ShownRun): NonNullable<SarifRun['invocations']>[nu
 export function toRelativeUri(path: string): string {
   const parts = path.split(/[\\/]+/).filter((part) => part !== '' && part !== '.' && part !== '..');
   return parts.map((part) => encodeURIComponent(part.toWellFormed())).join('/');
-}
-
-/** SARIF's types accept no undefined members. */
-export function withoutUndefined<T extends object>(
-  members: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
