@@ -49,6 +49,12 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** `once` for work that has its result at once. */
+export function lazily<T>(make: () => T): () => T {
+  let result: { readonly value: T } | undefined;
+  return () => (result ??= { value: make() }).value;
+}
+
 /** Asks once for each key. */
 export function memoized<From, To>(
   ask: (from: From) => Promise<To>,

@@ -27,7 +27,7 @@ export type PlaceRole = (typeof PLACE_ROLES)[number];
  * findings file.
  */
 export interface Place {
-  /** As received, without a line suffix. Untrusted: only a `Resolver` may turn it into a file. */
+  /** As received, without a line suffix. Untrusted: only `place/resolver` turns it into a file. */
   readonly path: string;
   readonly startLine?: number | undefined;
   /** Never before `startLine`. */

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFinder, fingerprintOf, type Identity } from '../../../src/core/findings/identity.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
-import { createResolver } from '../../../src/core/findings/place/resolver.ts';
+import { findSent } from '../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
 import { readResult } from '../../../src/core/findings/result/readResult.ts';
 import { shopRun } from './importExport/exportingFindings.ts';
@@ -117,25 +117,24 @@ test('a fingerprint is independent of local files and folder names', async (t) =
   );
 });
 
-test('a path with the number of its archive is resolved alike with and without the list of sent files', async () => {
+test('a path with the number of its archive is resolved alike with and without the list of sent files', () => {
   const files = new Map([
     ['src/a.ts', { target: 0, folder: '/shop', path: 'src/a.ts', bytes: 1, sha256: '' }],
   ]);
-  const pathOf = async (reported: string, sent: SentOfRun): Promise<string> => {
+  const pathOf = (reported: string, sent: SentOfRun): string => {
     const place = { path: reported, targetIndex: 0 };
-    const resolver = createResolver({ targets: shopRun.targets, sent, places: [place] });
-    return (await resolver.sentPath(place)).path;
+    return findSent(shopRun.targets, sent, [place]).sentPath(place).path;
   };
   for (const reported of ['src/a.ts', '0/src/a.ts', './0/src/a.ts'])
     assert.deepEqual(
-      [await pathOf(reported, [files]), await pathOf(reported, [undefined])],
+      [pathOf(reported, [files]), pathOf(reported, [undefined])],
       ['src/a.ts', 'src/a.ts'],
       reported,
     );
   for (const reported of ['0', '1/src/b.ts', 'shop/src/b.ts'])
-    assert.equal(await pathOf(reported, [undefined]), reported);
+    assert.equal(pathOf(reported, [undefined]), reported);
   assert.equal(
-    await pathOf('0/src/b.ts', [files]),
+    pathOf('0/src/b.ts', [files]),
     '0/src/b.ts',
     'where it is known what was sent, nothing is guessed',
   );

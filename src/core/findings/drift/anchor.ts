@@ -1,5 +1,5 @@
+import { lazily } from '../../yieldingWork.ts';
 import type { Place } from '../finding.ts';
-import { lazily } from './followLines.ts';
 import {
   type CodeLines,
   compact,

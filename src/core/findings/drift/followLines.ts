@@ -1,3 +1,4 @@
+import { lazily } from '../../yieldingWork.ts';
 import { codeLinesIn, comparable, compareLines, lost, uncompared } from './compareLines.ts';
 import {
   type CodeLines,
@@ -191,9 +192,4 @@ function likeness(one: string, other: string): number {
 
 function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
-}
-
-export function lazily<T>(make: () => T): () => T {
-  let result: { readonly value: T } | undefined;
-  return () => (result ??= { value: make() }).value;
 }

@@ -6,7 +6,7 @@ import { splitLines } from '../drift/lineText.ts';
 import { type Anchor, indexQuotes } from '../drift/anchor.ts';
 import { type Place, withoutQuote } from '../finding.ts';
 import { inText } from '../parse/sarif.ts';
-import type { Resolver } from './resolver.ts';
+import { createLocator } from './resolver.ts';
 import {
   type Decode,
   type DecodedText,
@@ -53,13 +53,8 @@ export interface RunSource {
   readonly run: Run;
   readonly runFolder: string;
   readonly sent: SentOfRun;
-  readonly resolver: Resolver;
-}
-
-/** The places of a finding as reported, and the sent file of each. */
-interface ReportedPlaces {
-  readonly places: readonly Place[];
-  readonly sent: readonly (SentFile | undefined)[];
+  readonly sentFile: (place: Place) => SentFile | 'ambiguous' | undefined;
+  readonly decode: Decode;
 }
 
 interface CheckedPlace {
@@ -70,23 +65,20 @@ interface CheckedPlace {
 
 /** Looks up all quotes and lines in what was sent. */
 export async function checkEvidence(
-  findings: readonly ReportedPlaces[],
+  places: readonly Place[],
   source: RunSource,
   known: KnownEvidence,
-  decode: Decode,
 ): Promise<ReadonlyMap<Place, CheckedPlace>> {
   // What could not be checked before is tried again.
   const isKnown = (place: Place): boolean => known.has(place) && known.get(place)?.kind !== 'unchecked';
   const checked = new Map<Place, CheckedPlace>();
-  const all = findings.flatMap(({ places, sent }) => places.map((place, at) => ({ place, file: sent[at] })));
-  const keyOf = (file: SentFile | undefined): string =>
-    file === undefined ? '' : `${String(file.target)} ${file.path}`;
-  for (const places of Map.groupBy(all, ({ file }) => keyOf(file)).values()) {
-    const file = places[0]?.file;
-    const text = file && (await readSentText(source.runFolder, file, decode));
-    const checkInText = text && checkerIn(text, file.path);
-    for (const { place } of places) {
-      const { anchored, evidence } = checkInText?.(place) ?? (await withoutText(place, file, source, decode));
+  const check = withoutText(source);
+  for (const [file, inFile] of Map.groupBy(places, source.sentFile)) {
+    const isFile = typeof file === 'object';
+    const text = isFile ? await readSentText(source.runFolder, file, source.decode) : undefined;
+    const checkInText = text && isFile ? checkerIn(text, file.path) : undefined;
+    for (const place of inFile) {
+      const { anchored, evidence } = checkInText?.(place) ?? (await check(place, file));
       checked.set(place, {
         anchored: withoutQuote(anchored),
         evidence: isKnown(place) ? known.get(place) : evidence,
@@ -97,7 +89,7 @@ export async function checkEvidence(
     const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
     return isMissing && !isKnown(place) ? [place] : [];
   });
-  for (const [place, evidence] of await searchElsewhere(missing, source, decode))
+  for (const [place, evidence] of await searchElsewhere(missing, source))
     checked.set(place, { anchored: checked.get(place)?.anchored ?? place, evidence });
   return checked;
 }
@@ -131,41 +123,45 @@ function anchoredAt(place: Place, anchor: Anchor | undefined): Place {
   return { ...(isReanchored ? withoutColumns : place), startLine, endLine: isOneLine ? undefined : endLine };
 }
 
-/** For a place whose file is not known, or whose file's sent text is not here. */
-async function withoutText(
-  place: Place,
-  file: SentFile | undefined,
-  { sent, resolver }: RunSource,
-  decode: Decode,
-): Promise<CheckedPlace> {
-  const { path, snippet, startLine } = place;
-  if (file === undefined && !sent.includes(undefined)) {
-    const isMissing = (await resolver.sentFile(place)) === 'notFound';
-    if (isMissing && (snippet ?? startLine) !== undefined)
-      return { anchored: place, evidence: { kind: 'notAsSent', path, missing: 'file' } };
-  }
-  const unknown = file !== undefined ? 'text' : sent.includes(undefined) ? 'sent' : 'file';
-  return {
-    // The file here is the best that there is to correct a line by a quote.
-    anchored: unknown === 'sent' ? await anchoredHere(place, resolver, decode) : place,
-    evidence: snippet === undefined ? undefined : { kind: 'unchecked', path: file?.path ?? path, unknown },
+/** Checks places whose file is not known, or whose file's sent text is not here. */
+function withoutText({
+  run: { targets },
+  sent,
+  decode,
+}: RunSource): (place: Place, file: SentFile | 'ambiguous' | undefined) => Promise<CheckedPlace> {
+  const isSentKnown = !sent.includes(undefined);
+  const locate = createLocator(
+    targets,
+    sent.map((files) => files !== undefined),
+  );
+  const anchorHere = async (place: Place): Promise<Place> => {
+    const needsText = (place.snippet ?? place.charOffset) !== undefined || place.inCodePoints === true;
+    const found = needsText ? await locate(place) : undefined;
+    const content = found && (await readTextBelow(found.folder, found.path));
+    return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;
   };
-}
-
-async function anchoredHere(place: Place, resolver: Resolver, decode: Decode): Promise<Place> {
-  const isPlain =
-    place.snippet === undefined && place.charOffset === undefined && place.inCodePoints !== true;
-  const found = isPlain ? undefined : await resolver.locate(place);
-  if (typeof found !== 'object') return place;
-  const content = await readTextBelow(found.folder, found.path);
-  return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;
+  return async (place, file) => {
+    const { path, snippet, startLine } = place;
+    if (file === undefined && isSentKnown) {
+      const isDoubtful = (snippet ?? startLine) !== undefined;
+      return {
+        anchored: place,
+        evidence: isDoubtful ? { kind: 'notAsSent', path, missing: 'file' } : undefined,
+      };
+    }
+    const unchecked = (unknown: 'text' | 'file' | 'sent'): Evidence | undefined =>
+      snippet === undefined ? undefined : { kind: 'unchecked', path, unknown };
+    if (typeof file === 'object') return { anchored: place, evidence: unchecked('text') };
+    if (isSentKnown) return { anchored: place, evidence: unchecked('file') };
+    // The file here is the best that there is to correct a line by a quote.
+    return { anchored: await anchorHere(place), evidence: unchecked('sent') };
+  };
 }
 
 /** Searches all that was sent for quotes that are not in their files. What is not searched for, or not found where an archive is gone, cannot be checked. */
 async function searchElsewhere(
   missing: readonly Place[],
-  { run, runFolder, sent }: RunSource,
-  decode: Decode,
+  { run, runFolder, sent, decode }: RunSource,
 ): Promise<ReadonlyMap<Place, Evidence>> {
   const found = new Map<Place, Evidence>();
   const places = missing.slice(0, maxSearchedQuotes);

@@ -1,15 +1,7 @@
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
 import { pathInside, pathKey } from '../../paths.ts';
-import {
-  createVisit,
-  type NoFile,
-  segmentsOf,
-  spellingsOf,
-  toSegments,
-  type Visit,
-  type VisitedFile,
-} from './workspacePath.ts';
+import { openFolder, type OpenedFolder, segmentsOf, toSegments, type VisitedFile } from './workspacePath.ts';
 
 /** A person decided that paths without a file which start with `from` start with `to`. Both are whole segments. */
 export interface PathMapping {
@@ -50,22 +42,20 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, Object.fromEntries(others));
 }
 
-/** Applies the mapping with the longest `from` that fits. `visit` visits the folder that is spelled as `rootsOf`. */
+/** Applies the mapping with the longest `from` that fits. */
 export async function visitMapped(
   text: string,
   mappings: readonly PathMapping[],
-  rootsOf: () => readonly string[],
-  visit: Visit,
-): Promise<VisitedFile | NoFile> {
-  const path = toSegments(text, rootsOf)?.join('/');
-  if (path === undefined) return 'refused';
+  folder: OpenedFolder,
+): Promise<VisitedFile | undefined> {
+  const path = toSegments(text, await folder.spellings())?.join('/');
+  if (path === undefined) return undefined;
   const fitting = mappings
     .map(({ from, to }) => ({ from: segmentsOf(from).join('/'), to }))
     .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
-  if (best === undefined) return 'notFound';
-  const mapped = toSegments(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
-  return mapped === undefined ? 'refused' : visit(mapped.join('/'));
+  const mapped = best && toSegments(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
+  return mapped && folder.visit(mapped.join('/'));
 }
 
 /** By `pathKey` of the folder. */
@@ -92,15 +82,15 @@ export async function planMapping(
   paths: readonly string[],
   { root, to, signal }: { readonly root: string; readonly to: string; readonly signal?: AbortSignal },
 ): Promise<MappingPlan | undefined> {
-  const [visit, rootsOf] = [createVisit(root), spellingsOf(root)];
+  const folder = openFolder(root);
   const placed = new Map<string, number>();
   for (const path of paths.slice(0, maxPaths)) {
     signal?.throwIfAborted();
     const folders = segmentsOf(path).slice(0, -1);
     for (let length = 0; length <= Math.min(folders.length, maxSegments); length += 1) {
       const from = folders.slice(0, length).join('/');
-      const found = await visitMapped(path, [{ from, to }], rootsOf, visit);
-      if (typeof found === 'object') placed.set(from, (placed.get(from) ?? 0) + 1);
+      const found = await visitMapped(path, [{ from, to }], folder);
+      if (found !== undefined) placed.set(from, (placed.get(from) ?? 0) + 1);
     }
   }
   const [best] = [...placed].sort(([a, countA], [b, countB]) => countB - countA || a.length - b.length);

@@ -16,7 +16,7 @@ import {
   type PlacesOfFile,
 } from './currentPlaces.ts';
 import type { PathMapping } from './mappings.ts';
-import { createResolver, type Resolver } from './resolver.ts';
+import { createLocator, type Locate } from './resolver.ts';
 import { readSentFiles, type SentFile } from './sentFiles.ts';
 
 /*
@@ -28,14 +28,11 @@ import { readSentFiles, type SentFile } from './sentFiles.ts';
 export interface FindingsOfRun {
   readonly run: Run;
   readonly runFolder: string;
-  readonly resolver: Resolver;
+  readonly locate: Locate;
   readonly found: readonly ResultFinding[];
 }
 
-/**
- * `found` has all findings of the run that are shown: their paths may share segments. `knowsSent` tells for each target whether it is known what was sent of
- * it. `mappings` are by `pathKey` of a target's folder.
- */
+/** `knowsSent` tells for each target whether it is known what was sent of it. `mappings` are by `pathKey` of a target's folder. */
 export function findingsOfRun(
   run: Run,
   runFolder: string,
@@ -43,12 +40,9 @@ export function findingsOfRun(
   knowsSent: readonly boolean[],
   mappings: Readonly<Record<string, readonly PathMapping[]>>,
 ): FindingsOfRun {
-  // Sent files are in the result: none is searched for here.
-  const sent = knowsSent.map((isKnown) => (isKnown ? new Map<string, SentFile>() : undefined));
-  const places = found.flatMap(({ finding }) => finding.places);
   const mappingsOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
-  const resolver = createResolver({ targets: run.targets, sent, places, mappingsOf });
-  return { run, runFolder, resolver, found };
+  const isKnown = run.targets.map((_, target) => knowsSent[target] === true);
+  return { run, runFolder, locate: createLocator(run.targets, isKnown, mappingsOf), found };
 }
 
 /** A place of a finding, and its sent file, if that is known. */
@@ -58,13 +52,13 @@ type PlaceAsSent = readonly [place: Place, sent: SentFile | undefined];
 function locateIn({
   run,
   runFolder,
-  resolver,
+  locate,
 }: FindingsOfRun): (place: PlaceAsSent) => Promise<LocatedFile | undefined> {
   // Only a mapping leads to another sent file than the result names.
   const sentOfTarget = run.targets.map((_, target) => once(() => readSentFiles(run, target, runFolder)));
   return async ([place, named]) => {
-    const found = await resolver.locate(place, named);
-    if (typeof found === 'string') return undefined;
+    const found = await locate(place, named);
+    if (found === undefined) return undefined;
     const { file, folder, target, path } = found;
     const isNamed = target === named?.target && path === named.path;
     const sent = isNamed ? named : (await sentOfTarget[target]?.())?.get(path);

@@ -1,25 +1,18 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from '../../errors.ts';
-import { isSamePath, pathInside, realPath, realPathSync } from '../../paths.ts';
-import { lazily } from '../drift/followLines.ts';
+import { isSamePath, pathInside, realPath } from '../../paths.ts';
+import { lazily } from '../../yieldingWork.ts';
 import { MAX_PATH } from '../finding.ts';
-
-/**
- * Why a path text gives no file: it is no path in the folder, or the disk refuses it (`refused`), several files fit (`ambiguous`), or none does
- * (`notFound`).
- */
-export type NoFile = 'refused' | 'ambiguous' | 'notFound';
 
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])$/i;
 
 /**
  * The segments of a path text by the rules of all platforms, so that a findings file means the same everywhere. `\` separates segments, `.` and empty
  * segments are removed. Undefined for a text without segments, and for what is refused: `..` that leaves the folder, drive letters, UNC, NUL, `a:stream`,
- * and device names. The first of `rootsOf` (absolute) that an absolute path starts with is removed.
+ * and device names. The first of `roots` (absolute) that an absolute path starts with is removed.
  */
-export function toSegments(text: string, rootsOf?: () => readonly string[]): readonly string[] | undefined {
-  const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), rootsOf);
+export function toSegments(text: string, roots: readonly string[] = []): readonly string[] | undefined {
+  const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), roots);
   if (plain.length > MAX_PATH || plain.startsWith('//') || plain.includes('\0')) return undefined;
   const segments: string[] = [];
   for (const segment of segmentsOf(plain)) {
@@ -52,9 +45,8 @@ function withoutFileScheme(text: string): string {
   return path.replace(/^\/(?=[a-z]:\/)/i, '');
 }
 
-function withoutRoot(text: string, rootsOf: () => readonly string[] = () => []): string {
-  if (!/^([a-z]:|\/)/i.test(text)) return text;
-  for (const root of rootsOf()) {
+function withoutRoot(text: string, roots: readonly string[]): string {
+  for (const root of roots) {
     const start = `${root.replaceAll('\\', '/').replace(/\/+$/, '')}/`;
     const head = text.slice(0, start.length);
     if (start !== '/' && isSameStart(head, start)) return text.slice(start.length);
@@ -68,48 +60,41 @@ function isSameStart(head: string, start: string): boolean {
   return /^([a-z]:|\/\/)/i.test(start) || (process.platform === 'darwin' && isSamePath(head, start));
 }
 
-/** An absolute folder as it was opened, and without links. The disk is asked once, when it is needed. */
-export function spellingsOf(folder: string): () => readonly string[] {
-  return lazily(() => [folder, ...realFolderOf(folder)]);
-}
-
-function realFolderOf(folder: string): string[] {
-  try {
-    return [realPathSync(folder)];
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return []; // it is not there
-  }
-}
-
 /** A path text of Windows without its drive, for names that are looked up among others and never on the disk. */
 export function withoutDrive(text: string): string {
   return withoutFileScheme(text.trim()).replace(/^[a-z]:(?=[\\/])/i, '');
 }
 
-/** A file in the visited folder. `path` is relative to it, with `/`; `file` is absolute. */
+/** A file in a folder. `path` is relative to it, with `/`; `file` is absolute. */
 export interface VisitedFile {
   readonly path: string;
   readonly file: string;
 }
 
-export type Visit = (path: string) => Promise<VisitedFile | NoFile>;
+/** A folder on the disk in which reported paths are looked up. */
+export interface OpenedFolder {
+  /** As it was opened, and without links. */
+  spellings(): Promise<readonly string[]>;
+  /** Accepts regular files that are inside the folder after all links are followed. */
+  visit(path: string): Promise<VisitedFile | undefined>;
+}
 
-/** Accepts regular files that are inside the folder (absolute) after all links are followed. */
-export function createVisit(root: string): Visit {
-  let realRoot: Promise<string> | undefined;
-  return async (path) => {
-    const file = join(root, ...path.split('/'));
-    try {
-      realRoot ??= realPath(root);
-      const real = pathInside(await realRoot, await realPath(file));
-      if (real === undefined) return 'refused';
-      if (!(await stat(file)).isFile()) return 'notFound';
-      // In the letter case of the disk, unless there is a link on the way.
-      const onDisk = join(root, ...real.split('/'));
-      return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
-    } catch (error) {
-      return ['ELOOP', 'EACCES', 'EPERM'].includes(systemCode(error) ?? '') ? 'refused' : 'notFound';
-    }
+/** `folder` is absolute. */
+export function openFolder(folder: string): OpenedFolder {
+  const realFolder = lazily(() => realPath(folder).catch(() => folder));
+  return {
+    spellings: async () => [folder, await realFolder()],
+    visit: async (path) => {
+      const file = join(folder, ...path.split('/'));
+      try {
+        const real = pathInside(await realFolder(), await realPath(file));
+        if (real === undefined || !(await stat(file)).isFile()) return undefined;
+        // In the letter case of the disk, unless there is a link on the way.
+        const onDisk = join(folder, ...real.split('/'));
+        return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
+      } catch {
+        return undefined; // for whatever reason, it is not known to be there
+      }
+    },
   };
 }

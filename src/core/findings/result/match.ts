@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { isSamePath, pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
-import { followLines, isEditOf, lazily } from '../drift/followLines.ts';
+import { lazily } from '../../yieldingWork.ts';
+import { followLines, isEditOf } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
 import { isWithoutCode, kindsOf, liveKeysOf, reportKey } from '../identity.ts';
 import { reportedPath } from '../place/resolver.ts';

@@ -9,10 +9,9 @@ import { type Place, type ReportedFinding, splitReported } from '../finding.ts';
 import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
 import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../place/evidence.ts';
-import { createResolver } from '../place/resolver.ts';
+import { findSent, type SentPaths } from '../place/resolver.ts';
 import {
   createDecode,
-  type Decode,
   type Encodings,
   keepSource,
   readSent,
@@ -60,12 +59,12 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
   const { findings: reported, cut, file } = await readFindings(runFolder);
   const decode = createDecode(encodings);
   const places = reported.flatMap((each) => each.places);
-  const resolver = createResolver({ targets: run.targets, sent, places });
-  const source = { run, runFolder, sent, resolver };
+  const paths = findSent(run.targets, sent, places);
+  const source = { run, runFolder, sent, sentFile: paths.sentFile, decode };
   const onlyCopies = sent.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
   // Where no other file had its bytes, a file can be recognized under another path.
   const isOnlyCopy = ({ target, sha256 }: SentFile): boolean => onlyCopies[target]?.get(sha256) !== undefined;
-  const own = await Promise.all(reported.map((each) => toOwn(each, file, source, isOnlyCopy)));
+  const own = reported.map((each) => toOwn(each, file, run, paths, isOnlyCopy));
   if (!isReadOnly) {
     // What is not kept cannot be followed later; the findings do not depend on it.
     const files = own.flatMap((each) => each.sent);
@@ -80,7 +79,7 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
   for (let tries = 1; ; tries += 1) {
     const savedMark = await markOf(join(runFolder, resultName));
     const former = kept.find(({ head }) => head.id === run.id) ?? (await readSaved(runFolder));
-    const anchored = await anchor(own, reported, source, former, decode);
+    const anchored = await anchor(own, reported, source, former);
     const { findings, absent } = await compareFindings(compared, anchored, {
       ...before.found,
       former: former ?? { findings: [], absent: [] },
@@ -130,16 +129,16 @@ export async function readReported(
 }
 
 /** A finding as its file has it, with its sent files, and with the name of its report. */
-async function toOwn(
+function toOwn(
   reported: ReportedFinding,
   file: string,
-  source: RunSource,
+  run: Run,
+  { sentPath, sentFile }: SentPaths,
   isOnlyCopy: (sent: SentFile) => boolean,
-): Promise<ResultFinding> {
-  const { run, resolver } = source;
+): ResultFinding {
   const { finding } = splitReported(reported);
-  const { folder, path } = await resolver.sentPath(finding.places[0] ?? { path: '' });
-  const sent = await Promise.all(finding.places.map((place) => resolver.sentFile(place)));
+  const { folder, path } = sentPath(finding.places[0] ?? { path: '' });
+  const sent = finding.places.map(sentFile);
   return {
     finding,
     run: run.id,
@@ -152,7 +151,7 @@ async function toOwn(
     folder,
     path,
     sent: sent.map((each) =>
-      typeof each === 'string' ? undefined : { ...each, isOnlyCopy: isOnlyCopy(each) },
+      typeof each === 'object' ? { ...each, isOnlyCopy: isOnlyCopy(each) } : undefined,
     ),
     quotes: finding.places.map((_, at) => quoteKeyOf(reported.places[at]?.snippet)),
     since: run.createdAt,
@@ -165,15 +164,11 @@ async function anchor(
   reported: readonly ReportedFinding[],
   source: RunSource,
   former: RunResult | undefined,
-  decode: Decode,
 ): Promise<readonly ResultFinding[]> {
-  const located = own.map(({ finding, sent }, at) => ({
-    places: reported[at]?.places.slice(0, finding.places.length) ?? [],
-    sent,
-  }));
-  const checked = await checkEvidence(located, source, evidenceIn(former, located), decode);
+  const places = own.map(({ finding }, at) => reported[at]?.places.slice(0, finding.places.length) ?? []);
+  const checked = await checkEvidence(places.flat(), source, evidenceIn(former, places.flat()));
   return own.map((each, at) => {
-    const found = (located[at]?.places ?? []).map((place) => checked.get(place));
+    const found = (places[at] ?? []).map((place) => checked.get(place));
     const evidence = found.map((one) => one?.evidence);
     return {
       ...each,
@@ -184,10 +179,7 @@ async function anchor(
 }
 
 /** A quote keeps the evidence that was found while the archive was here. */
-function evidenceIn(
-  former: RunResult | undefined,
-  findings: readonly { readonly places: readonly Place[] }[],
-): KnownEvidence {
+function evidenceIn(former: RunResult | undefined, places: readonly Place[]): KnownEvidence {
   const keyOf = ({ path, targetIndex }: Place, quote: string): string =>
     JSON.stringify([path, targetIndex, quote]);
   const byQuote = new Map<string, Evidence | undefined>();
@@ -195,7 +187,7 @@ function evidenceIn(
     for (const [at, place] of finding.places.entries())
       byQuote.set(keyOf(place, quotes[at] ?? ''), evidence?.[at]);
   const known = new Map<Place, Evidence | undefined>();
-  for (const place of findings.flatMap(({ places }) => places)) {
+  for (const place of places) {
     const quote = quoteKeyOf(place.snippet);
     const key = keyOf(place, quote);
     if (quote !== '' && byQuote.has(key)) known.set(place, byQuote.get(key));

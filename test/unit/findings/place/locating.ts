@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { PathMapping } from '../../../../src/core/findings/place/mappings.ts';
-import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
+import { createLocator, findSent } from '../../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../../src/core/findings/place/sentFiles.ts';
 
 export const files = [
@@ -19,17 +19,39 @@ export function locatorIn(
   root: string,
   { files: sent, reported, mapping = [] }: Facts = {},
 ): (text: string) => Promise<string> {
-  const facts = {
-    targets: [{ folder: root, name: basename(root) }],
-    sent: [sent === undefined ? undefined : asSent(sent)],
+  const find = findIn([{ folder: root, name: basename(root) }], sent && [sent], {
+    reported,
     mappingsOf: () => mapping,
-  };
-  const resolverOf = (texts: readonly string[]) =>
-    createResolver({ ...facts, places: texts.map((path) => ({ path })) });
-  const known = reported && resolverOf(reported);
-  return async (path) => {
-    const found = await (known ?? resolverOf([path])).locate({ path });
-    return typeof found === 'string' ? `(${found})` : found.path;
+  });
+  return async (path) => (await find(path)).replace(/^0 /, '');
+}
+
+/** As `locatorIn`, for a run of several folders: the position of the target, and the path in it. */
+export function findIn(
+  targets: Parameters<typeof findSent>[0],
+  sent: readonly (readonly string[])[] | undefined,
+  {
+    reported,
+    mappingsOf,
+  }: Pick<Facts, 'reported'> & { mappingsOf?: Parameters<typeof createLocator>[2] } = {},
+): (path: string, targetIndex?: number) => Promise<string> {
+  const locate = createLocator(
+    targets,
+    targets.map(() => sent !== undefined),
+    mappingsOf,
+  );
+  const sentIn = (texts: readonly string[]) =>
+    findSent(
+      targets,
+      targets.map((_, at) => sent && asSent(sent[at] ?? [], at)),
+      texts.map((path) => ({ path })),
+    );
+  const known = reported && sentIn(reported);
+  return async (path, targetIndex) => {
+    const file = (known ?? sentIn([path])).sentFile({ path, targetIndex });
+    const found = await locate({ path, targetIndex }, typeof file === 'object' ? file : undefined);
+    if (found !== undefined) return `${String(found.target)} ${found.path}`;
+    return file === 'ambiguous' ? '(ambiguous)' : '(none)';
   };
 }
 
@@ -41,6 +63,6 @@ interface Facts {
   readonly mapping?: readonly PathMapping[];
 }
 
-export function asSent(paths: readonly string[]): NonNullable<SentOfRun[number]> {
-  return new Map(paths.map((path) => [path, { target: 0, folder: '', path, bytes: 1, sha256: '' }]));
+export function asSent(paths: readonly string[], target = 0): NonNullable<SentOfRun[number]> {
+  return new Map(paths.map((path) => [path, { target, folder: '', path, bytes: 1, sha256: '' }]));
 }

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
-import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-import { asSent, files, locatorIn } from './locating.ts';
+import { files, findIn, locatorIn } from './locating.ts';
 
 test('a mapping moves paths into the chosen folder, longest prefix first, and never out of the root', async (t) => {
   const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py']);
@@ -16,7 +15,7 @@ test('a mapping moves paths into the chosen folder, longest prefix first, and ne
   assert.equal(await withMapping(mapping)('/build/shop/main.py'), 'apps/shop/main.py');
   assert.equal(await withMapping(mapping)('/build/main.py'), 'libs/main.py');
   assert.equal(await withMapping([{ from: '/build/shop', to: '' }])('/build/shop/app.py'), 'app.py');
-  assert.equal(await withMapping([{ from: 'build', to: '../..' }])('build/app.py'), '(notFound)');
+  assert.equal(await withMapping([{ from: 'build', to: '../..' }])('build/app.py'), '(none)');
 });
 
 test('a mapping may apply to everything or one file, and begin with a dot', async (t) => {
@@ -25,7 +24,7 @@ test('a mapping may apply to everything or one file, and begin with a dot', asyn
   assert.equal(await withMapping('', 'libs')('main.py'), 'libs/main.py');
   assert.equal(await withMapping('./build', 'libs')('build/main.py'), 'libs/main.py');
   assert.equal(await withMapping('gen/m.py', 'libs/main.py')('gen/m.py'), 'libs/main.py');
-  assert.equal(await withMapping('gen', 'libs')('general/main.py'), '(notFound)');
+  assert.equal(await withMapping('gen', 'libs')('general/main.py'), '(none)');
 });
 
 test('the prefix that stands for a folder is detected, with the number of files it places', async (t) => {
@@ -57,15 +56,13 @@ test('F71 no mapping leads out of the folder', async (t) => {
 test('F73 a mapping places a file that several folders have', async (t) => {
   const folders = await Promise.all(['app', 'web'].map(() => scratchFolder(t, ['src/index.ts'])));
   const targets = folders.map((folder, at) => ({ folder, name: String(at) }));
-  const place = { path: 'build/src/index.ts' };
-  for (const sent of [targets.map(() => asSent(['src/index.ts'])), [undefined, undefined]])
-    for (const [mapped, target] of [
-      [folders.slice(2), undefined],
-      [folders.slice(1), 1],
-      [folders, undefined],
+  for (const sent of [folders.map(() => ['src/index.ts']), undefined])
+    for (const [mapped, expected] of [
+      [folders.slice(2), sent ? '(ambiguous)' : '(none)'],
+      [folders.slice(1), '1 src/index.ts'],
+      [folders, sent ? '(ambiguous)' : '(none)'],
     ] as const) {
       const mappingsOf = (folder: string) => (mapped.includes(folder) ? [{ from: 'build', to: '' }] : []);
-      const found = await createResolver({ targets, sent, places: [place], mappingsOf }).locate(place);
-      assert.equal(typeof found === 'object' ? found.target : undefined, target);
+      assert.equal(await findIn(targets, sent, { mappingsOf })('build/src/index.ts'), expected);
     }
 });

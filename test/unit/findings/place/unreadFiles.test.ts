@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { ResultFinding } from '../../../../src/core/findings/result/result.ts';
 import { placeFindings, placesOf } from '../../../../src/core/findings/place/placement.ts';
-import { createResolver, type Resolver } from '../../../../src/core/findings/place/resolver.ts';
+import type { Locate } from '../../../../src/core/findings/place/resolver.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { runOf } from '../../run/sampleRuns.ts';
@@ -59,15 +59,12 @@ test('findings in a folder that does not answer are shown as reported, and nothi
     return { ...identity, finding: each, run: run.id, home: folder, path: '', sent, quotes: [], since: 1 };
   });
   const asked = new Set<string>();
-  const resolver: Resolver = {
-    ...createResolver({ targets: run.targets, sent: [new Map()], places: [] }),
-    locate: ({ path }) => {
-      asked.add(path);
-      return new Promise(() => undefined);
-    },
+  const locate: Locate = ({ path }) => {
+    asked.add(path);
+    return new Promise(() => undefined);
   };
   const placed = await placeFindings(
-    [{ run, runFolder: '', resolver, found }],
+    [{ run, runFolder: '', locate, found }],
     { places: new Map(), missing: new Set() },
     {
       texts: () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only }),

@@ -5,7 +5,7 @@ import { toSegments } from '../../../../src/core/findings/place/workspacePath.ts
 
 /** The segments of a path text in `/home/me/shop` or `C:\Projects\shop`; `none` where it is refused. */
 function read(text: string, root = '/home/me/shop'): string {
-  return toSegments(text, () => [root])?.join('|') ?? 'none';
+  return toSegments(text, [root])?.join('|') ?? 'none';
 }
 
 describe('a path text of a findings file', () => {
