@@ -69,9 +69,8 @@ export async function checkEvidence(
   source: RunSource,
   known: KnownEvidence,
 ): Promise<ReadonlyMap<Place, CheckedPlace>> {
-  // What could not be checked before is tried again.
-  const isKnown = (place: Place): boolean => known.has(place) && known.get(place)?.kind !== 'unchecked';
   const checked = new Map<Place, CheckedPlace>();
+  const missing: Place[] = [];
   const check = withoutText(source);
   for (const [file, inFile] of Map.groupBy(places, source.sentFile)) {
     const isFile = typeof file === 'object';
@@ -79,16 +78,17 @@ export async function checkEvidence(
     const checkInText = text && isFile ? checkerIn(text, file.path) : undefined;
     for (const place of inFile) {
       const { anchored, evidence } = checkInText?.(place) ?? (await check(place, file));
-      checked.set(place, {
-        anchored: withoutQuote(anchored),
-        evidence: isKnown(place) ? known.get(place) : evidence,
-      });
+      const former = known.get(place);
+      const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
+      // Another quote with this key, with lines left out, may be in the text.
+      const isKept =
+        former !== undefined &&
+        former.kind !== 'unchecked' &&
+        (evidence?.kind === 'unchecked' || (isMissing && former.kind !== 'asSent'));
+      checked.set(place, { anchored: withoutQuote(anchored), evidence: isKept ? former : evidence });
+      if (isMissing && !isKept) missing.push(place);
     }
   }
-  const missing = [...checked].flatMap(([place, { evidence }]) => {
-    const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
-    return isMissing && !isKnown(place) ? [place] : [];
-  });
   for (const [place, evidence] of await searchElsewhere(missing, source))
     checked.set(place, { anchored: checked.get(place)?.anchored ?? place, evidence });
   return checked;
