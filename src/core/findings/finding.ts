@@ -157,7 +157,11 @@ export function summaryOf(description: string): string {
   return clip(description.trim(), maxSummary);
 }
 
-export function isLiveFinding({ url, feature, perspective }: Finding): boolean {
+export function isLiveFinding({
+  url,
+  feature,
+  perspective,
+}: Pick<Finding, 'url' | 'feature' | 'perspective'>): boolean {
   return (url ?? feature ?? perspective) !== undefined;
 }
 

@@ -1,19 +1,26 @@
+import { isLiveFinding } from '../finding.ts';
 import * as aliases from './aliases.ts';
-import { inherit, isPass, isReadable, type Item, type Look, lookOf } from './item.ts';
+import { hasText, isPass, type Item, type ReadFinding, readFinding } from './readFinding.ts';
 import { looksLikePath } from './pathText.ts';
 import { itemsOfSarif } from './sarif.ts';
-import { type Fields, isObject, type JsonObject, normalKey } from '../../json.ts';
+import { fieldsOf, hitsAt, isObject, type JsonObject, normalKey } from '../../json.ts';
 
 /** Keys from the root to a list. The elements of an array are on its level. */
 const maxDepth = 4;
 
 /** An array, or an object whose members may be findings. */
-interface Container {
+interface Part {
   readonly value: readonly unknown[] | JsonObject;
   readonly key: string;
+  readonly depth: number;
   readonly isElement: boolean;
   /** What the groups and keys around it say about each of its findings. */
-  readonly around?: Fields | undefined;
+  readonly around: JsonObject;
+}
+
+export interface Found {
+  readonly item: Item;
+  readonly finding: ReadFinding;
 }
 
 /**
@@ -24,134 +31,146 @@ interface Container {
  *    all of the first level that has any. Where nothing is rated or has a line, it may be a list of files: it only counts if there is no other list.
  * 4. The root as any other finding, unless it has an empty list.
  */
-export function findList(root: unknown): readonly Item[] | undefined {
-  const found = itemsOfSarif(root) ?? itemsOfWalk(root);
-  const isRefused = found !== undefined && found.length > 0 && !areMost(found, isReadable);
-  return isRefused ? undefined : found?.filter((item) => !isPass(item));
+export function findList(root: unknown): readonly Found[] | undefined {
+  const found = itemsOfSarif(root)?.map(read) ?? findingsBelow(root);
+  return found?.filter(({ item }) => !isPass(item));
 }
 
-function itemsOfWalk(root: unknown): readonly Item[] | undefined {
+function read(item: Item): Found {
+  return { item, finding: readFinding(item) };
+}
+
+function findingsBelow(root: unknown): readonly Found[] | undefined {
   if (!isContainer(root)) return undefined;
-  const lone: Item = { raw: root };
-  const look = lookOf(lone);
-  if (look?.hasLine === true) return [lone];
-  let level: Container[] = [{ value: root, key: '', isElement: false }];
-  let files: readonly Container[] = [];
+  const lone = read({ raw: root });
+  if (isFinding(lone) && hasLine(lone)) return [lone];
   const lists: (readonly unknown[])[] = [];
-  for (let depth = 0; depth <= maxDepth; depth += 1) {
-    const [found, below]: [Container[], Container[]] = [[], []];
-    // Grows by the elements of arrays.
-    for (const container of level) {
-      if (Array.isArray(container.value)) lists.push(container.value);
-      if (holdsFindings(container)) found.push(container);
-      else addChildren(container, Array.isArray(container.value) ? level : below);
+  for (const isEnough of [isSure, isFinding]) {
+    let level: Part[] = [{ value: root, key: '', depth: 0, isElement: false, around: {} }];
+    while (level.length > 0) {
+      const [found, below]: [(readonly Found[])[], Part[]] = [[], []];
+      // Grows by the elements of arrays.
+      for (const part of level) {
+        if (Array.isArray(part.value)) lists.push(part.value);
+        const inside = findingsIn(part, isEnough);
+        if (inside.length > 0) found.push(inside);
+        else for (const each of partsIn(part)) (each.isElement ? level : below).push(each);
+      }
+      if (found.length > 0) return found.flat();
+      level = below;
     }
-    if (found.length > 0) return found.flatMap(itemsIn).flatMap(withoutGroup);
-    if (files.length === 0) files = level.filter(holdsFilesWithTitles);
-    level = below;
   }
-  if (files.length > 0) return files.flatMap(itemsIn);
   // Other objects in a list may be findings of a shape that is not known.
   const hasOthers = lists.some((list) => list.some(isObject));
   if (!hasOthers && lists.some(({ length }) => length === 0)) return [];
-  return look !== undefined && (look.isSure || !hasOthers) ? [lone] : undefined;
+  return isFinding(lone) && (isSure(lone) || !hasOthers) ? [lone] : undefined;
 }
 
-function addChildren({ value, around }: Container, level: Container[]): void {
-  const isElement = Array.isArray(value);
-  for (const [key, member] of Object.entries(value)) {
-    // The only finding of a severity.
-    const child: unknown = isObject(member) && severityOf(key, member) !== undefined ? [member] : member;
-    if (!isContainer(child)) continue;
-    const group = isElement ? child : meaningOf(key, child);
-    level.push({ value: child, key, isElement, around: inherit(group, around) });
-  }
-}
-
-function isContainer(value: unknown): value is Container['value'] {
-  return typeof value === 'object' && value !== null;
-}
-
-/** All elements of an array, and of a map its objects. The title of a group is not theirs: they may be parts of a finding. */
-function itemsIn({ value, around }: Container): readonly Item[] {
-  if (Array.isArray(value)) return value.map((raw: unknown) => ({ raw, around }));
-  return Object.entries(value).flatMap(([key, raw]) => {
-    if (!isObject(raw)) return [];
-    const inherited = inherit({ id: key, ...meaningOf(key, raw) }, around);
-    for (const [name = ''] of aliases.TITLE) inherited?.delete(name);
-    return [{ raw, around: inherited }];
+function partsIn({ value, depth, isElement, around }: Part): readonly Part[] {
+  if (!isObject(value))
+    return value
+      .filter(isContainer)
+      .map((each) => ({ value: each, key: '', depth, isElement: true, around }));
+  if (depth === maxDepth) return [];
+  const outer = isElement ? within(around, value) : around;
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (!isContainer(member)) return [];
+    const inside = within(outer, meaningOf(key, member));
+    return { value: member, key, depth: depth + 1, isElement: false, around: inside };
   });
 }
 
-/** A group between findings gives its own findings. */
-function withoutGroup(item: Item): readonly Item[] {
-  if (!isObject(item.raw) || !isGroup(item)) return [item];
-  const lists: Container[] = [];
-  addChildren({ value: item.raw, key: '', isElement: true, around: inherit(item.raw, item.around) }, lists);
-  return lists.filter(holdsFindings).flatMap(itemsIn);
+function isContainer(value: unknown): value is Part['value'] {
+  return typeof value === 'object' && value !== null;
 }
 
 /** What a key says about the findings in its value. */
-function meaningOf(key: string, value: Container['value']): JsonObject {
-  const severity = severityOf(key, value);
-  if (severity !== undefined) return { severity };
+function meaningOf(key: string, value: Part['value']): JsonObject {
+  const severity = aliases.SEVERITY_WORDS.get(key.trim().toLowerCase());
+  if (severity !== undefined && Array.isArray(value)) return { severity };
   return looksLikePath(key, 'places') ? { file: key } : {};
 }
 
-/** `error` and `info` are more than a severity, unless there is a list. */
-function severityOf(key: string, value: Container['value']): string | undefined {
-  const word = key.trim().toLowerCase();
-  const severity = aliases.SEVERITY_WORDS.get(word);
-  const isSure = Array.isArray(value) || word === severity || /[^a-z]/.test(word);
-  return isSure ? severity : undefined;
+const inherited = [aliases.SEVERITY_NAMES, aliases.FILE, aliases.TITLE, aliases.CWE, aliases.ID];
+
+/** An object with what the groups around it say, where it does not say so itself. */
+function within(around: JsonObject, object: JsonObject): JsonObject {
+  const [own, outer] = [fieldsOf(object), fieldsOf(around)];
+  const missing = inherited.flatMap((paths) => {
+    const [first] = hitsAt(own, paths).length > 0 ? [] : hitsAt(outer, paths);
+    return first?.path.length === 1 ? [[first.path.join(), first.value] as const] : [];
+  });
+  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
 }
 
-function looksIn(container: Container): readonly (Look | undefined)[] {
-  return itemsIn(container).flatMap((item) => (isObject(item.raw) ? [lookOf(item)] : []));
+/**
+ * All elements of an array, or the objects of a map, if most objects are findings or groups of them, and one is `isEnough`; else none. Only a finding with a
+ * line stands beside groups: what is only rated is more likely another group.
+ */
+function findingsIn(part: Part, isEnough: (found: Found) => boolean): readonly Found[] {
+  const { value, key, around } = part;
+  if (isObject(value) ? !isMap(part) : aliases.NO_FINDINGS.has(normalKey(key))) return [];
+  const items: readonly Item[] = isObject(value)
+    ? Object.entries(value).flatMap(([id, raw]) =>
+        isObject(raw) ? { raw, resolved: within({ id }, raw) } : [],
+      )
+    : value.map((raw) => ({ raw, resolved: isObject(raw) ? within(around, raw) : undefined }));
+  // Saves reading lists of other things.
+  if (!areMost(items.filter(isOfObject), hasText)) return [];
+  const found = items.map(read);
+  const objects = found.filter(({ item }) => isOfObject(item));
+  const groups = new Set(objects.filter(isGroup));
+  const isList =
+    areMost(objects, (each) => isFinding(each) || groups.has(each)) &&
+    objects.some(groups.size > 0 ? hasLine : isEnough);
+  return isList ? found : [];
 }
 
-/** True if most objects in an array or a map are findings, or groups beside these, at least one finding for sure. */
-function holdsFindings(container: Container): boolean {
-  const { value, key } = container;
-  if (isObject(value) ? !isMap(container) : aliases.NO_FINDINGS.has(normalKey(key))) return false;
-  const items = itemsIn(container).filter(({ raw }) => isObject(raw));
-  const looks = items.filter((item) => !isGroup(item)).map(lookOf);
-  const groups = items.length - looks.length;
-  return (
-    2 * (looks.filter(isFinding).length + groups) > items.length &&
-    // Beside groups, what is only rated is more likely another group.
-    looks.some((look) => look?.hasLine === true || (groups === 0 && look?.isSure === true))
-  );
+function isOfObject({ raw }: Item): boolean {
+  return isObject(raw);
 }
 
-function holdsFilesWithTitles(container: Container): boolean {
-  return Array.isArray(container.value) && areMost(looksIn(container), isFinding);
+/** True for an object without a line that has a list of rated findings. */
+function isGroup(found: Found): boolean {
+  const { raw } = found.item;
+  if (!isObject(raw) || hasLine(found)) return false;
+  return Object.values(raw).some((list) => {
+    const inside = Array.isArray(list) ? list.filter(isObject).map((each) => read({ raw: each })) : [];
+    return areMost(inside, isFinding) && inside.some(isRated);
+  });
 }
 
-function isFinding(look: Look | undefined): boolean {
-  return look !== undefined;
+function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
+  return items.filter(test).length * 2 > items.length;
 }
 
 /**
  * False for an object with lists, for a finding, and for an element with several objects: members of these may look like findings, such as a tool, a place
  * or a rule.
  */
-function isMap({ value, isElement }: Container): boolean {
+function isMap({ value, isElement }: Part): boolean {
   const members = Object.values(value);
-  const hasParts = isElement && members.filter(isObject).length > 1;
-  return !hasParts && !members.some(Array.isArray) && lookOf({ raw: value }) === undefined;
+  const objects = members.filter(isObject).length;
+  if (objects === 0 || (isElement && objects > 1) || members.some(Array.isArray)) return false;
+  return !isFinding(read({ raw: value }));
 }
 
-/** True for an object without a line that has a list of rated findings. */
-function isGroup({ raw }: Item): boolean {
-  if (!isObject(raw) || !Object.values(raw).some(Array.isArray) || lookOf({ raw })?.hasLine === true)
-    return false;
-  return Object.entries(raw).some(([key, value]) => {
-    const looks = Array.isArray(value) ? looksIn({ value, key, isElement: false }) : [];
-    return areMost(looks, isFinding) && looks.some((look) => look?.isSure === true);
-  });
+/** True for an item with a title or a description, and a rating, a place, or a CWE. */
+function isFinding(found: Found): boolean {
+  return found.finding.title !== '' && (isRated(found) || found.finding.places.length > 0);
 }
 
-function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
-  return items.filter(test).length * 2 > items.length;
+/** Not only a file with a title. */
+function isSure(found: Found): boolean {
+  return isFinding(found) && (isRated(found) || hasLine(found));
+}
+
+/** True for a rating, a place in a live application, and a CWE that has more than the ID of a rule beside it. */
+function isRated({ finding }: Found): boolean {
+  const { severity, cwes, title, rule } = finding;
+  return severity !== 'unrated' || isLiveFinding(finding) || (cwes.length > 0 && title !== rule);
+}
+
+function hasLine({ finding }: Found): boolean {
+  return finding.places.some(({ startLine }) => startLine !== undefined);
 }

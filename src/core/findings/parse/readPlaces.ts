@@ -5,15 +5,8 @@ import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } f
 import { toFreeText, toSnippet } from './freeText.ts';
 import { clip } from '../../visibleText.ts';
 
-/** Further places stand in the finding's raw JSON. */
-const maxPlaces = 500;
 const maxDepth = 12;
 const maxLabelLength = 1_000;
-
-export interface Places {
-  readonly places: readonly Place[];
-  readonly clipped: boolean;
-}
 
 /** What one object says about a place. Without a path it may still complete the place of another object. */
 type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
@@ -28,13 +21,12 @@ type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
  * 3. Places that explain the finding, such as steps of an attack (`OTHER_PLACES`). They need a path of their own.
  * A place that is reported twice is in the result twice.
  */
-export function readPlaces(finding: Fields): Places {
+export function readPlaces(finding: Fields): readonly Place[] {
   const draft = readDraft(finding);
   const surroundings = { path: draft.path, targetIndex: draft.targetIndex };
   const listed = placesUnder(finding, [...fileLists(finding), ...aliases.MAIN_PLACES], surroundings);
   const explaining = placesUnder(finding, aliases.OTHER_PLACES, { path: undefined });
-  const places = [...withOwnFields(listed, draft), ...explaining];
-  return { places: places.slice(0, maxPlaces), clipped: places.length > maxPlaces };
+  return [...withOwnFields(listed, draft), ...explaining];
 }
 
 function fileLists(finding: Fields): readonly aliases.PlaceSource[] {

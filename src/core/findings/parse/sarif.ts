@@ -4,7 +4,7 @@ import { clip, visibleLine, codeBlock, codeSpan } from '../../visibleText.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { MAX_PATH, type Place } from '../finding.ts';
 import { gather, MAX_TEXT, toFreeText } from './freeText.ts';
-import type { Item } from './item.ts';
+import type { Item } from './readFinding.ts';
 import { isWebAddress } from './pathText.ts';
 
 /*

@@ -1,0 +1,202 @@
+import { clip, visibleLine } from '../../visibleText.ts';
+import { type Block, type ReportedFinding, summaryOf } from '../finding.ts';
+import * as aliases from './aliases.ts';
+import { MAX_TEXT, type TextStyle, toFieldList, toFreeText } from './freeText.ts';
+import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
+import { readPlaces } from './readPlaces.ts';
+import {
+  type Fields,
+  fieldsOf,
+  firstHit,
+  hitsAt,
+  isObject,
+  type JsonObject,
+  type KeyPath,
+  normalKey,
+} from '../../json.ts';
+
+/** Further places stand in the finding's raw JSON. */
+const maxPlaces = 500;
+const maxTitleLength = 300;
+const maxIdLength = 256;
+/** Longest feature name and address (docs/api.md, section 2.7). */
+const maxLiveLength = 5_000;
+
+export interface Item {
+  readonly raw: unknown;
+  /** `raw` with what it refers to elsewhere in the file, and what the groups around it say. */
+  readonly resolved?: JsonObject | undefined;
+  /** The rule that a SARIF result refers to. */
+  readonly rule?: JsonObject | undefined;
+  /** True if its columns count code points (SARIF 2.1.0, 3.14.17). */
+  readonly inCodePoints?: boolean | undefined;
+  /** Why the tool suppressed the result, or empty. */
+  readonly suppression?: string | undefined;
+}
+
+/** A finding whose position in the file is not known yet. */
+export type ReadFinding = Omit<ReportedFinding, 'index' | 'id' | 'raw'> & { readonly id: string | undefined };
+
+/** True for an item with anything that could be its title. */
+export function hasText({ raw, resolved }: Item): boolean {
+  const fields = fieldsOf(resolved ?? raw);
+  return [aliases.TITLE, aliases.DESCRIPTION].some((paths) => hitsAt(fields, paths).length > 0);
+}
+
+/** True for a check that found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
+export function isPass({ raw, resolved }: Item): boolean {
+  return hitsAt(fieldsOf(resolved ?? raw), aliases.OUTCOME).some(
+    ({ value }) => typeof value === 'string' && aliases.PASSES.has(normalKey(value)),
+  );
+}
+
+export function readFinding(item: Item): ReadFinding {
+  const fields = fieldsOf(item.resolved ?? item.raw);
+  const used: KeyPath[] = [];
+  fields.used = used;
+  if (item.rule !== undefined) fields.set('rule', item.rule);
+  const name =
+    firstHit(fields, aliases.TITLE, (value) => toFreeText(value) || undefined) ??
+    (typeof item.raw === 'string' ? item.raw : undefined);
+  const { severity, severityText } = readRating(fields);
+  // What is read without a result is not used.
+  let usedBefore = used.length;
+  const live = readLive(fields);
+  if (live === undefined) used.length = usedBefore;
+  usedBefore = used.length;
+  // Beside a URL, a path without a line is part of that URL, even if a file here has the same name.
+  const places = readPlaces(fields).filter(
+    ({ startLine }) => live?.url === undefined || startLine !== undefined,
+  );
+  if (places.length === 0) used.length = usedBefore;
+  const [description = '', ...details] = textsAt(fields, aliases.DESCRIPTION);
+  const [recommendation = '', ...recommendations] = textsAt(fields, aliases.RECOMMENDATION);
+  const summaries = textsAt(fields, aliases.SUMMARY).filter((text) => text !== name);
+  const title = toTitle(name ?? description.split('\n', 1)[0] ?? '');
+  const id = firstHit(fields, aliases.ID, toId);
+  const rule = firstHit(fields, aliases.RULE, toId);
+  const confidence = readConfidence(fields);
+  const cwes = readCwes(fields);
+  const cvss = readCvss(fields);
+  const blocks: readonly Block[] = [
+    ...toBlocks('details', [...details, ...summaries]),
+    ...aliases.BLOCKS.flatMap(({ kind, paths, style }) => toBlocks(kind, textsAt(fields, paths, style))),
+    ...toBlocks('recommendation', recommendations),
+  ];
+  // The last, since it shows what nothing else has used.
+  const others = othersOf(item, used);
+  const allBlocks = others === '' ? blocks : [...blocks, { kind: 'other' as const, text: others }];
+  const isClipped =
+    places.length > maxPlaces ||
+    (name ?? '').length > maxTitleLength ||
+    [description, recommendation, ...allBlocks.map(({ text }) => text)].some(
+      ({ length }) => length > MAX_TEXT,
+    );
+  return {
+    id,
+    title,
+    rule,
+    severity,
+    severityText,
+    confidence,
+    summary: summaryOf(description),
+    description: clip(description, MAX_TEXT),
+    blocks: allBlocks.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) })),
+    recommendation: clip(recommendation, MAX_TEXT),
+    places: places.slice(0, maxPlaces).map((place) => ({ ...place, inCodePoints: item.inCodePoints })),
+    cwes,
+    cvss,
+    ...live,
+    toolDecision:
+      item.suppression === undefined
+        ? undefined
+        : { state: 'acceptedRisk', note: item.suppression, at: 0, via: 'tool' },
+    shortfall: !isObject(item.raw) ? 'unreadable' : isClipped ? 'clipped' : undefined,
+  };
+}
+
+/** The different texts under all aliases, in their order. They are not clipped yet. */
+function textsAt(fields: Fields, paths: readonly KeyPath[], style?: TextStyle): readonly string[] {
+  const texts = new Set<string>();
+  for (const { path, value } of hitsAt(fields, paths)) {
+    const text = toFreeText(value, style);
+    if (text !== '') fields.used?.push(path);
+    texts.add(text);
+  }
+  texts.delete('');
+  return [...texts];
+}
+
+function toBlocks(kind: Block['kind'], texts: readonly string[]): readonly Block[] {
+  return texts.map((text) => ({ kind, text }));
+}
+
+function toTitle(text: string): string {
+  const line = visibleLine(text.slice(0, maxTitleLength * 2));
+  return line.length > maxTitleLength ? `${clip(line, maxTitleLength - 1)}…` : line;
+}
+
+function toId(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+  return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
+}
+
+/** What nothing used of an item, in the order of the file, as a Markdown list. */
+function othersOf({ raw, resolved }: Item, used: readonly KeyPath[]): string {
+  return toFieldList(unused(resolved ?? raw, new Set(used.map(joined))));
+}
+
+/** The members of an object that were not used; of one that was used in part, its members. */
+function unused(
+  object: unknown,
+  used: ReadonlySet<string>,
+  at = '',
+  shown = '',
+): (readonly [name: string, value: unknown])[] {
+  if (!isObject(object)) return [];
+  return Object.keys(object).flatMap((key) => {
+    const path = at + normalKey(key);
+    if (used.has(path)) return [];
+    const value = object[key];
+    const isPart = isObject(value) && [...used].some((each) => each.startsWith(`${path}.`));
+    return isPart ? unused(value, used, `${path}.`, `${shown}${key}.`) : [[shown + key, value] as const];
+  });
+}
+
+function joined(path: KeyPath): string {
+  return path.length === 1 ? (path[0] ?? '') : path.join('.');
+}
+
+/** Where a finding of a live application was found; undefined for a finding about code. */
+function readLive(
+  fields: Fields,
+): Pick<ReadFinding, 'method' | 'url' | 'feature' | 'perspective'> | undefined {
+  const live = {
+    method: firstHit(fields, aliases.METHOD, toMethod),
+    url: firstHit(fields, aliases.URL_TEXT, toUrlText),
+    feature: firstHit(fields, aliases.FEATURE, toLine),
+    perspective: firstHit(fields, aliases.PERSPECTIVE, toPerspective),
+  };
+  // A single one may be anything: `url` a reference, `feature` a part of the code. A request is one.
+  const isSure = fields.has('webrequest') && live.url !== undefined;
+  return isSure || Object.values(live).filter((value) => value !== undefined).length > 1 ? live : undefined;
+}
+
+/** Only in upper case: `get` is more often the name of a function. */
+function toMethod(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Z]{3,10}$/.test(value) ? value : undefined;
+}
+
+/** A web address, or a path that starts with `/`. */
+function toUrlText(value: unknown): string | undefined {
+  return typeof value === 'string' && /^(?:https?:\/)?\/\S*$/i.test(value) ? toLine(value) : undefined;
+}
+
+function toPerspective(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\p{L}[\p{L}\p{N} _-]{0,63}$/u.test(value) ? value : undefined;
+}
+
+function toLine(value: unknown): string | undefined {
+  const isText = typeof value === 'string' && value.trim() !== '' && value.length <= maxLiveLength;
+  return isText ? visibleLine(value) : undefined;
+}
