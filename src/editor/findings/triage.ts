@@ -174,16 +174,14 @@ export function createTriage(storageFolder: string, deps: { clock: Clock; log: L
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.jsonl');
-  let midnight: NodeJS.Timeout | undefined;
-  // Only if an acceptance has an end.
+  let midnight: NodeJS.Timeout;
   const waitForMidnight = (): void => {
-    clearTimeout(midnight);
-    midnight = triage.hasFutureEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
+    midnight = setTimeout(() => {
+      reload();
+      waitForMidnight();
+    }, msToMidnight(Date.now()));
   };
-  const reloadAtMidnight = (): void => {
-    reload();
-    waitForMidnight();
-  };
+  waitForMidnight();
   const watchers = [storage, '**/.vscode/whitebox-triage/**'].map((pattern) =>
     vscode.workspace.createFileSystemWatcher(pattern),
   );
@@ -199,7 +197,6 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
         offerToShare(triage).catch((error: unknown) => void showError(describeError(error).message));
     }),
     warnOfFailures(triage, log),
-    triage.onDidChange(waitForMidnight),
     new vscode.Disposable(() => clearTimeout(midnight)),
     // Watchers miss excluded files and some network disks.
     vscode.window.onDidChangeWindowState(({ focused }) => {

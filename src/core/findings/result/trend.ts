@@ -105,7 +105,7 @@ export function countTrend(
   const byId = new Map(traced.map(({ run }) => [run.id, run]));
   return traced.map(({ run, limitations, reported, absent }) => {
     const isSettledNow = (each: ResultFinding): boolean => {
-      const { triage } = decide({ run: byId.get(each.run) ?? run, found: each, places: [] }, decisions);
+      const { triage } = decide(each, byId.get(each.run) ?? run, { places: [] }, decisions);
       return isSettled(triage.state);
     };
     const left = absent.filter((each) => !isSettledNow(each));

@@ -1,7 +1,6 @@
 import type { Run } from '../../run/state/run.ts';
 import { isReported, type ResultFinding } from '../result/result.ts';
 import type { Finding } from '../finding.ts';
-import type { Named } from '../identity.ts';
 import { asPlaced } from '../place/evidence.ts';
 import { decisionFolders, isSameList, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import type { Decidable, TriageEntry } from './book.ts';
@@ -9,8 +8,6 @@ import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
 type Decisions = Pick<TriageStore, 'get' | 'alike'>;
-
-type Decided = Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
 
 interface ShownWith {
   readonly places: readonly ShownPlace[];
@@ -25,7 +22,8 @@ export type ShowFinding = (found: ResultFinding, run: Run, shownWith: ShownWith)
 /** Shows findings with what people decided about them. While nothing about a finding changes, it is the same object. */
 export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): ShowFinding {
   const known = new WeakMap<Finding, { readonly of: readonly unknown[]; readonly shown: ShownFinding }>();
-  return (found, run, { places, owners, names }) => {
+  return (found, run, shownWith) => {
+    const { places, owners, names } = shownWith;
     const of = [found, run.label, triage.version, names, owners, ...places];
     const last = known.get(found.finding);
     if (last !== undefined && isSameList(last.of, of)) return last.shown;
@@ -35,7 +33,7 @@ export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): S
       ...found,
       run,
       places,
-      ...decide({ run, found, places, names }, triage),
+      ...decide(found, run, shownWith, triage),
       evidence: asPlaced(found.evidence, isHere),
       owners,
     };
@@ -50,21 +48,18 @@ function seenIn({ run, triage, decidedBefore, verdict, owners, places }: ShownFi
   return [run.label, triage, decidedBefore, verdict, owners, ...places];
 }
 
-/** What a decision about a finding depends on, besides the decisions. */
-interface Subject extends Pick<ShownWith, 'names'> {
-  readonly run: Run;
-  readonly found: Named &
-    Pick<ResultFinding, 'folder' | 'verdict'> & {
-      readonly finding: Pick<Finding, 'places' | 'toolDecision'>;
-    };
-  readonly places: readonly ShownPlace[];
-}
-
 /** What people said about a finding, and what that means for its verdict. */
-export function decide({ run, found, places, names }: Subject, decisions: Decisions): Decided {
+export function decide(
+  found: ResultFinding,
+  run: Run,
+  { places, names }: ShownWith,
+  decisions: Decisions,
+): Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'> {
   const { finding, maybe, verdict } = found;
   const folders = decisionFolders({ run, folder: found.folder, finding, places });
-  const latest = decisionAbout(found, folders, decisions);
+  const about = (one: Decidable): readonly TriageEntry[] =>
+    folders.flatMap((folder) => decisions.get(folder, one) ?? []);
+  const latest = latestOf(about(found));
   // A finding was not fixed if a later run reports it again.
   const isReportedAgain = verdict !== 'carriedOver' && 'dispatchedAt' in run;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
@@ -75,40 +70,21 @@ export function decide({ run, found, places, names }: Subject, decisions: Decisi
   const untouched = finding.toolDecision ?? undecided;
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
+  // About a finding like it that no result knows any more, since all runs that reported it were removed.
+  const ofLost = folders
+    .flatMap((folder) => decisions.alike(folder, found.fingerprint) ?? [])
+    .filter(({ name }) => names?.has(name) === false);
   const earlier = isOutdated
     ? latest
-    : [
-        ...maybe.map((name) => decisionAbout({ name }, folders, decisions)),
-        ...(names === undefined ? [] : decisionsOfLost(found.fingerprint, folders, names, decisions)),
-      ].find(isStillDecided);
+    : [...maybe.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
   // A person who opened the finding again has checked what was decided before.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);
   return { triage, decidedBefore, verdict: isBack ? 'backAgain' : verdict };
 }
 
-function decisionAbout(
-  about: Decidable,
-  folders: readonly string[],
-  decisions: Decisions,
-): TriageEntry | undefined {
-  let latest: TriageEntry | undefined;
-  for (const folder of folders) {
-    const entry = decisions.get(folder, about);
-    if (isLater(entry, latest)) latest = entry;
-  }
-  return latest;
-}
-
-/** About a finding like it that no result knows any more, since all runs that reported it were removed. */
-function decisionsOfLost(
-  fingerprint: string,
-  folders: readonly string[],
-  names: ReadonlySet<string>,
-  decisions: Decisions,
-): readonly TriageEntry[] {
-  const alike = folders.flatMap((folder) => decisions.alike(folder, fingerprint) ?? []);
-  return alike.filter(({ name }) => !names.has(name));
+function latestOf(entries: readonly TriageEntry[]): TriageEntry | undefined {
+  return entries.toSorted((one, other) => other.at - one.at)[0];
 }
 
 function isLater(one: TriageEntry | undefined, other: TriageEntry | undefined): boolean {

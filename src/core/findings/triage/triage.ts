@@ -94,14 +94,3 @@ export const untilSchema = z.optional(
 );
 
 export const viaSchema = z.catch(z.optional(z.literal('agent')), undefined);
-
-/** The fields `until` (of an accepted risk) and `via` of a decision that people or agents made, without undefined ones. */
-export function optionalFieldsOf({ state, until, via }: Pick<TriageDecision, 'state' | 'until' | 'via'>): {
-  readonly until?: string;
-  readonly via?: 'agent';
-} {
-  return {
-    ...(state === 'acceptedRisk' && until !== undefined && { until }),
-    ...(via === 'agent' && { via }),
-  };
-}

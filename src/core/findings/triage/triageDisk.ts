@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Dirent } from 'node:fs';
 import { lstat, mkdir, open, opendir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { makePrivateFolder, markOf, readRegularFile, writeFileAtomic } from '../../files.ts';
+import { makePrivateFolder, markOf, readRegularFile, toMark, writeFileAtomic } from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import {
-  bookOf,
+  type Answer,
   formatEntry,
   formatLine,
   parseEntry,
-  parseLine,
-  type SharedNote,
+  readBook,
   type TriageBook,
   type TriageEntry,
 } from './book.ts';
@@ -34,143 +32,85 @@ export function triagePlaceOf(folder: string, storageFolder: string, isShared: b
 /** A decision of somebody else that nobody here has answered. It hides nothing. */
 export interface Proposal {
   readonly file: string;
-  /** Its time is at most that of its first sight. */
   readonly entry: TriageEntry;
-  readonly statedAt: number;
+  /** When the file came to this disk, in wall-clock milliseconds. A decision that states a later time counts as of then. */
+  readonly writtenAt: number;
 }
 
 export interface ReadDecisions {
+  /** As it was spelled first. */
+  readonly folder: string;
   readonly place: TriagePlace;
   readonly mark: string;
-  readonly book: TriageBook;
+  /** Undefined if it cannot be read: then nothing may be added to it. */
+  readonly book: TriageBook | undefined;
   /** Whether they are new depends on the findings that they are about. */
   readonly inbox: readonly Proposal[];
-  readonly newNotes: readonly SharedNote[];
   readonly failures: readonly AssessmentError[];
-  /** Undefined if the book cannot be read: then nothing may be added to it. */
-  readonly lines: ReadonlyMap<string, Line> | undefined;
-  /** True if the book ends with a part of a line, after a crash or on a full disk. */
-  readonly isTorn: boolean;
   readonly files: ReadonlyMap<string, SharedFile>;
 }
-
-type Line = TriageEntry | SharedNote | undefined;
 
 interface SharedFile {
   readonly mark: string;
   readonly bytes: number;
+  readonly writtenAt: number;
   readonly entry: TriageEntry | undefined;
 }
 
 const maxBookBytes = 64 * 1024 * 1024;
-/** Of a longer line, only the start is read, which is no decision. */
-const maxLineBytes = 1024 * 1024;
-/** Ends a line that a crash or a full disk cut off: it is no decision, and no damage. JSON does not end with it. */
-const tornMark = '#';
 /** Limits for shared folders, which come from a repository. */
 const maxFiles = 10_000;
 const maxFileBytes = 64 * 1024;
 const maxFolderBytes = 16 * 1024 * 1024;
 const filesAtOnce = 32;
 
-/** Returns `known` if nothing changed. What cannot be read is in `failures`. `now` is in wall-clock milliseconds. */
+/** Returns `known` if nothing changed. What cannot be read is in `failures`. */
 export async function readDecisions(
   folder: string,
   place: TriagePlace,
-  known: ReadDecisions | undefined,
-  now: number,
+  known?: ReadDecisions,
 ): Promise<ReadDecisions> {
-  const former = known?.place.book === place.book ? known : undefined;
   const [bookMark, { files, failure: sharedFailure }] = await Promise.all([
     markOf(place.book).catch((error: unknown) => String(error)),
-    readShared(folder, place.shared, former?.files),
+    readShared(folder, place.shared, known?.files),
   ]);
   const marks = [...files].map(([name, file]) => `${name} ${file.mark}`);
   const mark = JSON.stringify([bookMark, place.shared, sharedFailure?.message, ...marks]);
-  if (former?.mark === mark) return former;
-  const { lines, isTorn, failure } = await readLines(place.book, former?.lines);
-  const values = [...(lines?.values() ?? [])].filter((line) => line !== undefined);
-  const book = await inSlices(bookOf(values.filter((line) => 'name' in line)));
-  const notes = new Map(values.flatMap((line) => ('name' in line ? [] : [[line.noted, line] as const])));
-  const { inbox, newNotes } = sortShared(files, book, notes, now);
+  if (known?.mark === mark) return known;
+  const { book, failure } = await readBookFile(place.book);
   const failures = [failure, sharedFailure].filter((each) => each !== undefined);
-  return { place, mark, book, inbox, newNotes, failures, lines, isTorn, files };
+  return { folder, place, mark, book, inbox: inboxOf(files, book), failures, files };
 }
 
-function sortShared(
-  files: ReadDecisions['files'],
-  book: TriageBook,
-  notes: ReadonlyMap<string, SharedNote>,
-  now: number,
-): Pick<ReadDecisions, 'inbox' | 'newNotes'> {
-  const own = new Map([...book.entries.values()].map(({ sharedAs, at }) => [sharedAs, at]));
-  const inbox: Proposal[] = [];
-  const newNotes: SharedNote[] = [];
-  for (const [noted, { entry }] of files) {
-    if (entry === undefined) continue;
-    const statedAt = entry.at;
-    const note = notes.get(noted);
-    if ((note?.isAnswered === true && statedAt <= note.at) || own.get(noted) === statedAt) continue;
-    const seenAt = note?.at === statedAt ? note.seenAt : now;
-    if (statedAt > now && note?.at !== statedAt)
-      newNotes.push({ noted, at: statedAt, seenAt, isAnswered: false });
-    inbox.push({ file: noted, entry: { ...entry, at: Math.min(statedAt, seenAt) }, statedAt });
-  }
-  return { inbox, newNotes };
+function inboxOf(files: ReadDecisions['files'], book: TriageBook | undefined): readonly Proposal[] {
+  const own = new Map([...(book?.entries.values() ?? [])].map(({ sharedAs, at }) => [sharedAs, at]));
+  return [...files].flatMap(([file, { entry, writtenAt }]) =>
+    entry === undefined || own.get(file) === entry.at || entry.at <= (book?.answers.get(file) ?? -Infinity)
+      ? []
+      : [{ file, entry, writtenAt }],
+  );
 }
 
-async function readLines(
+async function readBookFile(
   path: string,
-  former: ReadDecisions['lines'],
-): Promise<Pick<ReadDecisions, 'lines' | 'isTorn'> & { readonly failure?: AssessmentError }> {
-  const unread = { lines: undefined, isTorn: false };
+): Promise<{ readonly book: TriageBook | undefined; readonly failure?: AssessmentError }> {
   try {
-    const found = await stat(path);
-    if (!found.isFile() || found.size > maxBookBytes) return { ...unread, failure: damaged(path) };
-    const read = await inSlices(parseLines(await readFile(path), former));
-    const isWhole = [...read.lines.values()].every((line) => line !== undefined);
-    return isWhole ? read : { ...read, failure: damaged(path) };
+    const found = await stat(path).catch((error: unknown) => {
+      if (systemCode(error) !== 'ENOENT') throw error;
+    });
+    if (found !== undefined && (!found.isFile() || found.size > maxBookBytes)) throw damaged(path);
+    const book = await inSlices(readBook(found ? await readFile(path) : Buffer.alloc(0)));
+    return book.isDamaged ? { book, failure: damaged(path) } : { book };
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return { lines: new Map(), isTorn: false };
-    return { ...unread, failure: toStorageError(error, path) };
+    return { book: undefined, failure: toStorageError(error, path) };
   }
 }
 
-/** Each different line is parsed once. */
-function* parseLines(
-  content: Buffer,
-  former: ReadDecisions['lines'],
-): Generator<undefined, { readonly lines: ReadonlyMap<string, Line>; readonly isTorn: boolean }> {
-  const lines = new Map<string, Line>();
-  let isTorn = false;
-  let end: number;
-  for (let start = 0; start < content.length; start = end + 1) {
-    yield;
-    const lineFeed = content.indexOf('\n', start);
-    end = lineFeed < 0 ? content.length : lineFeed;
-    if (end === start || content[end - 1] === tornMark.charCodeAt(0)) continue;
-    const line = content.toString('utf8', start, Math.min(end, start + maxLineBytes));
-    const known = lines.has(line) ? lines : former;
-    const value = known?.has(line) === true ? known.get(line) : parseLine(line);
-    // Another window may be writing the last line.
-    isTorn = value === undefined && lineFeed < 0;
-    if (isTorn) continue;
-    // One that comes again, such as a decision that was undone, counts from then on.
-    lines.delete(line);
-    lines.set(line, value);
-  }
-  return { lines, isTorn };
-}
-
-/** Throws `triageDamaged` if the book cannot be read; `storage`. All lines are on disk when it resolves. */
-export async function addToBook(
-  { place: { book }, lines, isTorn, failures }: ReadDecisions,
-  added: readonly (TriageEntry | SharedNote)[],
-): Promise<void> {
-  if (lines === undefined) throw failures[0] ?? damaged(book);
+/** All lines are on disk when it resolves. Throws `storage`. */
+export async function addToBook(book: string, added: readonly (TriageEntry | Answer)[]): Promise<void> {
   if (added.length === 0) return;
-  // The line before may also be torn since it was read.
-  const content = Buffer.from(`${isTorn ? tornMark : ''}\n${added.map(formatLine).join('\n')}\n`);
+  // The line before may have been cut off.
+  const content = Buffer.from(`\n${added.map(formatLine).join('\n')}\n`);
   try {
     await makePrivateFolder(dirname(book));
     const file = await open(book, 'a', 0o600);
@@ -189,21 +129,20 @@ export async function addToBook(
 
 /** Writes this machine's decisions to their files in the shared folder, and removes others of its files. Throws `storage`. */
 export async function writeShared(
-  folder: string,
-  { shared }: TriagePlace,
-  written: readonly TriageEntry[],
-  removed: readonly string[] = [],
+  { folder, place: { shared } }: ReadDecisions,
+  entries: readonly TriageEntry[],
+  removed: readonly string[],
 ): Promise<void> {
+  const written = entries.filter(({ sharedAs }) => sharedAs !== undefined);
   if (shared === undefined || written.length + removed.length === 0) return;
   try {
     for (const each of [dirname(shared), shared]) {
       await mkdir(each, { recursive: true });
       await refuseOutside(folder, each);
     }
-    await inParallel(written, filesAtOnce, async (entry) => {
-      if (entry.sharedAs !== undefined)
-        await writeFileAtomic(join(shared, entry.sharedAs), formatEntry(entry));
-    });
+    await inParallel(written, filesAtOnce, (entry) =>
+      writeFileAtomic(join(shared, entry.sharedAs ?? ''), formatEntry(entry)),
+    );
     await inParallel(removed, filesAtOnce, (name) => rm(join(shared, name), { force: true }));
   } catch (error) {
     throw toStorageError(error, shared);
@@ -214,58 +153,48 @@ export async function writeShared(
 async function readShared(
   folder: string,
   path: string | undefined,
-  former: ReadDecisions['files'] | undefined,
-): Promise<Pick<ReadDecisions, 'files'> & { readonly failure?: AssessmentError }> {
+  known: ReadDecisions['files'] | undefined,
+): Promise<Pick<ReadDecisions, 'files'> & { readonly failure?: AssessmentError | undefined }> {
   const files = new Map<string, SharedFile>();
   if (path === undefined) return { files };
   try {
-    const names = await namesIn(folder, path);
-    let bytesLeft = maxFolderBytes;
-    await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
-      const file = join(path, name);
-      const mark = await markOf(file);
-      if (mark === undefined) return; // removed meanwhile
-      const known = former?.get(name);
-      const sharedFile = known?.mark === mark ? known : { mark, ...readEntry(file, bytesLeft) };
-      bytesLeft -= sharedFile.bytes;
-      files.set(name, sharedFile);
-    });
-    const sorted = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
-    if (names.length > maxFiles)
-      return {
-        files: sorted,
-        failure: new AssessmentError('triageDamaged', { subject: path, limit: maxFiles }),
-      };
-    const [unread] = [...sorted].find(([, { entry }]) => entry === undefined) ?? [];
-    return unread === undefined ? { files: sorted } : { files: sorted, failure: damaged(join(path, unread)) };
-  } catch (error) {
-    return { files, failure: toStorageError(error, path) };
-  }
-}
-
-async function namesIn(folder: string, path: string): Promise<readonly string[]> {
-  const names: string[] = [];
-  try {
     await refuseOutside(folder, path);
-    for await (const entry of await opendir(path, { bufferSize: 256 })) {
-      if (entry.name.endsWith('.json') && (await isRegular(entry, path))) names.push(entry.name);
+    const names: string[] = [];
+    for await (const { name } of await opendir(path, { bufferSize: 256 })) {
+      if (name.endsWith('.json')) names.push(name);
       if (names.length > maxFiles) break;
     }
+    let bytesLeft = maxFolderBytes;
+    await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
+      const found = await lstat(join(path, name), { bigint: true }).catch(() => undefined);
+      if (found?.isFile() !== true) return; // a link, or removed meanwhile
+      const mark = toMark(found);
+      const former = known?.get(name);
+      const file =
+        former?.mark === mark
+          ? former
+          : { mark, writtenAt: Number(found.mtimeMs), ...readEntry(join(path, name), bytesLeft) };
+      bytesLeft -= file.bytes;
+      files.set(name, file);
+    });
+    const sorted = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const [unread] = [...sorted].find(([, { entry }]) => entry === undefined) ?? [];
+    const failure =
+      names.length > maxFiles
+        ? new AssessmentError('triageDamaged', { subject: path, limit: maxFiles })
+        : unread === undefined
+          ? undefined
+          : damaged(join(path, unread));
+    return { files: sorted, failure };
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
+    return systemCode(error) === 'ENOENT' ? { files } : { files, failure: toStorageError(error, path) };
   }
-  return names;
 }
 
-/** Windows lists every entry of another kind, such as a cloud file, as a link: a look at the entry itself decides. */
-async function isRegular(entry: Dirent, folder: string): Promise<boolean> {
-  return entry.isSymbolicLink() ? (await lstat(join(folder, entry.name))).isFile() : entry.isFile();
-}
-
-function readEntry(file: string, bytesLeft: number): Omit<SharedFile, 'mark'> {
+function readEntry(file: string, bytesLeft: number): Pick<SharedFile, 'bytes' | 'entry'> {
   try {
     const maxBytes = Math.min(maxFileBytes, bytesLeft);
-    const content = maxBytes > 0 ? readRegularFile(file, { maxBytes, followLink: false }) : undefined;
+    const content = readRegularFile(file, { maxBytes, followLink: false });
     return { bytes: content?.length ?? 0, entry: parseEntry(content?.toString('utf8') ?? '') };
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
@@ -279,7 +208,7 @@ async function refuseOutside(folder: string, path: string): Promise<void> {
     throw new AssessmentError('storage', { detail: 'ELOOP' });
 }
 
-function damaged(path: string): AssessmentError {
+export function damaged(path: string): AssessmentError {
   return new AssessmentError('triageDamaged', { subject: path });
 }
 

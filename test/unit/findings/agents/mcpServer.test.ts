@@ -214,7 +214,7 @@ test('a decision whose validity is unknown to the server is unknown, never open'
   await decide(fixture, 'confirmed');
   assert.equal(await state(), 'confirmed');
   const { book } = triagePlaceOf(path.join(fixture.root, 'shop'), path.join(fixture.root, 'triage'), false);
-  await appendFile(book, '{\n');
+  await appendFile(book, '{}\n');
   assert.equal(await state(), 'unknown');
 });
 

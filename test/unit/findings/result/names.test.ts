@@ -5,7 +5,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isReported } from '../../../../src/core/findings/result/result.ts';
 import { allNamesOf, namesOf } from '../../../../src/core/findings/identity.ts';
-import { bookOf, entryOf, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
+import {
+  entryOf,
+  formatLine,
+  readBook,
+  type TriageEntry,
+} from '../../../../src/core/findings/triage/book.ts';
 import { inSlices } from '../../../../src/core/yieldingWork.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -89,7 +94,7 @@ test('F183 in any history of two windows, no finding gets another name, and ever
           });
           about.set(found.finding.title, decided.length);
         }
-        const book = await inSlices(bookOf(decided));
+        const book = await inSlices(readBook(Buffer.from(decided.map(formatLine).join('\n'))));
         for (const other of history.runs.toReversed()) {
           const [result] = await Promise.all([history.result(other), history.result(other)]);
           const all = [...(result?.findings ?? []), ...(result?.absent ?? [])];

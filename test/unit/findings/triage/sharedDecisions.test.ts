@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -62,6 +62,8 @@ async function clone(t: TestContext) {
       const entry = { state: 'falsePositive', note: 'not reachable', at: 1_000 } as const;
       const text = formatEntry({ ...entry, ...subjectOf(name), ...changes });
       await writeFile(path.join(decisions, `${file}.json`), text);
+      clock.time += 1;
+      await utimes(path.join(decisions, `${file}.json`), 0, clock.time / 1_000);
       await store.reload();
       return text;
     },
@@ -112,10 +114,11 @@ test('F147 only what is later than the book is new: not an older decision, nor w
   await pull('a', { at: clock.time - 1 }, 'older');
   assert.deepEqual(proposed(), []);
   clock.time += 10;
-  await pull('a', { at: clock.time - 5 }, 'later');
+  const at = clock.time - 5;
+  await pull('a', { at }, 'later');
   assert.deepEqual(proposed(), ['a']);
   await accept();
-  await pull('a', { at: clock.time - 5, note: 'a copy' }, 'copy');
+  await pull('a', { at, note: 'a copy' }, 'copy');
   assert.deepEqual(proposed(), []);
 });
 
@@ -189,7 +192,7 @@ test('F147 an answer that cannot be saved is no change, so change listeners do n
   });
   const [proposal] = proposals();
   assert.ok(proposal);
-  const unwritable = { ...proposal, statedAt: Number.NaN };
+  const unwritable = { ...proposal, entry: { ...proposal.entry, at: Number.NaN } };
   await assert.rejects(store.accept(shop, [unwritable]));
   assert.equal(changes, 0);
   await accept();
