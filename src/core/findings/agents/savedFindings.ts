@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { markOf } from '../../files.ts';
 import { pathInside, realPath } from '../../paths.ts';
-import { once } from '../../yieldingWork.ts';
 import type { Clock, Logger } from '../../ports.ts';
-import { readRuns } from '../../run/disk/journal.ts';
+import { readRuns, type RunsOnDisk } from '../../run/disk/journal.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { FolderChoices } from '../chooseRun.ts';
@@ -19,6 +18,7 @@ import { resultName } from '../result/resultFile.ts';
 import { type ReadingSource, readLastResult, withDetails } from '../result/readResult.ts';
 import { folderOf, mainPlaceOf, withoutOtherFolders } from '../shownFinding.ts';
 import { showDecided } from '../triage/decide.ts';
+import { undecided } from '../triage/triage.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
@@ -40,9 +40,8 @@ interface Deps {
   readonly log: Logger;
 }
 
-interface RunsOfFolder {
-  readonly runs: readonly Run[];
-  readonly unread: number;
+interface RunsOfFolder extends RunsOnDisk {
+  /** Those of runs that are in the server's folder, as targets name them. */
   readonly folders: ReadonlySet<string>;
 }
 
@@ -58,7 +57,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     workerFile: deps.workerFile,
     isReadOnly: true,
   };
-  let cached: { readonly marks: string; readonly load: () => Promise<readonly LastRun[]> } | undefined;
+  let cached: { readonly marks: string; readonly loaded: Promise<readonly LastRun[]> } | undefined;
 
   const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
     if ((await markOf(runsFolder)) === undefined)
@@ -85,17 +84,14 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
   };
 
   const load = async (runs: readonly Run[]): Promise<readonly LastRun[]> => {
-    const marks = JSON.stringify(
-      await Promise.all(
-        runs.map(async ({ id }) => [
-          id,
-          await markOf(join(runFolderOf(id), resultName)),
-          await findingsMarkOf(runFolderOf(id)),
-        ]),
-      ),
-    );
-    if (cached?.marks !== marks) cached = { marks, load: once(() => Promise.all(runs.map(readLast))) };
-    const loaded = await cached.load();
+    const filesOf = (id: string) => [
+      markOf(join(runFolderOf(id), resultName)),
+      findingsMarkOf(runFolderOf(id)),
+    ];
+    const ids = runs.map(({ id }) => id);
+    const marks = JSON.stringify([ids, await Promise.all(ids.flatMap(filesOf))]);
+    if (cached?.marks !== marks) cached = { marks, loaded: Promise.all(runs.map(readLast)) };
+    const loaded = await cached.loaded;
     // It may work at the next call.
     const isPassing = (kind: string | undefined): boolean => kind === 'storage' || kind === 'workerCrashed';
     if (loaded.some(({ failure }) => isPassing(failure?.kind))) cached = undefined;
@@ -112,24 +108,25 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const show = showDecided(triage);
       const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
       const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
-      const all = loaded.map((last) => ({ ...toShownRun(last, { get }, show), savedAt: last.savedAt }));
+      const all = loaded.map((last): ToolRun => {
+        const { savedAt = 'never', failure } = last;
+        return { ...toShownRun(last, { get }, show), savedAt: failure === undefined ? savedAt : undefined };
+      });
+      const toTool = (some: readonly ToolFinding[] = [], { savedAt }: ToolRun): readonly ToolFinding[] => {
+        const inside = some.filter((each) => isInside(each, folders));
+        // Who worked out the result alone does not know the names that decisions are about.
+        if (isKnown && savedAt !== 'never') return inside;
+        return inside.map((each) => ({
+          ...each,
+          triage: undecided,
+          decidedBefore: undefined,
+          lacksTriage: true,
+        }));
+      };
       return {
-        runs: all.map(({ savedAt, ...each }): ToolRun => {
-          const shown = withoutOtherFolders(each, runIds, all);
-          // Who worked out the result alone does not know the names that decisions are about.
-          const hasDecisions = isKnown && savedAt !== undefined;
-          const toTool = (some: readonly ToolFinding[] = []): readonly ToolFinding[] =>
-            some
-              .filter((each) => isInside(each, folders))
-              .map((each) =>
-                hasDecisions ? each : { ...each, triage: undefined, decidedBefore: undefined },
-              );
-          return {
-            ...shown,
-            savedAt: shown.failure === undefined ? (savedAt ?? 'never') : undefined,
-            shown: toTool(shown.shown),
-            absent: toTool(shown.absent),
-          };
+        runs: all.map((each) => {
+          const { shown, absent } = withoutOtherFolders(each, runIds, all);
+          return { ...each, shown: toTool(shown, each), absent: toTool(absent, each) };
         }),
         place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }),
       };

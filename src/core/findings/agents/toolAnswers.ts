@@ -40,26 +40,25 @@ export const toolInputs = {
 const usualLimit = 50;
 /** What agents take as one answer, about 25,000 tokens: a token is about three bytes, also of Japanese. */
 const maxAnswerBytes = 75_000;
-/** For texts and lists; the next is used if an answer is too large. */
+/** For texts and lists, which then end with “…”; the next is used if an answer is too large. */
 const cuts = [
   { maxText: 8_000, maxItems: 100 },
   { maxText: 2_000, maxItems: 100 },
   { maxText: 500, maxItems: 20 },
   { maxText: 100, maxItems: 5 },
 ] as const;
-const cutNote = 'Long texts and lists are cut. In VS Code, “Show Raw JSON” shows all of a finding.';
 const maxQuoted = 200;
 const maxRuns = 20;
 
-/** `triage` is undefined if it is unknown which decision holds. */
-export type ToolFinding = Omit<ShownFinding, 'triage'> & { readonly triage: TriageDecision | undefined };
+export interface ToolFinding extends ShownFinding {
+  /** True if it is unknown which decision holds. */
+  readonly lacksTriage?: boolean | undefined;
+}
 
-export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
-  readonly shown: readonly ToolFinding[];
-  readonly absent?: readonly ToolFinding[] | undefined;
+export interface ToolRun extends ShownRun {
   /** When VS Code saved what is known of it; undefined in VS Code, which knows the present. */
   readonly savedAt?: number | 'never' | undefined;
-};
+}
 
 type BranchChangeOf = Extract<ComparedBranch, { kind: 'known' }>['changeOf'];
 
@@ -84,16 +83,14 @@ export function readInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
 export function answerText(answer: object): string {
   let json = '';
   for (const limits of cuts) {
-    let cutParts = 0;
-    const shown = cut(answer, limits, () => (cutParts += 1));
-    json = toJson(cutParts > 0 ? { ...shown, cut: cutNote } : shown);
+    json = toJson(answer, limits);
     if (Buffer.byteLength(json) <= maxAnswerBytes) break;
   }
   return fenceData(json);
 }
 
-function toJson(value: unknown): string {
-  return JSON.stringify(value, undefined, 1);
+function toJson(answer: object, limits: Limits = cuts[0]): string {
+  return JSON.stringify(cut(answer, limits), undefined, 1);
 }
 
 export interface ToolFindings {
@@ -145,12 +142,10 @@ const noBranchReasons: Readonly<Record<NoBranch, string>> = {
 
 /** Throws an error for the model if the branch's changes are unknown. */
 async function compareBranch(branch: ToolSource['branch']): Promise<BranchChangeOf> {
-  const fail = (why: string): Error =>
-    new Error(`changedOnBranch cannot be answered: ${why}. List the findings without it.`);
-  if (branch === undefined) throw fail('only the tools in VS Code can compare the branch with its base');
-  const state = await branch.compare();
-  if (state.kind === 'known') return state.changeOf;
-  throw fail(noBranchReasons[state.why]);
+  const state = await branch?.compare();
+  if (state?.kind === 'known') return state.changeOf;
+  const why = state ? noBranchReasons[state.why] : 'only the tools in VS Code can compare it with its base';
+  throw new Error(`changedOnBranch cannot be answered: ${why}. List the findings without it.`);
 }
 
 /** One page, worst first. Settled findings are listed only on request, and findings with an unknown decision always. */
@@ -168,7 +163,7 @@ export async function listFindings(
   const fitting = allOf(runs).filter(
     (shown) =>
       isAtLeast(shown.finding.severity, minimumSeverity) &&
-      (shown.triage === undefined ||
+      (shown.lacksTriage === true ||
         (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state))) &&
       (path === undefined || shown.finding.places.some((each) => addressOf(each, shown).includes(path))),
   );
@@ -194,14 +189,16 @@ export async function listFindings(
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,
   };
-  const entries = placed.map((shown) => toEntry(shown, changeOf));
-  const page = entries.slice(0, countFitting(entries, maxAnswerBytes - bytesOf({ ...answer, cut: cutNote })));
-  const next = offset + page.length;
-  return { ...answer, nextOffset: next < listed.length ? next : undefined, findings: page };
+  for (let page = placed.map((shown) => toEntry(shown, changeOf)); ;) {
+    const next = offset + page.length;
+    const whole = { ...answer, nextOffset: next < listed.length ? next : undefined, findings: page };
+    if (page.length <= 1 || Buffer.byteLength(toJson(whole)) <= maxAnswerBytes) return whole;
+    page = page.slice(0, Math.ceil(page.length / 2));
+  }
 }
 
 function toEntry(shown: ToolFinding, changeOf: BranchChangeOf | undefined): object {
-  const { finding, triage: decision, decidedBefore, verdict, evidence } = shown;
+  const { finding, triage, lacksTriage, decidedBefore, verdict, evidence } = shown;
   const [main] = finding.places;
   return {
     finding: toolName(shown),
@@ -213,8 +210,8 @@ function toEntry(shown: ToolFinding, changeOf: BranchChangeOf | undefined): obje
     perspective: finding.perspective,
     request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
     drift: main && (localPlaceOf(main, shown)?.drift ?? 'unknown'),
-    triage: decision?.state ?? 'unknown',
-    ends: decision?.until,
+    triage: lacksTriage === true ? 'unknown' : triage.state,
+    ends: triage.until,
     decidedBefore: decidedBefore?.state,
     verdict,
     evidence: leastOf(evidence)?.kind,
@@ -223,20 +220,7 @@ function toEntry(shown: ToolFinding, changeOf: BranchChangeOf | undefined): obje
   };
 }
 
-function countFitting(entries: readonly object[], maxBytes: number): number {
-  let bytes = 0;
-  const end = entries.findIndex((entry, at) => {
-    bytes += bytesOf({ findings: [entry] });
-    return at > 0 && bytes > maxBytes;
-  });
-  return end < 0 ? entries.length : end;
-}
-
-function bytesOf(part: object): number {
-  return Buffer.byteLength(toJson(cut(part, cuts[0], () => undefined)));
-}
-
-function allOf(runs: readonly ToolRun[]): ToolFinding[] {
+function allOf(runs: readonly ShownRun[]): ToolFinding[] {
   return runs.flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
 }
 
@@ -258,8 +242,8 @@ export function getFinding(
   return {
     finding: toolName(shown),
     fingerprint: shown.fingerprint,
-    triage: shown.triage === undefined ? 'unknown' : toDecision(shown.triage),
-    ends: shown.triage?.until,
+    triage: shown.lacksTriage === true ? 'unknown' : toDecision(shown.triage),
+    ends: shown.triage.until,
     decidedBefore: shown.decidedBefore && toDecision(shown.decidedBefore),
     verdict: shown.verdict,
     evidence: shown.evidence?.filter((each) => each !== undefined),
@@ -284,7 +268,7 @@ export function getFinding(
 }
 
 function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
-  return { state, note, at, ...(until !== undefined && { until }), ...(via !== undefined && { via }) };
+  return { state, note, at, until, via };
 }
 
 /** A person's note is kept if the call gives none. */
@@ -325,24 +309,19 @@ interface Limits {
 }
 
 /** The same value with visible texts, of which long ones and lists are cut. */
-function cut<T>(value: T, limits: Limits, onCut: () => void): T;
-function cut(value: unknown, limits: Limits, onCut: () => void): unknown {
+function cut(value: unknown, limits: Limits): unknown {
   const { maxText, maxItems } = limits;
   if (typeof value === 'string') {
     // Before it is written as JSON, which would not be JSON afterwards.
     const visible = visibleToAgents(clip(value, maxText));
-    if (value.length <= maxText) return visible;
-    onCut();
-    return `${visible}…`;
+    return value.length > maxText ? `${visible}…` : visible;
   }
   if (Array.isArray(value)) {
-    const shown: unknown[] = value.slice(0, maxItems).map((item: unknown) => cut(item, limits, onCut));
-    if (value.length <= maxItems) return shown;
-    onCut();
-    return [...shown, `… and ${String(value.length - maxItems)} more`];
+    const shown: unknown[] = value.slice(0, maxItems).map((item: unknown) => cut(item, limits));
+    return value.length > maxItems ? [...shown, `… and ${String(value.length - maxItems)} more`] : shown;
   }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part, limits, onCut)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part, limits)]));
 }
 
 /** Marks untrusted text for a language model as data, without invisible characters, between two lines that its author cannot guess. */

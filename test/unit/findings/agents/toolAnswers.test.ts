@@ -99,6 +99,10 @@ function driftedTo(drift: ShownPlace['drift']): DetailedFinding {
   return { ...shown!, places: [placeOf(1, 'same'), placeOf(0, drift)] };
 }
 
+const inJson = (answer: object): object => JSON.parse(JSON.stringify(answer)) as object;
+const readFenced = (text: string) =>
+  JSON.parse(/^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text)?.[2] ?? '') as Record<string, unknown>;
+
 describe('tool answers', () => {
   test('give no line for code that is gone, and the state of the main place first', async () => {
     const [gone, moved] = [driftedTo('gone'), driftedTo('moved')];
@@ -116,40 +120,35 @@ describe('tool answers', () => {
     assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
   });
 
-  test('F140 include other runs, earlier decisions, and whether the quote was sent', async () => {
-    const [bad, mild] = sourceOf(items).shown;
+  test('F140 include other runs, earlier decisions, whether the quote was sent, and the end of an acceptance', async () => {
+    const until = '2026-06-03';
+    const [bad, mild] = sourceOf(items, () => ({ state: 'open', note: '', at: 1, until })).shown;
     const evidence = [{ kind: 'notAsSent', path: 'src/a.js', missing: 'quote' }] as const;
     const decidedBefore = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
     const reported = { ...bad!, verdict: 'backAgain', evidence, decidedBefore } as const;
     const absent = { ...mild!, verdict: 'sameBytes' } as const;
     const said = (each: object) => {
-      const { verdict, evidence: quote, decidedBefore: before } = each as Record<string, unknown>;
-      return [verdict, quote, before];
+      const { verdict, evidence: quote, decidedBefore: before, ends } = each as Record<string, unknown>;
+      return [verdict, quote, before, ends];
     };
     const { findings } = await list([{ run: shopRun, shown: [reported], absent: [absent] }]);
     assert.deepEqual(findings.map(said).toSorted(), [
-      ['backAgain', 'notAsSent', 'falsePositive'],
-      ['sameBytes', undefined, undefined],
+      ['backAgain', 'notAsSent', 'falsePositive', until],
+      ['sameBytes', undefined, undefined, until],
     ]);
-    assert.deepEqual(said(getFinding(reported)), ['backAgain', evidence, decidedBefore]);
+    assert.deepEqual(said(inJson(getFinding(reported))), ['backAgain', evidence, decidedBefore, until]);
   });
 
   test('include feature, perspective and request of a live finding', async () => {
-    const live = {
-      feature_name: 'Search',
-      perspective: 'XSS',
-      method: 'GET',
-      url: 'https://shop.example/s?q=1',
-    };
+    const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
     const source = sourceOf([{ title: 'Reflected', severity: 'high', ...live }]);
-    const { findings } = await list([source]);
-    const { feature, perspective, request } = findings[0]!;
-    assert.deepEqual([feature, perspective, request], ['Search', 'XSS', 'GET https://shop.example/s?q=1']);
+    const { feature, perspective, request } = (await list([source])).findings[0]!;
+    assert.deepEqual([feature, perspective, request], ['Search', 'XSS', 'GET https://shop.example/s']);
     const { reported } = getFinding(source.shown[0]!) as { reported: Record<string, unknown> };
     assert.deepEqual({ ...reported, ...live }, reported);
     assert.match(
       findingMarkdown(source.shown[0]!, words),
-      /\*\*Feature:\*\* Search\n.*Perspective:\*\* XSS\n.*URL:\*\* ` GET https:\/\/shop\.example\/s\?q=1 `/,
+      /\*\*Feature:\*\* Search\n.*Perspective:\*\* XSS\n.*URL:\*\* ` GET https:\/\/shop\.example\/s `/,
     );
   });
 
@@ -186,13 +185,6 @@ describe('tool answers', () => {
     assert.equal((await list([source], { path: 'a.js' })).total, 0);
   });
 
-  test('list the end of an acceptance, also of one that has ended', async () => {
-    const until = '2026-06-03';
-    const source = sourceOf(items.slice(0, 1), () => ({ state: 'open', note: '', at: 1, until }));
-    const ends = (await list([source])).findings.map((each) => each['ends']);
-    assert.deepEqual([ends, (getFinding(source.shown[0]!) as { ends: string }).ends], [[until], until]);
-  });
-
   test('F159 list findings that are changed on the branch or could not be compared, or give the reason', async () => {
     const source = sourceOf([...items, { title: 'Same', file: 'src/b.js' }, { title: 'Nowhere' }]);
     const changes = ['unknown', 'changed', 'unchanged', 'noFile'] as const;
@@ -209,9 +201,7 @@ describe('tool answers', () => {
         branch: { compare: () => Promise.resolve(state) },
         clock: systemClock,
       });
-      const [, mark = '', ...rest] = (await listed({ changedOnBranch: true })).split('\n');
-      assert.equal(rest.at(-1), mark);
-      return JSON.parse(rest.slice(0, -1).join('\n')) as Listed;
+      return readFenced(await listed({ changedOnBranch: true })) as Partial<Listed> as Listed;
     };
     const known = await ask({ kind: 'known', base: 'origin/main', changeOf });
     assert.deepEqual(
@@ -259,19 +249,14 @@ describe('tool answers', () => {
     }
   });
 
-  const readFenced = (text: string) =>
-    JSON.parse(/^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text)?.[2] ?? '') as Record<string, unknown>;
-
-  test('cut long texts and lists, and say so and how much is missing', () => {
+  test('cut long texts and lists, and say where, and how much is missing', () => {
     const files = Array.from({ length: 110 }, (_, at) => `src/${String(at)}.js`);
     const { shown } = sourceOf([{ title: 'x', files, description: 'y'.repeat(60_000) }]);
-    const { reported, cut } = readFenced(answerText(getFinding(shown[0]!))) as {
+    const { reported } = readFenced(answerText(getFinding(shown[0]!))) as {
       reported: { locations: readonly unknown[]; description: string };
-      cut: string;
     };
     assert.deepEqual([reported.locations.length, reported.locations.at(-1)], [101, '… and 10 more']);
     assert.deepEqual([reported.description.length, reported.description.at(-1)], [8_001, '…']);
-    assert.match(cut, /Show Raw JSON/);
   });
 
   test('F141 have at most 75,000 bytes, of any finding, run, and page, and lose no finding of a list', async () => {
