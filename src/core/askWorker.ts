@@ -6,17 +6,18 @@ export type WorkerAnswer =
 
 const maxHeapMb = 1_024;
 
-interface AskOptions {
+export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What it means to the caller that the worker runs out of memory. */
-  readonly outOfMemory?: ErrorKind;
+  readonly maxMs?: number;
+  /** What it means to the caller that the worker runs out of memory, or of time. */
+  readonly tooMuch?: ErrorKind;
 }
 
-/** Runs one job in a worker. Throws the worker's error, `outOfMemory`, `workerCrashed`, or the signal's reason. */
+/** Runs one job in a worker. Throws the worker's error, `tooMuch`, `workerCrashed`, or the signal's reason. */
 export async function askWorker(
   workerData: unknown,
   workerFile: string | URL,
-  { signal, outOfMemory = 'workerCrashed' }: AskOptions = {},
+  { signal, maxMs, tooMuch = 'workerCrashed' }: AskOptions = {},
 ): Promise<unknown> {
   signal?.throwIfAborted();
   const worker = new Worker(workerFile, {
@@ -26,20 +27,21 @@ export async function askWorker(
   const answered = Promise.withResolvers<unknown>();
   const abort = (): void => answered.reject(signal?.reason as Error);
   signal?.addEventListener('abort', abort);
+  const failAsTooMuch = (cause?: Error): void => answered.reject(new AssessmentError(tooMuch, {}, { cause }));
+  const timer = maxMs === undefined ? undefined : setTimeout(failAsTooMuch, maxMs);
   worker.on('message', (answer: WorkerAnswer) => {
     if ('value' in answer) answered.resolve(answer.value);
     else answered.reject(new AssessmentError(answer.error, answer.data));
   });
   worker.on('error', (error) => {
-    const isOutOfMemory = systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
-    answered.reject(
-      isOutOfMemory ? new AssessmentError(outOfMemory, {}, { cause: error }) : workerCrash(error),
-    );
+    if (systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY') failAsTooMuch(error);
+    else answered.reject(workerCrash(error));
   });
   worker.on('exit', (code) => answered.reject(workerCrash(`exit code ${String(code)}`)));
   try {
     return await answered.promise;
   } finally {
+    clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     await worker.terminate();
   }

@@ -92,7 +92,7 @@ export async function readArtifact<T>(
     return (
       typeof reader === 'function'
         ? reader(start)
-        : await askWorker(start, reader, { outOfMemory: 'findingsTooLarge' })
+        : await askWorker(start, reader, { tooMuch: 'findingsTooLarge' })
     ) as T;
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;

@@ -13,9 +13,12 @@ test('a worker that ends without a word is an error', async () => {
   });
 });
 
-test('the caller names what lack of memory means', async () => {
+test('the caller names what lack of memory or of time means', async () => {
+  const options = { tooMuch: 'reportTooLarge', maxMs: 20_000 } as const;
   const greedy = workerOf('const kept = []; for (;;) kept.push(new Array(1e6).fill(0));');
-  await assert.rejects(askWorker({}, greedy, { outOfMemory: 'reportTooLarge' }), { kind: 'reportTooLarge' });
+  await assert.rejects(askWorker({}, greedy, options), { kind: 'reportTooLarge' });
+  const slow = workerOf('setInterval(() => undefined, 1_000);');
+  await assert.rejects(askWorker({}, slow, { ...options, maxMs: 50 }), { kind: 'reportTooLarge' });
 });
 
 test('a worker is not waited for once the signal is aborted', async () => {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { askWorker } from '../../askWorker.ts';
+import { type AskOptions, askWorker } from '../../askWorker.ts';
 import { AssessmentError } from '../../errors.ts';
 import { makePrivateFolder, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
@@ -14,28 +14,21 @@ import type { TriageEntry } from '../triage/book.ts';
 import type { MadeDecision } from '../triage/triageStore.ts';
 import { badImport, type ImportedFile, type ImportStart } from './readContent.ts';
 
-interface ImportOptions {
-  readonly workerFile: string | URL;
-  readonly signal?: AbortSignal;
-  readonly maxMs?: number;
-}
-
-/** Runs `readContent` in the parsing worker. Throws `badImport`, also for a file that takes longer than `maxMs`. */
+/** Runs `readContent` in the parsing worker. Throws `badImport`, also for a file that takes too long. */
 export async function readImport(
   content: Uint8Array,
-  { workerFile, signal, maxMs = maxReadMs }: ImportOptions,
+  {
+    workerFile,
+    signal,
+    maxMs = maxReadMs,
+  }: Pick<AskOptions, 'signal' | 'maxMs'> & { workerFile: string | URL },
 ): Promise<ImportedFile> {
-  const limit = AbortSignal.timeout(maxMs);
   try {
-    const start: ImportStart = { kind: 'import', content };
-    const limited = AbortSignal.any(signal === undefined ? [limit] : [signal, limit]);
-    const options = { signal: limited, outOfMemory: 'findingsTooLarge' } as const;
-    return (await askWorker(start, workerFile, options)) as ImportedFile;
+    const job: ImportStart = { kind: 'import', content };
+    return (await askWorker(job, workerFile, { signal, maxMs, tooMuch: 'findingsTooLarge' })) as ImportedFile;
   } catch (error) {
-    if (limit.aborted && signal?.aborted !== true) throw badImport('tooLarge', undefined, error);
-    if (error instanceof AssessmentError && error.kind === 'findingsTooLarge')
-      throw badImport('tooLarge', undefined, error);
-    throw error;
+    const isTooLarge = error instanceof AssessmentError && error.kind === 'findingsTooLarge';
+    throw isTooLarge ? badImport('tooLarge', undefined, error) : error;
   }
 }
 

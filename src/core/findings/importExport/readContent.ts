@@ -9,6 +9,7 @@ import { parseJson } from '../../json.ts';
 import { coverageSchema } from '../../upload/choose/coverage.ts';
 import { targetUrlsSchema } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
+import { MAX_PATH } from '../finding.ts';
 import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '../parse/parseFindings.ts';
 import { isSarifFault, type SarifFault } from '../parse/sarif.ts';
 import { parseEntry, type TriageEntry } from '../triage/book.ts';
@@ -21,19 +22,12 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
   return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
 }
 
-/** Limits for a bundle; the second is for all files unpacked. */
-const maxFiles = 128;
+/** Of all files of a bundle. */
 const maxUnpackedBytes = 4 * maxImportBytes;
 
 /** JSON values in all manifests together, and in the facts: enough for 200,000 files, and parsed in 200 ms. */
 const maxValues = 800_000;
-const maxPath = 4_096;
-const maxSegments = 256;
-
-const pathSchema = z.string().check(
-  z.maxLength(maxPath),
-  z.refine((path) => path.split('/', maxSegments + 1).length <= maxSegments),
-);
+const pathSchema = z.string().check(z.maxLength(MAX_PATH));
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
 
 const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
@@ -54,7 +48,7 @@ const runFactsSchema = z.object({
   targets: z
     .array(
       z.object({
-        name: z.string().check(z.minLength(1), z.maxLength(maxPath)),
+        name: z.string().check(z.minLength(1), z.maxLength(MAX_PATH)),
         commit: z.optional(z.object({ id: z.string().check(z.maxLength(128)), dirty: z.boolean() })),
         coverage: z.optional(coverageSchema),
       }),
@@ -161,7 +155,6 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
   let unpackedBytes = 0;
   try {
     const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true, strictFileNames: true });
-    if (opened.entryCount > maxFiles) throw badImport('notABundle');
     for await (const entry of opened.eachEntry()) {
       const { fileName, uncompressedSize } = entry;
       const isOurs = bundlePath.test(fileName) && !files.has(fileName) && !entry.isEncrypted();

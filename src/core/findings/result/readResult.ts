@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { askWorker } from '../../askWorker.ts';
+import { type AskOptions, askWorker } from '../../askWorker.ts';
 import { AssessmentError, workerCrash } from '../../errors.ts';
 import { isSamePath, pathKey } from '../../paths.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
@@ -249,16 +249,8 @@ async function askReader(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const mark = await markOf(run, source);
-  const limit = AbortSignal.timeout(source.maxReadMs ?? maxReadMs);
-  return withReadingNote(source.runs.folderOf(run.id), mark, job.isReadOnly, async () => {
-    try {
-      return await ask(job, source, AbortSignal.any(signal === undefined ? [limit] : [signal, limit]));
-    } catch (error) {
-      if (limit.aborted && signal?.aborted !== true)
-        throw new AssessmentError('findingsTooLarge', {}, { cause: error });
-      throw error;
-    }
-  });
+  const options = { signal, maxMs: source.maxReadMs ?? maxReadMs };
+  return withReadingNote(source.runs.folderOf(run.id), mark, job.isReadOnly, () => ask(job, source, options));
 }
 
 /** Follows places to the present text of files that differ from what was sent. */
@@ -287,13 +279,13 @@ export async function makeExport(
   signal?: AbortSignal,
 ): Promise<ExportedFile> {
   const job: Job = { kind: 'export', request, runsFolder: source.runs.folderOf('') };
-  return (await ask(job, source, signal)) as ExportedFile;
+  return (await ask(job, source, { signal })) as ExportedFile;
 }
 
 function ask(
   job: Job,
   { workerFile }: Pick<ResultSource, 'workerFile'>,
-  signal?: AbortSignal,
+  options: Pick<AskOptions, 'signal' | 'maxMs'> = {},
 ): Promise<unknown> {
-  return askWorker(job, workerFile, { signal, outOfMemory: 'findingsTooLarge' });
+  return askWorker(job, workerFile, { ...options, tooMuch: 'findingsTooLarge' });
 }
