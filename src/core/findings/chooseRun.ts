@@ -122,13 +122,8 @@ export function canShareNames(one: Run, other: Run): boolean {
   return one.state === 'imported' || other.state === 'imported' || isOfSameAccount(one, other);
 }
 
-/**
- * The earlier runs of the same subject and account with findings in a folder of the run, each once, newest first; for an imported file of unknown origin,
- * such files of the same folders, which only give it names.
- */
+/** The earlier runs of the same subject and account with findings in a folder of the run, each once, newest first. */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
-  if (!isOfService(run))
-    return runsBefore(runs, run).filter((other) => hasFindings(other) && canShareNames(other, run));
   // A run that was both tracked and imported is not compared with itself.
   const seenIds = new Set([runIdOf(run)]);
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));

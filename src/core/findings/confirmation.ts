@@ -28,20 +28,17 @@ type Source = Pick<ResultSource, 'runs' | 'workerFile'> & {
 /** The results of all runs that tested a pair for the finding with a name, latest first. */
 export async function readConfirmations(name: string, source: Source): Promise<readonly Confirmation[]> {
   const runs = source.runs.all().filter(({ confirms }) => confirms === name);
-  const read = await Promise.all(runs.slice(0, maxRuns).map((run) => readConfirmation(run, source)));
-  return read.filter((confirmation) => confirmation !== undefined);
-}
-
-async function readConfirmation(run: Run, source: Source): Promise<Confirmation | undefined> {
-  const folder = source.runs.folderOf(run.id);
-  const [pair] = run.input?.pairs ?? [];
-  if (pair === undefined) return undefined;
-  const { feature_name: feature, perspective } = pair;
-  // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever the findings call it.
-  const found = await findingsOf(run, source);
-  const progress = await readScanProgress(run, folder, source.workerFile);
-  const result = resultOf(run, found, progress.stateOf(feature, perspective));
-  return { run, feature, perspective, result, found: found ?? [] };
+  const read = runs.slice(0, maxRuns).map(async (run): Promise<readonly Confirmation[]> => {
+    const [pair] = run.input?.pairs ?? [];
+    if (pair === undefined) return [];
+    const { feature_name: feature, perspective } = pair;
+    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever the findings call it.
+    const found = await findingsOf(run, source);
+    const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
+    const result = resultOf(run, found, progress.stateOf(feature, perspective));
+    return [{ run, feature, perspective, result, found: found ?? [] }];
+  });
+  return (await Promise.all(read)).flat();
 }
 
 /** `found` is undefined if the run's findings are unknown. */

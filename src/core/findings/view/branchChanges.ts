@@ -75,19 +75,12 @@ export function compareWithBase(base: string | null | undefined, now: string | u
 export function changesOf(
   files: ReadonlyMap<string, FileChanges>,
 ): (shown: Pick<ShownFinding, 'places'>) => BranchChange {
-  const known = new WeakMap<object, BranchChange>();
-  return (shown) => {
-    const change = known.get(shown) ?? lookUp(shown.places, files);
-    known.set(shown, change);
-    return change;
+  return ({ places }) => {
+    if (places.length === 0) return 'noFile';
+    const answers = places.map((place) => files.get(place.file)?.(rangeOf(place)));
+    if (answers.includes(true)) return 'changed';
+    return answers.includes(undefined) ? 'unknown' : 'unchanged';
   };
-}
-
-function lookUp(places: readonly ShownPlace[], files: ReadonlyMap<string, FileChanges>): BranchChange {
-  if (places.length === 0) return 'noFile';
-  const answers = places.map((place) => files.get(place.file)?.(rangeOf(place)));
-  if (answers.includes(true)) return 'changed';
-  return answers.includes(undefined) ? 'unknown' : 'unchanged';
 }
 
 /** Undefined for a place without lines, and for code that is gone. */

@@ -2,12 +2,11 @@ import * as z from 'zod/mini';
 import { pathKey } from '../../paths.ts';
 import { VERDICTS } from '../result/result.ts';
 import type { Drift } from '../drift/followLines.ts';
-import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
+import { isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../place/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
 import type { BranchChange, BranchState } from './branchChanges.ts';
-import { compareText } from './groups.ts';
 
 export interface Display {
   readonly minimumSeverity: Severity;
@@ -96,10 +95,6 @@ export function toPredicate(
   return (shown) => tests.every((test) => test(shown));
 }
 
-export function byAcceptanceEnd(shown: readonly ShownFinding[]): readonly ShownFinding[] {
-  return shown.toSorted((a, b) => compareText(a.triage.until ?? '', b.triage.until ?? ''));
-}
-
 export type ListPart = Exclude<FilterPart, 'text' | 'changedOnBranch'>;
 
 export type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
@@ -122,22 +117,21 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   folders: ({ places: [place] }) => {
     if (place === undefined) return [''];
     const names = place.path.split('/').slice(0, -1);
-    const root = withSlashes(place.file).slice(0, -place.path.length);
+    const root = place.file.replaceAll('\\', '/').slice(0, -place.path.length);
     return names.map((_, at) => `${root}${names.slice(0, names.length - at).join('/')}/`).concat(root);
   },
 };
 
 function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: ShownFinding) => boolean {
-  if (part === 'changedOnBranch') {
-    if (branch.kind !== 'known') return () => true;
-    return (shown) => !isHiddenBy(branch.changeOf(shown));
-  }
+  if (part === 'changedOnBranch')
+    return (shown) => branch.kind !== 'known' || !isHiddenBy(branch.changeOf(shown));
   if (part === 'text') {
     const words = wordsOf(filter.text ?? '');
+    const hasAll = (text: string): boolean => words.every((word) => text.includes(word));
     // Cached, since searching the texts of 10,000 findings takes 100 ms.
     const cache = new WeakMap<ShownFinding, boolean>();
     return (shown) => {
-      const passes = cache.get(shown) ?? hasWords(searchText(shown), words);
+      const passes = cache.get(shown) ?? hasAll(searchText(shown));
       cache.set(shown, passes);
       return passes;
     };
@@ -158,28 +152,12 @@ export function isHiddenBy(change: BranchChange): boolean {
   return change === 'unchanged' || change === 'noFile';
 }
 
-function hasWords(text: string, words: readonly string[]): boolean {
-  return words.every((word) => text.includes(word));
-}
-
 /** Line breaks keep a word from matching across two texts. */
 function searchText({ finding, places }: ShownFinding): string {
-  const paths = places.length > 0 ? places.map(({ path }) => path) : finding.places.map(({ path }) => path);
-  return normalized(
-    [
-      finding.title,
-      finding.summary,
-      finding.id,
-      finding.feature ?? '',
-      finding.url ?? '',
-      ...paths,
-      ...cwesOf(finding),
-    ].join('\n'),
-  );
-}
-
-function cwesOf({ cwes }: Finding): string[] {
-  return cwes.map((cwe) => `CWE-${String(cwe)}`);
+  const { title, summary, id, feature = '', url = '', cwes } = finding;
+  const paths = (places.length > 0 ? places : finding.places).map(({ path }) => path);
+  const names = cwes.map((cwe) => `CWE-${String(cwe)}`);
+  return normalized([title, summary, id, feature, url, ...paths, ...names].join('\n'));
 }
 
 function wordsOf(text: string): string[] {
@@ -190,8 +168,4 @@ function wordsOf(text: string): string[] {
 
 function normalized(text: string): string {
   return text.normalize('NFKC').toLowerCase();
-}
-
-function withSlashes(file: string): string {
-  return file.replaceAll('\\', '/');
 }

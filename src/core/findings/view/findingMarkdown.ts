@@ -142,20 +142,18 @@ function inertText(text: string): string {
  * reported or the current one, with `/`. A place whose code is gone is left out if its text also means a place with code.
  */
 export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): ReadonlyMap<string, ShownPlace> {
+  const named = shown
+    .flatMap(({ places }) => places)
+    .filter(({ startLine }) => startLine !== undefined)
+    .flatMap((place) => labelsOf(place).map((label) => ({ label, place })));
   const links = new Map<string, ShownPlace>();
-  const ambiguous = new Set<string>();
-  const places = shown
-    .flatMap((finding) => finding.places)
-    .filter(({ startLine }) => startLine !== undefined);
-  for (const place of places.toSorted((a, b) => Number(isGone(a)) - Number(isGone(b)))) {
-    for (const label of labelsOf(place)) {
-      const known = links.get(label) ?? place;
-      if (isGone(place) && !isGone(known)) continue;
-      if (known.file !== place.file || known.startLine !== place.startLine) ambiguous.add(label);
-      links.set(label, known);
-    }
+  for (const [label, meanings] of Map.groupBy(named, (each) => each.label)) {
+    const there = meanings.filter(({ place: { drift } }) => drift !== 'gone');
+    const [place, ...others] = (there.length > 0 ? there : meanings).map((each) => each.place);
+    if (place === undefined) continue;
+    const isOne = others.every((each) => each.file === place.file && each.startLine === place.startLine);
+    if (isOne) links.set(label, place);
   }
-  for (const label of ambiguous) links.delete(label);
   return links;
 }
 
@@ -163,8 +161,4 @@ function labelsOf(place: ShownPlace): string[] {
   const reported = place.reported.path.replaceAll('\\', '/').replace(/^\.\//, '');
   const line = place.reported.startLine ?? place.startLine;
   return [place.path, reported].map((path) => `${path}:${String(line)}`);
-}
-
-function isGone({ drift }: ShownPlace): boolean {
-  return drift === 'gone';
 }

@@ -1,6 +1,6 @@
 import { pathKey } from '../../paths.ts';
 import { isReported, type Verdict, VERDICTS } from '../result/result.ts';
-import { type Severity, SEVERITIES, severityRank } from '../finding.ts';
+import { type Severity, severityRank } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
 
@@ -9,69 +9,58 @@ export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner
 
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** What the findings of a group share; `key` is unique among groups on one level. */
-export type GroupTopic =
-  | { readonly kind: 'severity'; readonly key: string; readonly severity: Severity }
-  | { readonly kind: 'file'; readonly key: string; readonly file: string | undefined }
-  | { readonly kind: 'feature'; readonly key: string; readonly feature: string | undefined }
-  | { readonly kind: 'cwe'; readonly key: string; readonly cwe: number | undefined }
-  | { readonly kind: 'triage'; readonly key: string; readonly state: TriageState }
-  | { readonly kind: 'owner'; readonly key: string; readonly owners: readonly string[] }
-  | { readonly kind: 'verdict'; readonly key: string; readonly verdict: Verdict | undefined };
+/** What the findings of a group share, unique among groups on one level. Groups are sorted by `rank`; what is undefined comes last. */
+export type GroupTopic = { readonly rank: number | string | undefined } & (
+  | { readonly kind: 'severity'; readonly value: Severity }
+  | { readonly kind: 'triage'; readonly value: TriageState }
+  | { readonly kind: 'verdict'; readonly value: Verdict | undefined }
+  /** The first CWE of a finding. */
+  | { readonly kind: 'cwe'; readonly value: number | undefined }
+  /** `pathKey` of the file. */
+  | { readonly kind: 'file'; readonly value: string | undefined }
+  /** All owners of a finding, with spaces. */
+  | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
+);
 
 export interface Group {
   readonly topic: GroupTopic;
   readonly shown: readonly ShownFinding[];
 }
 
+const topicsOf: { readonly [K in GroupTopic['kind']]: (shown: ShownFinding) => GroupTopic } = {
+  severity: ({ finding: { severity: value } }) => ({ kind: 'severity', value, rank: severityRank(value) }),
+  triage: ({ triage: { state: value } }) => ({ kind: 'triage', value, rank: TRIAGE_STATES.indexOf(value) }),
+  verdict: ({ verdict: value }) => ({ kind: 'verdict', value, rank: value && VERDICTS.indexOf(value) }),
+  cwe: ({ finding: { cwes } }) => ({ kind: 'cwe', value: cwes[0], rank: cwes[0] }),
+  file: ({ places: [place] }) => {
+    const value = place && pathKey(place.file);
+    return { kind: 'file', value, rank: value && `${place.path}\0${value}` };
+  },
+  feature: ({ finding: { feature } }) => ({ kind: 'feature', value: feature, rank: feature }),
+  owner: ({ owners = [] }) => {
+    const value = owners.length === 0 ? undefined : owners.join(' ');
+    return { kind: 'owner', value, rank: value };
+  },
+};
+
+function groupsBy(kind: GroupTopic['kind'], shown: readonly ShownFinding[]): Group[] {
+  const topicOf = topicsOf[kind];
+  return [...Map.groupBy(shown, (each) => topicOf(each).value).values()]
+    .flatMap((group) => group.slice(0, 1).map((first) => ({ topic: topicOf(first), shown: group })))
+    .sort((one, other) => compareRanks(one.topic.rank, other.topic.rank));
+}
+
 /** Each finding is in one group: reported findings by `grouping`, then absent ones by verdict. */
 export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   const reported = shown.filter(({ verdict }) => isReported(verdict));
   return [
-    ...groupsOf(reported, grouping),
+    ...(grouping === 'file' ? toPlaceGroups(reported) : groupsBy(grouping, reported)),
     ...toVerdictGroups(shown.filter(({ verdict }) => !isReported(verdict))),
   ];
 }
 
-/** Severities worst first, files by path, CWEs (a finding's first) by number, features and owners by name. Findings without any come last. */
-function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
-  switch (grouping) {
-    case 'severity': {
-      const groups = Map.groupBy(shown, ({ finding }) => finding.severity);
-      return SEVERITIES.flatMap((severity) =>
-        toGroup({ kind: 'severity', key: severity, severity }, groups.get(severity)),
-      );
-    }
-    case 'triage': {
-      const groups = Map.groupBy(shown, ({ triage }) => triage.state);
-      return TRIAGE_STATES.flatMap((state) =>
-        toGroup({ kind: 'triage', key: state, state }, groups.get(state)),
-      );
-    }
-    case 'cwe': {
-      const groups = Map.groupBy(shown, ({ finding }) => finding.cwes[0]);
-      return [...groups]
-        .sort(([a], [b]) => (a ?? Infinity) - (b ?? Infinity))
-        .flatMap(([cwe, group]) => toGroup({ kind: 'cwe', key: String(cwe), cwe }, group));
-    }
-    case 'owner': {
-      const groups = Map.groupBy(shown, ({ owners = [] }) => owners.join(' '));
-      return [...groups]
-        .sort(([a], [b]) => Number(a === '') - Number(b === '') || compareText(a, b))
-        .flatMap(([key, group]) => toGroup({ kind: 'owner', key, owners: group[0]?.owners ?? [] }, group));
-    }
-    case 'file':
-      return toPlaceGroups(shown);
-    case 'feature':
-      return toFeatureGroups(shown);
-  }
-}
-
 export function toVerdictGroups(shown: readonly ShownFinding[]): Group[] {
-  const groups = Map.groupBy(shown, ({ verdict }) => verdict);
-  return [...VERDICTS, undefined].flatMap((verdict) =>
-    toGroup({ kind: 'verdict', key: String(verdict), verdict }, groups.get(verdict)),
-  );
+  return groupsBy('verdict', shown);
 }
 
 /** By file on this machine, then by feature of a live application, then the rest. */
@@ -83,26 +72,7 @@ export function toPlaceGroups(shown: readonly ShownFinding[]): Group[] {
   } = Object.groupBy(shown, ({ places, finding }) =>
     places.length > 0 ? 'here' : finding.feature === undefined ? 'nowhere' : 'live',
   );
-  return [...toFileGroups(here), ...toFeatureGroups(live), ...toFileGroups(nowhere)];
-}
-
-function toFeatureGroups(shown: readonly ShownFinding[]): Group[] {
-  return [...Map.groupBy(shown, ({ finding }) => finding.feature)]
-    .sort(([a], [b]) => Number(a === undefined) - Number(b === undefined) || compareText(a ?? '', b ?? ''))
-    .flatMap(([feature, group]) => toGroup({ kind: 'feature', key: feature ?? '', feature }, group));
-}
-
-function toFileGroups(shown: readonly ShownFinding[]): Group[] {
-  const groups = Map.groupBy(shown, ({ places: [place] }) => place && pathKey(place.file));
-  return [...groups.values()]
-    .map((group) => ({ file: group[0]?.places[0]?.file, group, path: group[0]?.places[0]?.path ?? '' }))
-    .sort(
-      (a, b) =>
-        Number(a.file === undefined) - Number(b.file === undefined) ||
-        compareText(a.path, b.path) ||
-        compareText(a.file ?? '', b.file ?? ''),
-    )
-    .flatMap(({ file, group }) => toGroup({ kind: 'file', key: file ?? '', file }, group));
+  return [...groupsBy('file', here), ...groupsBy('feature', live), ...groupsBy('file', nowhere)];
 }
 
 export function inReadingOrder(shown: readonly ShownFinding[]): ShownFinding[] {
@@ -114,8 +84,9 @@ export function inReadingOrder(shown: readonly ShownFinding[]): ShownFinding[] {
   );
 }
 
-function toGroup(topic: GroupTopic, shown: readonly ShownFinding[] | undefined): Group[] {
-  return shown === undefined ? [] : [{ topic, shown }];
+function compareRanks(a: GroupTopic['rank'], b: GroupTopic['rank']): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return Number(a === undefined) - Number(b === undefined) || compareText(String(a), String(b));
 }
 
 /** By code units: ten times as fast as a locale's order, and the same everywhere. */

@@ -46,13 +46,14 @@ export function rootNodes(groups: readonly Group[]): readonly OutlineNode[] {
 export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
   const { topic } = node;
-  return topic.kind === 'file' || (topic.kind === 'feature' && topic.feature !== undefined)
+  return topic.kind === 'file' || (topic.kind === 'feature' && topic.value !== undefined)
     ? capped(inReadingOrder(node.shown), node, (shown) => findingNode(shown, node))
     : capped(toPlaceGroups(node.shown), node, (group) => groupNode(group, node));
 }
 
 function groupNode({ topic, shown }: Group, parent: GroupNode | undefined): GroupNode {
-  return { kind: 'group', id: `${parent?.id ?? ''}/${topic.kind}:${topic.key}`, topic, shown, parent };
+  const id = `${parent?.id ?? ''}/${topic.kind}:${String(topic.value ?? '')}`;
+  return { kind: 'group', id, topic, shown, parent };
 }
 
 function findingNode(shown: ShownFinding, parent: GroupNode): FindingNode {

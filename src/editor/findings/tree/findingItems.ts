@@ -213,17 +213,17 @@ function headingOf(
 ): readonly [label: string, icon: vscode.ThemeIcon] {
   switch (topic.kind) {
     case 'severity':
-      return [severityLabel(topic.severity), severityIcon(topic.severity)];
+      return [severityLabel(topic.value), severityIcon(topic.value)];
     case 'cwe':
-      return [cweLabel(topic.cwe), new vscode.ThemeIcon('bug')];
+      return [cweLabel(topic.value), new vscode.ThemeIcon('bug')];
     case 'feature':
-      return [featureLabel(topic.feature), new vscode.ThemeIcon('globe')];
+      return [featureLabel(topic.value), new vscode.ThemeIcon('globe')];
     case 'triage':
-      return [triageLabel(topic.state), new vscode.ThemeIcon(triageIcons[topic.state])];
+      return [triageLabel(topic.value), new vscode.ThemeIcon(triageIcons[topic.value])];
     case 'owner':
-      return [ownersLabel(topic.owners), new vscode.ThemeIcon('organization')];
+      return [ownersLabel(topic.value?.split(' ') ?? []), new vscode.ThemeIcon('organization')];
     case 'verdict':
-      return [verdictHeading(topic.verdict), new vscode.ThemeIcon(verdictIcons[topic.verdict ?? 'unknown'])];
+      return [verdictHeading(topic.value), new vscode.ThemeIcon(verdictIcons[topic.value ?? 'unknown'])];
   }
 }
 

@@ -6,12 +6,7 @@ import type { Cut } from '../../../core/findings/parse/parseFindings.ts';
 import type { ShownFinding, ShownRun } from '../../../core/findings/shownFinding.ts';
 import { acceptanceEnd, isSettled } from '../../../core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
-import {
-  activeParts,
-  applyFilter,
-  byAcceptanceEnd,
-  type FilteredFindings,
-} from '../../../core/findings/view/filter.ts';
+import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import type { BranchChange } from '../../../core/findings/view/branchChanges.ts';
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
@@ -110,8 +105,7 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   const asksForTriage = comparison !== undefined || isActive('triage') || isActive('acceptance');
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
   const { shown, absent = [] } = comparison ?? { shown: findings.all(), absent: findings.absent() };
-  const filtered = applyFilter([...shown, ...absent], display, filtering.passes);
-  return isActive('acceptance') ? { ...filtered, passing: byAcceptanceEnd(filtered.passing) } : filtered;
+  return applyFilter([...shown, ...absent], display, filtering.passes);
 }
 
 function proposalsIn(findings: FindingStore) {
