@@ -12,9 +12,9 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   'further prose': aliases.BLOCKS.flatMap(({ paths }) => paths),
   places: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].flatMap(({ paths }) => paths),
   file: aliases.FILE,
-  'start line': [...aliases.START_LINE, ...aliases.START_POSITION, ...aliases.POSITION_LINE],
-  'end line': [...aliases.END_LINE, ...aliases.END_POSITION, ...aliases.LINE_RANGE],
-  column: [...aliases.START_COLUMN, ...aliases.END_COLUMN, ...aliases.POSITION_COLUMN],
+  'start line': aliases.START_LINE,
+  'end line': [...aliases.END_LINE, ...aliases.LINE_RANGE],
+  column: [...aliases.START_COLUMN, ...aliases.END_COLUMN],
   snippet: aliases.SNIPPET,
   'note on a place': aliases.PLACE_LABEL,
   target: aliases.TARGET_INDEX,
@@ -48,7 +48,7 @@ export function findingsDifferences(
 
 function partsOf(key: string): string[] {
   const normal = normalKey(key);
-  return Object.keys(parts).filter((part) => parts[part]?.some((path) => path.at(-1) === normal));
+  return Object.keys(parts).filter((part) => parts[part]?.some((path) => path.includes(normal)));
 }
 
 /** Every property name in a schema, however deep, with or without definitions. */

@@ -1,6 +1,7 @@
 import type { BlockKind, PlaceRole, Severity } from '../finding.ts';
 import { type KeyPath, keyPaths } from '../../json.ts';
 import type { TextStyle } from './freeText.ts';
+import type { PathBelief } from './pathText.ts';
 
 /*
  * Names under which each part of a finding may stand, the best first. The schema of findings.json is not published, so every plausible name is listed.
@@ -32,7 +33,7 @@ export const SEVERITY = keyPaths(`
   rule.default_configuration.level
 `);
 
-/** Also names of ranks or prose: they count only when they hold a known word and nothing else. */
+/** Also names of ranks or prose: a number, or a word that is not known, is no rating. */
 export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority', 'impact']);
 
 export const SEVERITY_PARTS = keyPaths('level label value name score');
@@ -82,11 +83,7 @@ export const RECOMMENDATION = keyPaths(`
 export interface PlaceSource {
   readonly paths: readonly KeyPath[];
   readonly role?: PlaceRole;
-  /**
-   * Which bare strings are paths: `files` any, `places` those that look like one, `flow` only those with folders or a line, since these keys more often
-   * hold code (`cursor.execute`), prose or a tool's name.
-   */
-  readonly strings: 'files' | 'places' | 'flow';
+  readonly strings: PathBelief;
 }
 
 export const MAIN_PLACES: readonly PlaceSource[] = [
@@ -119,22 +116,25 @@ export const FILE = keyPaths(`
 
 export const START_LINE = keyPaths(`
   start_line line_start line line_number lineno begin_line from region.start_line line.start
-  line.begin lines.start lines.begin line_range.start
+  line.begin lines.start lines.begin line_range.start start.line begin.line range.start.line
 `);
 
-export const END_LINE = keyPaths('end_line line_end to region.end_line line.end lines.end line_range.end');
+export const END_LINE = keyPaths(`
+  end_line line_end to region.end_line line.end lines.end line_range.end end.line range.end.line
+`);
 
 /** Both lines in one value: `[a, b]` or `"12-20"`. */
 export const LINE_RANGE = keyPaths('lines line_range file_line_range line');
 
-/** Objects with a line and a column. One with `character` counts both from 0, as language servers do. */
-export const START_POSITION = keyPaths('start begin range.start');
-export const END_POSITION = keyPaths('end range.end');
-export const POSITION_LINE = keyPaths('line');
-export const POSITION_COLUMN = keyPaths('column col');
-export const POSITION_CHARACTER = keyPaths('character');
-export const START_COLUMN = keyPaths('column col start_column region.start_column');
-export const END_COLUMN = keyPaths('end_column region.end_column');
+export const START_COLUMN = keyPaths(`
+  column col start_column region.start_column start.column start.col range.start.column
+`);
+
+export const END_COLUMN = keyPaths('end_column region.end_column end.column end.col range.end.column');
+
+/** Beside one of these, lines count from 0, too, as language servers do. */
+export const START_CHARACTER = keyPaths('start.character range.start.character');
+export const END_CHARACTER = keyPaths('end.character range.end.character');
 export const CHAR_OFFSET = keyPaths('region.char_offset');
 
 /** Code; `lines` counts when it is text. */

@@ -79,12 +79,7 @@ export function gather<T>(items: readonly T[], toText: (item: T) => string): rea
 const noSnippet = 'requires login';
 const maxSnippetLines = 1_000;
 
-/** The number in front of a line, in a quote of several lines. */
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
-/** The same in a quote of one line. Code can start with `12:` or `12 `, so only a bar counts. */
-const singlePrefix = /^(\d{1,7}) ?[|│] ?/;
-/** The same where the number is the place's own line: a colon or a tab counts, too. */
-const placePrefix = /^(\d{1,7})(?: ?: ?|\t)/;
 
 /** Reads a text, `{text}` or an array of lines; undefined where it holds line numbers, not code. */
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
@@ -109,9 +104,9 @@ function codeIn(quote: string, startLine: number | undefined): string {
   return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines, startLine).join('\n');
 }
 
-/** Removes line numbers where every line has the next one. After a line of dots, it may be any later one. */
-function withoutNumbers(lines: readonly string[], startLine: number | undefined): readonly string[] {
-  let [next, mayLeap] = [0, true];
+/** Removes line numbers where every line has the next one; after a line of dots, any later one. A single line has the number of its place. */
+function withoutNumbers(lines: readonly string[], startLine = 0): readonly string[] {
+  let [next, mayLeap] = lines.length === 1 ? [startLine, false] : [0, true];
   const code: string[] = [];
   for (const line of lines) {
     if (isLeftOut(line) && next > 0) {
@@ -120,10 +115,7 @@ function withoutNumbers(lines: readonly string[], startLine: number | undefined)
       continue;
     }
     const text = line.trimStart();
-    const marked = text.startsWith('>') ? text.slice(1).trimStart() : text;
-    const ofPlace = placePrefix.exec(marked);
-    const single = Number(ofPlace?.[1]) === startLine ? ofPlace : singlePrefix.exec(marked);
-    const [head, digits] = (lines.length === 1 ? single : numberPrefix.exec(marked)) ?? [];
+    const [head, digits] = numberPrefix.exec(text.startsWith('>') ? text.slice(1).trimStart() : text) ?? [];
     const number = Number(digits);
     if (head === undefined || (mayLeap ? number < next : number !== next)) return lines;
     [next, mayLeap] = [number + 1, false];

@@ -71,7 +71,10 @@ export function splitPath(text: string): Lines & { readonly path: string } {
   };
 }
 
-/** How readily a text is taken for a path: see `PlaceSource`. */
+/**
+ * Which bare strings are paths: `files` any, `places` those that look like one, `flow` only those with folders or a line, where code (`cursor.execute`),
+ * prose or a tool's name is more likely.
+ */
 export type PathBelief = 'files' | 'places' | 'flow';
 
 export function looksLikePath(text: string, belief: PathBelief): boolean {

@@ -1,37 +1,33 @@
 import * as aliases from './aliases.ts';
-import type { Cvss, Severity } from '../finding.ts';
+import type { Cvss, Finding, Severity } from '../finding.ts';
 import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type KeyPath } from '../../json.ts';
 import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;
 const maxCwes = 100;
-/** A longer text is prose, in which "high" need not be a rating. */
 const maxRatingLength = 40;
-
-export interface Rating {
-  readonly severity: Severity;
-  /** As written; absent where it is the severity's own name. */
-  readonly severityText?: string | undefined;
-}
+const maxRatingWords = 3;
 
 /** Key by key a known word, else a number; else the CVSS score; else unrated. */
-export function readRating(finding: Fields): Rating {
+export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severityText'> {
   let written: { readonly path: KeyPath; readonly text: string } | undefined;
+  const rated = (severity: Severity, path?: KeyPath, text?: string): ReturnType<typeof readRating> => {
+    if (path !== undefined) finding.used?.push(path);
+    return { severity, severityText: text?.toLowerCase() === severity ? undefined : text };
+  };
   for (const { path, value: rating } of hitsAt(finding, aliases.SEVERITY)) {
-    const wordsOnly = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
+    const isWord = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
     for (const value of ratingValues(rating)) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
-      const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, finding);
-      if (severity !== undefined) {
-        finding.used?.push(path);
-        return rated(severity, text);
-      }
-      if (!wordsOnly && text !== '') written ??= { path, text };
+      const score = isWord ? undefined : toScore(value);
+      const severity =
+        severityOfWords(value) ?? (isScore(finding, score) ? severityOfScore(score) : undefined);
+      if (severity !== undefined) return rated(severity, path, text);
+      if (!isWord && text !== '') written ??= { path, text };
     }
   }
-  if (written !== undefined) finding.used?.push(written.path);
   const score = readCvss(finding)?.score;
-  return rated(score === undefined ? 'unrated' : severityOfScore(score), written?.text);
+  return rated(score === undefined ? 'unrated' : severityOfScore(score), written?.path, written?.text);
 }
 
 export function readConfidence(finding: Fields): string | undefined {
@@ -68,12 +64,6 @@ export function readCwes(finding: Fields): readonly number[] {
   );
 }
 
-function rated(severity: Severity, text: string | undefined): Rating {
-  return text === undefined || text.toLowerCase() === severity
-    ? { severity }
-    : { severity, severityText: text };
-}
-
 function ratingValues(value: unknown): readonly (string | number)[] {
   const parts = isObject(value)
     ? hitsAt(fieldsOf(value), aliases.SEVERITY_PARTS).map((part) => part.value)
@@ -81,21 +71,15 @@ function ratingValues(value: unknown): readonly (string | number)[] {
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
-function toSeverity(value: string | number, finding: Fields): Severity | undefined {
-  const score = toScore(value);
-  return severityAmongWords(value) ?? (isScore(finding, score) ? severityOfScore(score) : undefined);
-}
-
-function severityOfWord(value: string | number): Severity | undefined {
-  return aliases.SEVERITY_WORDS.get(String(value).slice(0, maxWordLength).trim().toLowerCase());
-}
-
-/** The only severity among the words of a rating such as `High Risk` or `S1 - critical`. */
-function severityAmongWords(value: string | number): Severity | undefined {
+/** The only severity among the few words of a rating such as `High Risk` or `S1 - critical`. In prose, "high" need not be a rating. */
+function severityOfWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
-  const words = value.toLowerCase().split(/[^\p{L}]+/u);
+  const words = value
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
   const [first, ...others] = new Set(words.flatMap((word) => aliases.SEVERITY_WORDS.get(word) ?? []));
-  return others.length === 0 ? first : undefined;
+  return words.length <= maxRatingWords && others.length === 0 ? first : undefined;
 }
 
 /** The bands of CVSS 3 and 4. */

@@ -172,31 +172,21 @@ function readLive(
   fields: Fields,
 ): Pick<ReadFinding, 'method' | 'url' | 'feature' | 'perspective'> | undefined {
   const live = {
-    method: firstHit(fields, aliases.METHOD, toMethod),
-    url: firstHit(fields, aliases.URL_TEXT, toUrlText),
-    feature: firstHit(fields, aliases.FEATURE, toLine),
-    perspective: firstHit(fields, aliases.PERSPECTIVE, toPerspective),
+    // Only in upper case: `get` is more often the name of a function.
+    method: firstHit(fields, aliases.METHOD, lineLike(/^[A-Z]{3,10}$/)),
+    // A web address, or a path that starts with `/`.
+    url: firstHit(fields, aliases.URL_TEXT, lineLike(/^(?:https?:\/)?\/\S*$/i)),
+    feature: firstHit(fields, aliases.FEATURE, lineLike(/\S/)),
+    perspective: firstHit(fields, aliases.PERSPECTIVE, lineLike(/^\p{L}[\p{L}\p{N} _-]{0,63}$/u)),
   };
   // A single one may be anything: `url` a reference, `feature` a part of the code. A request is one.
   const isSure = fields.has('webrequest') && live.url !== undefined;
   return isSure || Object.values(live).filter((value) => value !== undefined).length > 1 ? live : undefined;
 }
 
-/** Only in upper case: `get` is more often the name of a function. */
-function toMethod(value: unknown): string | undefined {
-  return typeof value === 'string' && /^[A-Z]{3,10}$/.test(value) ? value : undefined;
-}
-
-/** A web address, or a path that starts with `/`. */
-function toUrlText(value: unknown): string | undefined {
-  return typeof value === 'string' && /^(?:https?:\/)?\/\S*$/i.test(value) ? toLine(value) : undefined;
-}
-
-function toPerspective(value: unknown): string | undefined {
-  return typeof value === 'string' && /^\p{L}[\p{L}\p{N} _-]{0,63}$/u.test(value) ? value : undefined;
-}
-
-function toLine(value: unknown): string | undefined {
-  const isText = typeof value === 'string' && value.trim() !== '' && value.length <= maxLiveLength;
-  return isText ? visibleLine(value) : undefined;
+function lineLike(pattern: RegExp): (value: unknown) => string | undefined {
+  return (value) =>
+    typeof value === 'string' && value.length <= maxLiveLength && pattern.test(value)
+      ? visibleLine(value)
+      : undefined;
 }

@@ -8,11 +8,8 @@ import { clip } from '../../visibleText.ts';
 const maxDepth = 12;
 const maxLabelLength = 1_000;
 
-/** What one object says about a place. Without a path it may still complete the place of another object. */
-type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
-
-/** What the objects around a place say about every place in them. */
-type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
+/** What an object says about a place, and those around it. */
+type Draft = Omit<Place, 'path'> & { readonly path?: string | undefined };
 
 /**
  * Reads the places of a finding, the main one first. They are read in this order:
@@ -23,10 +20,10 @@ type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
  */
 export function readPlaces(finding: Fields): readonly Place[] {
   const draft = readDraft(finding);
-  const surroundings = { path: draft.path, targetIndex: draft.targetIndex };
-  const listed = placesUnder(finding, [...fileLists(finding), ...aliases.MAIN_PLACES], surroundings);
-  const explaining = placesUnder(finding, aliases.OTHER_PLACES, { path: undefined });
-  return [...withOwnFields(listed, draft), ...explaining];
+  const { path, targetIndex } = draft;
+  const sources = [...fileLists(finding), ...aliases.MAIN_PLACES];
+  const listed = placesUnder(finding, sources, { path, targetIndex }, 0);
+  return [...withOwnFields(listed, draft), ...placesUnder(finding, aliases.OTHER_PLACES, {}, 0)];
 }
 
 function fileLists(finding: Fields): readonly aliases.PlaceSource[] {
@@ -34,15 +31,16 @@ function fileLists(finding: Fields): readonly aliases.PlaceSource[] {
   return lists.length === 0 ? [] : [{ strings: 'files', paths: lists.map(({ path }) => path) }];
 }
 
-/** Adds the finding's own fields, `draft`, to the listed places. */
-function withOwnFields(listed: readonly Place[], draft: PlaceDraft): readonly Place[] {
-  const { path } = draft;
+/** Adds an object's own fields, `draft`, to the places that are listed in it. */
+function withOwnFields(listed: readonly Place[], draft: Draft, pathAround?: string): readonly Place[] {
   const [first] = listed;
-  if (first !== undefined && listed.length === 1 && (path === undefined || path === first.path))
+  if (first !== undefined && listed.length === 1 && (draft.path === undefined || draft.path === first.path))
     return [completed(first, draft)];
 
+  const path = draft.path ?? pathAround;
   const filesWithLine = new Set(listed.filter(hasLine).map((place) => place.path));
-  const isReported = draft.startLine !== undefined || draft.snippet !== undefined || first === undefined;
+  const file = first === undefined ? draft.path : undefined;
+  const isReported = (draft.startLine ?? draft.snippet ?? file) !== undefined;
   const main = path !== undefined && isReported && !filesWithLine.has(path) ? { ...draft, path } : undefined;
   if (main !== undefined && hasLine(main)) filesWithLine.add(main.path);
   // A place without a line says nothing new where its file has one with a line.
@@ -54,23 +52,23 @@ function hasLine({ startLine }: Place): boolean {
   return startLine !== undefined;
 }
 
-/** The place with lines and code from `draft`, where it lacks them and both are in one file. */
-function completed(place: Place, draft: PlaceDraft): Place {
-  if (draft.path !== undefined && draft.path !== place.path) return place;
+/** The place with lines and code from `draft`, where it lacks them. */
+function completed(place: Place, draft: Draft): Place {
   const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? draft : place;
   const snippet = place.snippet ?? draft.snippet;
   return { ...place, startLine, endLine, startColumn, endColumn, snippet };
 }
 
 function placesUnder(
-  finding: Fields,
+  object: Fields,
   sources: readonly aliases.PlaceSource[],
-  surroundings: Surroundings,
+  around: Draft,
+  depth: number,
 ): readonly Place[] {
   return sources.flatMap((source) =>
-    hitsAt(finding, source.paths).flatMap(({ path, value }) => {
-      const places = placesIn(value, source, surroundings, 0);
-      if (places.length > 0) finding.used?.push(path);
+    hitsAt(object, source.paths).flatMap(({ path, value }) => {
+      const places = placesIn(value, source, around, depth);
+      if (places.length > 0) object.used?.push(path);
       return places;
     }),
   );
@@ -80,42 +78,25 @@ function placesUnder(
 function placesIn(
   value: unknown,
   source: aliases.PlaceSource,
-  surroundings: Surroundings,
+  around: Draft,
   depth: number,
 ): readonly Place[] {
   if (depth > maxDepth) return [];
   if (typeof value === 'string') {
     if (!looksLikePath(value, source.strings)) return [];
-    return [{ ...surroundings, ...splitPath(value.trim()), role: source.role }];
+    return [{ ...around, ...splitPath(value.trim()), role: source.role }];
   }
   if (Array.isArray(value))
-    return value.flatMap((item: unknown) => placesIn(item, source, surroundings, depth + 1));
-  return isObject(value) ? placesInObject(fieldsOf(value), source, surroundings, depth) : [];
-}
-
-/** The places inside an object; without any, the object itself. */
-function placesInObject(
-  object: Fields,
-  source: aliases.PlaceSource,
-  outer: Surroundings,
-  depth: number,
-): readonly Place[] {
+    return value.flatMap((item: unknown) => placesIn(item, source, around, depth + 1));
+  if (!isObject(value)) return [];
+  const object = fieldsOf(value);
   const draft = readDraft(object);
-  const surroundings = {
-    path: draft.path ?? outer.path,
-    label: readLabel(object) ?? outer.label,
-    targetIndex: draft.targetIndex ?? outer.targetIndex,
-  };
-  const inside = hitsAt(object, aliases.PLACE_CONTAINERS).flatMap(({ value }) =>
-    placesIn(value, source, surroundings, depth + 1),
-  );
-  const [first] = inside;
-  if (first !== undefined) return inside.length === 1 ? [completed(first, draft)] : inside;
-
-  const { path } = surroundings;
-  const isPlace = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
-  if (path === undefined || !isPlace) return [];
-  return [{ ...draft, ...surroundings, path, role: readRole(object) ?? source.role }];
+  const label = readLabel(object) ?? around.label;
+  const targetIndex = draft.targetIndex ?? around.targetIndex;
+  const inside = { path: draft.path ?? around.path, label, targetIndex };
+  const listed = placesUnder(object, [{ ...source, paths: aliases.PLACE_CONTAINERS }], inside, depth + 1);
+  const role = readRole(object) ?? source.role;
+  return withOwnFields(listed, { ...draft, label, targetIndex, role }, around.path);
 }
 
 function readLabel(object: Fields): string | undefined {
@@ -130,7 +111,7 @@ function readRole(object: Fields): PlaceRole | undefined {
   return firstHit(object, aliases.PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
-function readDraft(object: Fields): PlaceDraft {
+function readDraft(object: Fields): Draft {
   const file = readFile(object);
   const split = file === undefined ? undefined : splitPath(file.trim());
   const lines = readLines(object);
@@ -163,32 +144,23 @@ function readFile(object: Fields, depth = 0): string | undefined {
 /** What is not a whole number from 1 to `maxLine` is unknown. An end before the start is the start. */
 function readLines(place: Fields): Lines {
   const range = firstHit(place, aliases.LINE_RANGE, toLineRange);
-  const start = firstHit(place, aliases.START_POSITION, toPosition);
-  const end = firstHit(place, aliases.END_POSITION, toPosition);
+  const startCharacter = firstHit(place, aliases.START_CHARACTER, fromZero);
+  const endCharacter = firstHit(place, aliases.END_CHARACTER, fromZero);
+  const toLine = startCharacter === undefined ? toCount : fromZero;
   return ordered({
-    startLine: firstHit(place, aliases.START_LINE, toCount) ?? start?.line ?? range?.startLine,
-    endLine: firstHit(place, aliases.END_LINE, toCount) ?? end?.line ?? range?.endLine,
-    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? start?.column,
-    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? end?.column,
+    startLine: firstHit(place, aliases.START_LINE, toLine) ?? range?.startLine,
+    endLine: firstHit(place, aliases.END_LINE, toLine) ?? range?.endLine,
+    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? startCharacter,
+    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? endCharacter,
   });
 }
 
-function toPosition(
-  value: unknown,
-): { readonly line: number; readonly column?: number | undefined } | undefined {
-  const position = fieldsOf(value);
-  const character = firstHit(position, aliases.POSITION_CHARACTER, toIndex);
-  const toLine = character === undefined ? toCount : (line: unknown) => oneMore(toIndex(line));
-  const line = firstHit(position, aliases.POSITION_LINE, toLine);
-  const column = firstHit(position, aliases.POSITION_COLUMN, toCount) ?? oneMore(character);
-  return line === undefined ? undefined : { line, column };
+/** A count from 1, of one that counts from 0. */
+function fromZero(value: unknown): number | undefined {
+  const index = toIndex(value);
+  return index === undefined ? undefined : toCount(index + 1);
 }
 
-/** From 0. */
 function toIndex(value: unknown): number | undefined {
   return value === 0 ? 0 : toCount(value);
-}
-
-function oneMore(index: number | undefined): number | undefined {
-  return index === undefined ? undefined : toCount(index + 1);
 }

@@ -47,18 +47,18 @@ interface References {
  */
 export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   const all: readonly unknown[] = Array.isArray(root) ? root : [root];
-  const logs = all.filter(isObject).filter((log) => Array.isArray(log['runs']));
+  const isRun = (run: unknown): boolean => isObject(run) && ('tool' in run || 'results' in run);
+  const logs = all.filter(isObject).filter(({ runs: each }) => Array.isArray(each) && each.every(isRun));
   if (logs.length === 0) return undefined;
   if (logs.some(({ version }) => typeof version === 'string' && version.startsWith('1.')))
     throw fault('oldSarif');
   const runs = logs.flatMap((log) => listAt(log, 'runs')).filter(isObject);
   const withResults = runs.filter((run) => Array.isArray(run['results']));
-  const outside = logs.flatMap((log) => listAt(log, 'inlineExternalProperties'));
-  const failure = failureOf([...logs, ...outside, ...runs], withResults);
-  if (failure !== undefined) throw fault('toolFailed', failure || undefined);
-  if (withResults.length === 0 && runs.length > 0) {
-    if (!runs.some((run) => Object.hasOwn(run, 'tool') || Object.hasOwn(run, 'results'))) return undefined;
-    throw fault('noResults');
+  if (withResults.every((run) => listAt(run, 'results').length === 0)) {
+    const outside = logs.flatMap((log) => listAt(log, 'inlineExternalProperties'));
+    const failure = failureOf([...logs, ...outside, ...runs]);
+    if (failure !== undefined) throw fault('toolFailed', failure || undefined);
+    if (withResults.length === 0 && runs.length > 0) throw fault('noResults');
   }
   return withResults.flatMap(itemsOfRun);
 }
@@ -67,7 +67,7 @@ function itemsOfRun(run: JsonObject): readonly Item[] {
   const references = {
     ruleOf: createRuleFinder(run),
     toArtifact: createArtifactFinder(run),
-    messages: objectAt(objectAt(objectAt(run, 'tool'), 'driver'), 'globalMessageStrings'),
+    messages: objectAt(run, 'tool', 'driver', 'globalMessageStrings'),
   };
   const inCodePoints = run['columnKind'] === 'unicodeCodePoints' || undefined;
   return (
@@ -82,17 +82,16 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
   return new AssessmentError('malformedFindings', { subject, detail });
 }
 
-/** What the tool says about its failure, or empty; undefined if it did not fail. With an empty list of results, only an error is a failure. */
-function failureOf(parts: readonly unknown[], withResults: readonly unknown[]): string | undefined {
-  if (withResults.some((run) => listAt(run, 'results').length > 0)) return undefined;
-  const invocations = parts.flatMap((part) => listAt(part, 'invocations')).filter(isObject);
-  const notifications = invocations.flatMap((invocation) => [
-    ...listAt(invocation, 'toolExecutionNotifications'),
-    ...listAt(invocation, 'toolConfigurationNotifications'),
-  ]);
-  const hasFailed = invocations.some((invocation) => invocation['executionSuccessful'] === false);
-  const hasError = notifications.some((each) => isObject(each) && each['level'] === 'error');
-  if (!hasError && (withResults.length > 0 || (!hasFailed && notifications.length === 0))) return undefined;
+/** What the tool says about its failure, or empty; undefined if it did not fail. */
+function failureOf(parts: readonly unknown[]): string | undefined {
+  const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
+  const notifications = ['toolExecutionNotifications', 'toolConfigurationNotifications'].flatMap((key) =>
+    invocations.flatMap((each) => listAt(each, key)),
+  );
+  const hasFailed =
+    invocations.some((each) => isObject(each) && each['executionSuccessful'] === false) ||
+    notifications.some((each) => isObject(each) && each['level'] === 'error');
+  if (!hasFailed) return undefined;
   const texts = notifications.map((each) => toFreeText(objectAt(each, 'message')));
   return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);
 }
@@ -100,7 +99,7 @@ function failureOf(parts: readonly unknown[], withResults: readonly unknown[]): 
 /** A result that this extension exported holds the whole finding, without the escapes of SARIF. */
 function toItem(result: JsonObject, references: References): Item {
   const suppression = suppressionOf(result);
-  const exported = objectAt(objectAt(objectAt(result, 'properties'), 'whitebox'), 'finding');
+  const exported = objectAt(result, 'properties', 'whitebox', 'finding');
   if (Object.keys(exported).length > 0) return { raw: exported, suppression };
   const rule = references.ruleOf(result);
   const whole = resolve(result, references, [objectAt(rule, 'messageStrings'), references.messages]);
@@ -164,10 +163,10 @@ function toRule(rule: unknown): JsonObject {
 
 /** Resolves `index` and `uriBaseId` (3.4). */
 function createArtifactFinder(run: JsonObject): References['toArtifact'] {
-  const prefixOf = createPrefixFinder(objectAt(run, 'originalUriBaseIds'));
+  const bases = readBases(objectAt(run, 'originalUriBaseIds'));
   const toPath = ({ uri, uriBaseId }: JsonObject): string | undefined =>
     typeof uri === 'string'
-      ? decoded(`${isAbsolute(uri) ? '' : prefixOf(uriBaseId)}${uri.slice(0, maxUri)}`)
+      ? decoded(`${isAbsolute(uri) ? '' : (bases.get(uriBaseId) ?? '')}${uri.slice(0, maxUri)}`)
       : undefined;
   // Once: many locations may name one artifact.
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
@@ -190,35 +189,23 @@ function decoded(uri: string): string {
 }
 
 /**
- * What stands before a path with a base: the part below the outermost base around it, which is the repository. A base that is not in another one may be
- * any folder of the repository on another machine: it is kept whole, and its end tells.
+ * The whole of each base. One in a base without a URI, which is the repository, is a prefix of paths; one on another machine is kept whole, and its end
+ * tells.
  */
-function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
-  const ids = Object.keys(bases).slice(0, maxBases);
-  const wholes = new Map<unknown, string>(ids.map((id) => [id, wholeBase(id, bases)]));
-  const all = [...wholes.values()].filter(isAbsolute);
-  const roots = all
-    .filter((root) => !/^(?:file:)?\/*(?:[a-z]:\/*)?$/i.test(root))
-    .filter((root) => all.some((whole) => whole !== root && whole.startsWith(root)))
-    .toSorted((one, other) => one.length - other.length);
-  return (id) => {
-    const whole = wholes.get(id) ?? '';
-    if (isWebAddress(whole)) return whole;
-    return whole.slice(roots.find((root) => whole.startsWith(root))?.length ?? 0);
+function readBases(bases: JsonObject): ReadonlyMap<unknown, string> {
+  const wholeOf = (id: string): string => {
+    let whole = '';
+    let base: JsonObject | undefined = objectAt(bases, id);
+    for (let count = 0; base !== undefined && count < maxNesting && whole.length < maxUri; count += 1) {
+      const { uri, uriBaseId }: JsonObject = base;
+      if (typeof uri === 'string' && uri !== '')
+        whole = `${uri.slice(0, maxUri)}${uri.endsWith('/') ? '' : '/'}${whole}`;
+      base = typeof uriBaseId === 'string' && !isAbsolute(whole) ? objectAt(bases, uriBaseId) : undefined;
+    }
+    return whole;
   };
-}
-
-/** At most a little longer than any path. */
-function wholeBase(id: string, bases: JsonObject): string {
-  let whole = '';
-  let base: JsonObject | undefined = objectAt(bases, id);
-  for (let count = 0; base !== undefined && count < maxNesting && whole.length < maxUri; count += 1) {
-    const { uri, uriBaseId }: JsonObject = base;
-    if (typeof uri === 'string' && uri !== '')
-      whole = `${uri.slice(0, maxUri)}${uri.endsWith('/') ? '' : '/'}${whole}`;
-    base = typeof uriBaseId === 'string' && !isAbsolute(whole) ? objectAt(bases, uriBaseId) : undefined;
-  }
-  return whole;
+  const ids = Object.keys(bases).slice(0, maxBases);
+  return new Map(ids.map((id) => [id, wholeOf(id)]));
 }
 
 function isAbsolute(uri: string): boolean {
@@ -320,24 +307,28 @@ function fixesOf(result: JsonObject): string {
 function addressOf(location: unknown): string | undefined {
   const uri = uriOf(location);
   if (uri === undefined || uri.length > maxAddress) return undefined;
-  const { startLine } = objectAt(objectAt(location, 'physicalLocation'), 'region');
+  const { startLine } = objectAt(location, 'physicalLocation', 'region');
   return typeof startLine === 'number' ? `${uri}:${String(startLine)}` : uri;
 }
 
 function uriOf(location: unknown): string | undefined {
-  const { uri } = objectAt(objectAt(location, 'physicalLocation'), 'artifactLocation');
+  const { uri } = objectAt(location, 'physicalLocation', 'artifactLocation');
   return typeof uri === 'string' ? uri : undefined;
 }
 
-/** A member of an object from outside; `{}` if it is no object. */
-function objectAt(value: unknown, key: string): JsonObject {
-  const member = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return isObject(member) ? member : {};
+/** An object inside an object from outside; `{}` if there is none. */
+function objectAt(value: unknown, ...keys: readonly string[]): JsonObject {
+  const inside = keys.reduce(memberAt, value);
+  return isObject(inside) ? inside : {};
 }
 
 function listAt(value: unknown, key: string): readonly unknown[] {
-  const member = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  const member = memberAt(value, key);
   return Array.isArray(member) ? member : [];
+}
+
+function memberAt(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** A place with what only its text can tell: the line of a `charOffset`, and columns in UTF-16 units. */
