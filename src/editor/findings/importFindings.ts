@@ -113,13 +113,13 @@ async function offerDecisions(
   { findings, triage }: ImportDeps,
 ): Promise<void> {
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
-  const { made, count } = undecidedBy(decisions, (await findings.read(run)).shown);
-  if (count === 0) return;
+  const made = undecidedBy(decisions, (await findings.read(run)).shown);
+  if (made.length === 0) return;
   const take = t('Import Decisions');
   const message = t(
     'The file also contains triage decisions with notes for {0}. Import them?',
-    countFindings(count),
+    countFindings(made.length),
   );
   if ((await showInformation(message, take, t('Leave Findings Open'))) === take)
-    await triage.importDecisions(made);
+    await triage.importDecisions(made.flat());
 }

@@ -16,8 +16,8 @@ import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces, withPlaces } fr
 import type { ResultFinding } from '../result/result.ts';
 import { resultName } from '../result/resultFile.ts';
 import { type ReadingSource, readLastResult, withDetails } from '../result/readResult.ts';
-import { folderOf, mainPlaceOf, withoutOtherFolders } from '../shownFinding.ts';
-import { showDecided } from '../triage/decide.ts';
+import { folderOf, mainPlaceOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
+import { showDecided, type ShowFinding } from '../triage/decide.ts';
 import { undecided } from '../triage/triage.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
@@ -106,27 +106,22 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const triage = await readDecisions(runs, storage, deps);
       const isKnown = triage.failures().length === 0;
       const show = showDecided(triage);
+      const showUndecided: ShowFinding = (...found): ToolFinding => {
+        return { ...show(...found), triage: undecided, decidedBefore: undefined, lacksTriage: true };
+      };
       const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
       const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
       const all = loaded.map((last): ToolRun => {
-        const { savedAt = 'never', failure } = last;
-        return { ...toShownRun(last, { get }, show), savedAt: failure === undefined ? savedAt : undefined };
-      });
-      const toTool = (some: readonly ToolFinding[] = [], { savedAt }: ToolRun): readonly ToolFinding[] => {
-        const inside = some.filter((each) => isInside(each, folders));
         // Who worked out the result alone does not know the names that decisions are about.
-        if (isKnown && savedAt !== 'never') return inside;
-        return inside.map((each) => ({
-          ...each,
-          triage: undecided,
-          decidedBefore: undefined,
-          lacksTriage: true,
-        }));
-      };
+        const shown = toShownRun(last, { get }, isKnown && last.savedAt ? show : showUndecided);
+        return { ...shown, savedAt: last.failure === undefined ? (last.savedAt ?? 'never') : undefined };
+      });
+      const inFolders = (some: readonly ShownFinding[] = []): readonly ShownFinding[] =>
+        some.filter((each) => isInside(each, folders));
       return {
         runs: all.map((each) => {
           const { shown, absent } = withoutOtherFolders(each, runIds, all);
-          return { ...each, shown: toTool(shown, each), absent: toTool(absent, each) };
+          return { ...each, shown: inFolders(shown), absent: inFolders(absent) };
         }),
         place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }),
       };
@@ -155,7 +150,7 @@ async function readDecisions(
 }
 
 /** A run may also have other folders, whose findings must not be shown. */
-function isInside(shown: ToolFinding, folders: ReadonlySet<string>): boolean {
+function isInside(shown: ShownFinding, folders: ReadonlySet<string>): boolean {
   return (
     shown.run.targets.every((target) => folders.has(target.folder)) || folders.has(folderOf(shown) ?? '')
   );

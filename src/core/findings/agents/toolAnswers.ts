@@ -47,6 +47,7 @@ const cuts = [
   { maxText: 500, maxItems: 20 },
   { maxText: 100, maxItems: 5 },
 ] as const;
+type Limits = (typeof cuts)[number];
 const maxQuoted = 200;
 const maxRuns = 20;
 
@@ -301,11 +302,6 @@ export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): object 
 
 function toIso(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
-}
-
-interface Limits {
-  readonly maxText: number;
-  readonly maxItems: number;
 }
 
 /** The same value with visible texts, of which long ones and lists are cut. */

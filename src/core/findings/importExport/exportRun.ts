@@ -6,7 +6,7 @@ import { keptArtifact, type Run } from '../../run/state/run.ts';
 import { maskSecrets } from '../../upload/secrets/checkSecrets.ts';
 import { addDetails, detailsOf, type ReadDetails, readDetails } from '../result/resultFile.ts';
 import { readReported } from '../result/workOut.ts';
-import type { DetailedRun, ShownFinding, ShownRun } from '../shownFinding.ts';
+import type { ShownFinding, ShownRun } from '../shownFinding.ts';
 import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
 import { toCsv } from './csv.ts';
 import { readAssessedPlaces } from './sarif/assessedPlaces.ts';
@@ -51,39 +51,28 @@ export async function exportRun(
     (await readDetails(runFolderOf(run.id), file, indexes)) ??
     detailsOf(await readReported(runFolderOf(run.id), { run, file, indexes, isReadOnly: false }));
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
-  switch (form.kind) {
-    case 'codeScanning': {
-      const { repository } = form;
-      const listed = await addDetails(form.listed, readThese);
-      const assessed = await readAssessedPlaces(listed, runFolderOf);
-      const mainFile = await readMainFile(source.run, repository, runFolderOf(source.run.id));
-      const masked = await mask({ source, listed, assessed, repository, mainFile });
-      const content = toJson(toCodeScanning(masked, tool));
-      return { content, gzippedBytes: gzipSync(content).length };
-    }
-    case 'bundle': {
-      // Links and shared decisions know the findings and the report by their hash, so these are as received.
-      const artifacts = await readArtifacts(source.run, runFolderOf(source.run.id));
-      return { content: new Uint8Array(zipBundle(toBundle(await mask(source), artifacts))) };
-    }
-    case 'csv':
-      return { content: toBytes(toCsv(await mask(await detailedRun(source, readThese)))) };
-    case 'sarif': {
-      const detailed = await detailedRun(source, readThese);
-      const assessed = await readAssessedPlaces([...detailed.shown, ...(detailed.absent ?? [])], runFolderOf);
-      const masked = await mask({ detailed, assessed });
-      return { content: toJson(toSarif(masked.detailed, masked.assessed, tool)) };
-    }
+  const runFolder = runFolderOf(source.run.id);
+  if (form.kind === 'bundle') {
+    // Links and shared decisions know the findings and the report by their hash, so these are as received.
+    const files = toBundle(await mask(source), await readArtifacts(source.run, runFolder));
+    return { content: new Uint8Array(zipBundle(files)) };
   }
-}
-
-async function detailedRun(source: ShownRun, read: ReadDetails): Promise<DetailedRun> {
-  const { shown, absent = [] } = source;
-  return {
-    ...source,
-    shown: await addDetails(shown, read),
-    absent: await addDetails(absent, read),
-  };
+  if (form.kind === 'codeScanning') {
+    const { repository } = form;
+    const listed = await addDetails(form.listed, readThese);
+    const assessed = await readAssessedPlaces(listed, runFolderOf);
+    const mainFile = await readMainFile(source.run, repository, runFolder);
+    const content = toJson(
+      toCodeScanning(await mask({ source, listed, assessed, repository, mainFile }), tool),
+    );
+    return { content, gzippedBytes: gzipSync(content).length };
+  }
+  const shown = await addDetails(source.shown, readThese);
+  const absent = await addDetails(source.absent ?? [], readThese);
+  if (form.kind === 'csv') return { content: toBytes(toCsv(await mask({ ...source, shown, absent }))) };
+  const assessed = await readAssessedPlaces([...shown, ...absent], runFolderOf);
+  const masked = await mask({ source: { ...source, shown, absent }, assessed });
+  return { content: toJson(toSarif(masked.source, masked.assessed, tool)) };
 }
 
 async function readArtifacts(run: Run, runFolder: string): Promise<readonly BundleFile[]> {

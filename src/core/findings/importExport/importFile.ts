@@ -90,19 +90,14 @@ export async function importRun(
   return run;
 }
 
-/** Imported decisions about findings without a decision; `count` is the number of findings. */
+/** Imported decisions about findings without a decision, of each finding in all its folders. */
 export function undecidedBy(
   decisions: readonly TriageEntry[],
   all: readonly ShownFinding[],
-): { readonly made: readonly MadeDecision[]; readonly count: number } {
+): readonly (readonly MadeDecision[])[] {
   const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
-  const made = all
-    .filter(({ triage }) => isUndecided(triage))
-    .flatMap((shown) => {
-      const decision = byIndex.get(shown.finding.index);
-      return decision === undefined
-        ? []
-        : [toTriageSubjects(shown).map((subject) => ({ ...decision, ...subject }))];
-    });
-  return { made: made.flat(), count: made.length };
+  return all.flatMap((shown) => {
+    const decision = isUndecided(shown.triage) ? byIndex.get(shown.finding.index) : undefined;
+    return decision ? [toTriageSubjects(shown).map((subject) => ({ ...decision, ...subject }))] : [];
+  });
 }

@@ -10,14 +10,7 @@ export interface IssueTracker {
 const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
 /** The parts of a Git remote's URL, which is untrusted: it comes from the repository. */
-interface Remote {
-  readonly hostname: string;
-  /** With the port of an HTTP URL; an SSH port says nothing about the web server. */
-  readonly host: string;
-  readonly names: readonly string[];
-}
-
-function readRemote(remote: string): Remote | undefined {
+function readRemote(remote: string) {
   const [, scpHost, scpPath] = scpForm.exec(remote) ?? [];
   const text = scpHost === undefined ? remote : `ssh://${scpHost}/${scpPath ?? ''}`;
   const [, scheme = '', address = ''] = /^(https?|ssh|git):\/\/(.+)$/i.exec(text) ?? [];
@@ -29,9 +22,9 @@ function readRemote(remote: string): Remote | undefined {
     .split('/')
     .slice(1);
   const isNamed = names.length > 0 && names.every((name) => /^[\w.~-]+$/.test(name) && !/^\.+$/.test(name));
-  return isNamed
-    ? { hostname, host: scheme.toLowerCase().startsWith('http') ? host : hostname, names }
-    : undefined;
+  // An SSH port says nothing about the web server.
+  const webHost = scheme.toLowerCase().startsWith('http') ? host : hostname;
+  return isNamed ? { hostname, host: webHost, names } : undefined;
 }
 
 export function readTracker(remote: string): IssueTracker | undefined {

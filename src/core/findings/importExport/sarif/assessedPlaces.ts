@@ -1,15 +1,8 @@
+import type { Region } from 'sarif';
 import { splitLines } from '../../drift/lineText.ts';
 import type { Place } from '../../finding.ts';
 import { readAsSent } from '../../place/sentFiles.ts';
 import { localPlaceOf, sentFileOf, type ShownFinding } from '../../shownFinding.ts';
-
-/** Columns count UTF-16 code units; the end is exclusive. */
-export interface Region {
-  readonly startLine: number;
-  readonly startColumn: number;
-  readonly endLine: number;
-  readonly endColumn: number;
-}
 
 /** A place in what was assessed. `folder` is as the run's target names it, and `path` is relative to it. */
 export interface AssessedPlace {
@@ -17,7 +10,7 @@ export interface AssessedPlace {
   readonly path: string;
   /** Of the file, if it is known what was sent of it. */
   readonly sha256?: string | undefined;
-  /** Absent if the line is unknown. */
+  /** With all four members; absent if the line is unknown. */
   readonly region?: Region | undefined;
   /** GitHub's hash of the first line; absent if the text that was sent is not on this machine. */
   readonly hash?: string | undefined;

@@ -1,10 +1,10 @@
-import type { Log } from 'sarif';
+import type { Log, Region } from 'sarif';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { mainPlacesOf, type Place } from '../../finding.ts';
 import { readSent } from '../../place/sentFiles.ts';
 import type { DetailedFinding, ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isSettled, needsNote } from '../../triage/triage.ts';
-import type { AssessedPlace, AssessedPlaces, Region } from './assessedPlaces.ts';
+import type { AssessedPlace, AssessedPlaces } from './assessedPlaces.ts';
 import { type ExportTool, locationIn, type LogFolder, sourceRoot, toLog } from './sarif.ts';
 
 /** Limits that GitHub documents in “SARIF support for code scanning”. */
@@ -59,7 +59,7 @@ export function toCodeScanning(
   const locate = (place: Place) => {
     const found = places.get(place);
     const artifactLocation = locationIn(folders, found);
-    return artifactLocation && { artifactLocation, region: { ...(found?.region ?? firstLine) } };
+    return artifactLocation && { artifactLocation, region: found?.region ?? firstLine };
   };
   const all = listed.map((shown) => {
     const { finding, details } = shown;

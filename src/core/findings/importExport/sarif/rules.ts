@@ -1,7 +1,5 @@
 import type { ReportingDescriptor } from 'sarif';
-import { perspectives } from '../../../workflows/blackboxInput.ts';
 import { cweUrl, type Details, type Finding, type Severity, severityRank } from '../../finding.ts';
-import { escapeMarkdown } from '../../view/findingMarkdown.ts';
 
 /** Score ranges of CVSS 3 and 4, and a typical score of each. */
 const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below: number; usual: number }>> =
@@ -37,15 +35,12 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
     name: id,
     shortDescription: { text },
     fullDescription: { text },
-    help: {
-      text: page === undefined ? text : `${text} ${page}`,
-      markdown: page === undefined ? escapeMarkdown(text) : `[${text}](${page})`,
-    },
-    ...(page === undefined ? {} : { helpUri: page }),
+    help: { text: page === undefined ? text : `${text} ${page}` },
+    helpUri: page,
     defaultConfiguration: { level: 'warning' },
     properties: {
       tags: tags.slice(0, maxTags),
-      ...(scores.length === 0 ? {} : { 'security-severity': Math.max(...scores).toFixed(1) }),
+      'security-severity': scores.length === 0 ? undefined : Math.max(...scores).toFixed(1),
     },
   };
 }
@@ -53,8 +48,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
 function describe(id: string): string {
   if (/^CWE-\d+$/.test(id)) return `Weakness ${id} of the Common Weakness Enumeration`;
   if (id === 'unclassified') return 'Findings without a rule, a weakness number, or a perspective';
-  if (perspectives.some((perspective) => perspective === id)) return `Findings of the perspective ${id}`;
-  return `Findings of the rule ${id}`;
+  return `Findings of the kind ${id}`;
 }
 
 /** From 0 to 10: the finding's CVSS score if it fits the severity, else a typical score; undefined if unrated. */
